@@ -1,0 +1,129 @@
+package io.github.gpujoin.flink.checkpoint;
+
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import org.apache.flink.api.common.state.KeyedStateStore;
+
+/**
+ * Probe chunks that wait, in keyed state: those that came while the build side was loading or the
+ * engine was busy, and, in a snapshot, those that the engine had in flight.
+ *
+ * <p>An entry is {@code int32 firstRow} and the chunk's bytes.
+ */
+public final class ProbeLog {
+
+    private static final String WAITING = "probe-log";
+    private static final String IN_FLIGHT = "probe-in-flight";
+    private static final int PREFIX_BYTES = 4;
+
+    private final PartitionKeys keys;
+    private final IntConsumer setCurrentKey;
+    private final ChunkSchema schema;
+    private final KeyedChunkLog waiting;
+    private final KeyedChunkLog inFlight;
+
+    /** Keys with waiting entries, one element an entry, oldest first. */
+    private final ArrayDeque<Integer> order = new ArrayDeque<>();
+
+    /** What {@link #peek} read last, still waiting; null if that is to be read again. */
+    private PendingProbe oldest;
+
+    /** Keys under which the last snapshot put chunks in flight. */
+    private final Set<Integer> inFlightKeys = new HashSet<>();
+
+    public ProbeLog(
+            KeyedStateStore store,
+            PartitionKeys keys,
+            IntConsumer setCurrentKey,
+            ChunkSchema schema) {
+        this.keys = keys;
+        this.setCurrentKey = setCurrentKey;
+        this.schema = schema;
+        this.waiting = new KeyedChunkLog(store, WAITING);
+        this.inFlight = new KeyedChunkLog(store, IN_FLIGHT);
+    }
+
+    /** Queues what a snapshot holds: chunks in flight first. To be called once, after a restore. */
+    public void restore() throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            int key = keys.keyOf(partition);
+            setCurrentKey.accept(key);
+            for (long waited = waiting.size(); waited > 0; waited--) {
+                order.add(key);
+            }
+            while (inFlight.size() > 0) {
+                waiting.append(inFlight.get(0));
+                inFlight.remove();
+                order.add(key);
+            }
+        }
+    }
+
+    public void append(PendingProbe probe) throws Exception {
+        int key = keys.keyOf(probe.chunk());
+        setCurrentKey.accept(key);
+        waiting.append(encode(probe));
+        order.add(key);
+    }
+
+    public boolean isEmpty() {
+        return order.isEmpty();
+    }
+
+    public int size() {
+        return order.size();
+    }
+
+    /** The chunk that has waited longest. */
+    public PendingProbe peek() throws Exception {
+        if (oldest == null) {
+            setCurrentKey.accept(order.element());
+            oldest = decode(waiting.get(0));
+        }
+        return oldest;
+    }
+
+    /** Takes the chunk out that has waited longest. */
+    public void remove() throws Exception {
+        setCurrentKey.accept(order.remove());
+        waiting.remove();
+        oldest = null;
+    }
+
+    /** Makes {@code probes} the chunks in flight of the next snapshot. */
+    public void snapshotInFlight(List<PendingProbe> probes) throws Exception {
+        for (int key : inFlightKeys) {
+            setCurrentKey.accept(key);
+            inFlight.clear();
+        }
+        inFlightKeys.clear();
+        for (PendingProbe probe : probes) {
+            int key = keys.keyOf(probe.chunk());
+            setCurrentKey.accept(key);
+            inFlight.append(encode(probe));
+            inFlightKeys.add(key);
+        }
+    }
+
+    private static byte[] encode(PendingProbe probe) {
+        byte[] chunk = probe.chunk().bytes();
+        byte[] entry = new byte[PREFIX_BYTES + chunk.length];
+        Memory.putInt(entry, Memory.BYTES, probe.firstRow());
+        System.arraycopy(chunk, 0, entry, PREFIX_BYTES, chunk.length);
+        return entry;
+    }
+
+    private PendingProbe decode(byte[] entry) {
+        byte[] chunk = new byte[entry.length - PREFIX_BYTES];
+        System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
+        return new PendingProbe(
+                Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
+    }
+}

@@ -1,0 +1,13 @@
+package io.github.gpujoin.core.engine;
+
+/**
+ * What an engine holds and did.
+ *
+ * @param buildRows rows in all tables
+ * @param buildBytes bytes of those rows as they came: fixed columns and carried bytes
+ * @param tableBytes memory that the tables take
+ * @param probeRows rows whose results are all delivered
+ * @param resultRows rows delivered
+ */
+public record EngineStats(
+        long buildRows, long buildBytes, long tableBytes, long probeRows, long resultRows) {}

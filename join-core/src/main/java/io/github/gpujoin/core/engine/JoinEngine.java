@@ -1,0 +1,77 @@
+package io.github.gpujoin.core.engine;
+
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.List;
+
+/**
+ * Joins probe chunks against tables made of build chunks.
+ *
+ * <p>An engine is {@link EngineState#LOADING} until {@link #finishBuild()}, then {@link
+ * EngineState#JOINING} until {@link #close()}. Its tables are caches: whoever feeds it keeps the
+ * build chunks and can feed them again. One thread calls at a time. All engines give the same
+ * results for a probe chunk, as a multiset of rows; probe chunks are answered in the order in which
+ * they were submitted, and within a chunk in the order of probe rows.
+ */
+public interface JoinEngine extends AutoCloseable {
+
+    JoinSpec spec();
+
+    EngineState state();
+
+    /**
+     * Adds rows to a dimension's table. Keys may repeat, within the chunk and across chunks.
+     *
+     * @throws IllegalStateException unless LOADING
+     * @throws IllegalArgumentException where there is no such dimension or the schema is not its
+     *     own
+     */
+    void submitBuild(int dimension, Chunk chunk);
+
+    /**
+     * Completes the tables.
+     *
+     * @throws IllegalStateException unless LOADING
+     */
+    void finishBuild();
+
+    /**
+     * Queues a probe chunk, its results to be polled from {@code firstRow} on.
+     *
+     * @return false where the engine has no room; poll and try again
+     * @throws IllegalStateException unless JOINING
+     * @throws IllegalArgumentException where the schema is not the facts' own, or firstRow is not a
+     *     row or the end of the chunk
+     */
+    boolean submitProbe(Chunk chunk, int firstRow);
+
+    /**
+     * The next results. Every probe chunk gives at least one batch, the last of which {@linkplain
+     * ResultBatch#isLast() says so}, with no rows if there is nothing to say.
+     *
+     * @return null where nothing is ready: for a synchronous engine, where nothing is in flight
+     * @throws IllegalStateException unless JOINING
+     */
+    ResultBatch poll();
+
+    /** Probe chunks submitted whose last batch was not polled. */
+    int inFlight();
+
+    /**
+     * Probe chunks whose last batch was not polled, with how far the polled batches completed them,
+     * in order. The engine goes on undisturbed.
+     */
+    List<PendingProbe> snapshot();
+
+    /**
+     * Queues what a snapshot of another engine, of any kind, had pending.
+     *
+     * @throws IllegalStateException unless JOINING with nothing in flight
+     */
+    void restore(List<PendingProbe> pending);
+
+    EngineStats stats();
+
+    /** Gives all memory back. Legal in any state, and twice. */
+    @Override
+    void close();
+}

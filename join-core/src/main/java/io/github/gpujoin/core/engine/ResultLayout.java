@@ -1,0 +1,93 @@
+package io.github.gpujoin.core.engine;
+
+import io.github.gpujoin.core.region.Region;
+import java.util.List;
+
+/**
+ * Byte layout of a result batch of up to {@code capacityRows} rows, in native memory.
+ *
+ * <pre>
+ *  int32 probeRow[capacityRows]              row in the probe chunk
+ *  for each dimension:
+ *    for each fixed payload column:  values[capacityRows]
+ *    with carried payload:           int64 carriedRef[capacityRows]
+ *  (each array starts at a multiple of 64 bytes)
+ * </pre>
+ *
+ * <p>A carriedRef is the native address of {@code int32 lengthBytes} and the build row's carried
+ * bytes, in the layout of a chunk's carried row.
+ */
+public final class ResultLayout {
+
+    private final int capacityRows;
+    private final long[][] payloadOffsets;
+    private final int[][] payloadWidths;
+    private final long[] carriedOffsets;
+    private final long lengthBytes;
+
+    public ResultLayout(JoinSpec spec, int capacityRows) {
+        this.capacityRows = capacityRows;
+        int dimensions = spec.dimensions().size();
+        this.payloadOffsets = new long[dimensions][];
+        this.payloadWidths = new int[dimensions][];
+        this.carriedOffsets = new long[dimensions];
+        long next = align(4L * capacityRows);
+        for (int d = 0; d < dimensions; d++) {
+            DimensionSpec dimension = spec.dimensions().get(d);
+            List<Integer> columns = dimension.payloadColumns();
+            payloadOffsets[d] = new long[columns.size()];
+            payloadWidths[d] = new int[columns.size()];
+            for (int i = 0; i < columns.size(); i++) {
+                int width = dimension.schema().column(columns.get(i)).type().widthBytes();
+                payloadOffsets[d][i] = next;
+                payloadWidths[d][i] = width;
+                next = align(next + (long) width * capacityRows);
+            }
+            carriedOffsets[d] = -1;
+            if (dimension.hasCarriedPayload()) {
+                carriedOffsets[d] = next;
+                next = align(next + 8L * capacityRows);
+            }
+        }
+        this.lengthBytes = next;
+    }
+
+    public int capacityRows() {
+        return capacityRows;
+    }
+
+    /** Bytes of a batch. */
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    public long probeRowOffset() {
+        return 0;
+    }
+
+    /** Number of fixed payload columns of the dimension. */
+    public int payloadCount(int dimension) {
+        return payloadOffsets[dimension].length;
+    }
+
+    /**
+     * Offset of the dimension's fixed payload column, counted as in {@link
+     * DimensionSpec#payloadColumns}.
+     */
+    public long payloadOffset(int dimension, int payload) {
+        return payloadOffsets[dimension][payload];
+    }
+
+    public int payloadWidth(int dimension, int payload) {
+        return payloadWidths[dimension][payload];
+    }
+
+    /** Offset of the carriedRef array, -1 where the dimension carries nothing. */
+    public long carriedOffset(int dimension) {
+        return carriedOffsets[dimension];
+    }
+
+    private static long align(long offset) {
+        return (offset + Region.ALIGNMENT_BYTES - 1) & -Region.ALIGNMENT_BYTES;
+    }
+}

@@ -1,0 +1,2 @@
+/** The contract every join engine fulfils. */
+package io.github.gpujoin.core.engine;

@@ -1,0 +1,2 @@
+/** Row counts by radix partition. */
+package io.github.gpujoin.core.histogram;

@@ -1,0 +1,245 @@
+package io.github.gpujoin.core.layout;
+
+import static io.github.gpujoin.core.layout.ChunkDescriptor.CARRIED_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.CHECKSUM_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.DIMENSION_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.EPOCH_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_BYTES;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_LENGTH_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.LENGTH_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.PARTITION_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.ROW_COUNT_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.SCHEMA_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
+
+import io.github.gpujoin.core.region.Memory;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A sealed batch of rows in columns, backed by one byte array in the layout of {@link
+ * ChunkDescriptor}. Immutable, so threads may share it.
+ *
+ * <p>{@link #wrap} checks every header field against the array's own bounds before anything else is
+ * read; after that, column extents are known to lie inside the array, and hot loops may read {@link
+ * #bytes()} at {@link #columnOffset} without further checks. The getters check the row.
+ */
+public final class Chunk {
+
+    private final ChunkSchema schema;
+    private final byte[] bytes;
+    private final int[] offsets;
+    private final int rowCount;
+
+    private Chunk(ChunkSchema schema, byte[] bytes, int rowCount, int[] offsets) {
+        this.schema = schema;
+        this.bytes = bytes;
+        this.rowCount = rowCount;
+        this.offsets = offsets;
+    }
+
+    /**
+     * Takes over an array that holds exactly one chunk.
+     *
+     * @throws ChunkFormatException where a header field, an extent or the checksum is wrong
+     */
+    public static Chunk wrap(ChunkSchema schema, byte[] bytes) {
+        Chunk chunk = unverified(schema, bytes);
+        long expected = Memory.getLong(bytes, Memory.BYTES + CHECKSUM_OFFSET);
+        long actual = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
+        require(expected == actual, "the checksum must match", "checksum", actual);
+        return chunk;
+    }
+
+    /** As {@link #wrap}, without reading the payload for its checksum: for bytes just sealed. */
+    static Chunk unverified(ChunkSchema schema, byte[] bytes) {
+        require(bytes.length >= HEADER_BYTES, "a chunk has a header", "length", bytes.length);
+        require(bytes.length % 8 == 0, "a chunk is whole words", "length", bytes.length);
+        int magic = intAt(bytes, MAGIC_OFFSET);
+        require(magic == MAGIC, "a chunk starts with GJC1", "magic", magic);
+        int version = Memory.getShort(bytes, Memory.BYTES + VERSION_OFFSET);
+        require(version == VERSION, "this release reads version 1", "version", version);
+        int header = Memory.getShort(bytes, Memory.BYTES + HEADER_LENGTH_OFFSET);
+        require(header == HEADER_BYTES, "the header has 64 bytes", "headerLength", header);
+        int length = intAt(bytes, LENGTH_OFFSET);
+        require(length == bytes.length, "the length is the array's", "lengthBytes", length);
+        int fingerprint = intAt(bytes, SCHEMA_OFFSET);
+        require(
+                fingerprint == schema.fingerprint(),
+                "the chunk was written under the schema it is read under " + schema,
+                "schemaFingerprint",
+                fingerprint);
+        int rows = intAt(bytes, ROW_COUNT_OFFSET);
+        require(rows >= 0, "rows are counted from 0", "rowCount", rows);
+        int[] offsets = schema.offsets(rows);
+        int fixedEnd = offsets[schema.size()];
+        int carried = intAt(bytes, CARRIED_OFFSET);
+        if (schema.hasCarried()) {
+            require(carried == fixedEnd, "carried bytes follow the columns", "carried", carried);
+            require(
+                    carried + 4L * rows <= length,
+                    "the carried index lies in the chunk",
+                    "rows",
+                    rows);
+            checkCarried(schema, bytes, carried, rows);
+        } else {
+            require(carried == 0, "no column is carried", "carriedOffset", carried);
+            require(fixedEnd == length, "the columns fill the chunk", "rowCount", rows);
+        }
+        return new Chunk(schema, bytes, rows, offsets);
+    }
+
+    private static void checkCarried(ChunkSchema schema, byte[] bytes, int carried, int rows) {
+        long room = bytes.length - carried - 4L * rows;
+        int previous = 0;
+        for (int row = 0; row < rows; row++) {
+            int end = intAt(bytes, carried + 4 * row);
+            require(
+                    end >= previous + 4L * schema.carriedColumns() && end <= room,
+                    "carried rows lie one after the other inside the chunk",
+                    "end",
+                    end);
+            int at = carried + 4 * rows + previous;
+            int limit = carried + 4 * rows + end;
+            for (int i = 0; i < schema.carriedColumns(); i++) {
+                require(at + 4L <= limit, "a carried value lies in its row", "row", row);
+                int valueLength = intAt(bytes, at);
+                require(
+                        valueLength >= -1 && at + 4L + Math.max(0, valueLength) <= limit,
+                        "a carried value lies in its row",
+                        "valueLength",
+                        valueLength);
+                at += 4 + Math.max(0, valueLength);
+            }
+            require(at == limit, "a carried row holds its values and no more", "row", row);
+            previous = end;
+        }
+    }
+
+    public ChunkSchema schema() {
+        return schema;
+    }
+
+    public int rowCount() {
+        return rowCount;
+    }
+
+    public int lengthBytes() {
+        return bytes.length;
+    }
+
+    /** Number of the dimension this chunk belongs to, {@link ChunkDescriptor#FACTS} for facts. */
+    public int dimension() {
+        return Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
+    }
+
+    /** Radix partition of all rows, or {@link ChunkDescriptor#UNPARTITIONED}. */
+    public int partition() {
+        return intAt(bytes, PARTITION_OFFSET);
+    }
+
+    public long epoch() {
+        return Memory.getLong(bytes, Memory.BYTES + EPOCH_OFFSET);
+    }
+
+    public long sequence() {
+        return Memory.getLong(bytes, Memory.BYTES + SEQUENCE_OFFSET);
+    }
+
+    /** The chunk itself; not to be written to. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /** Where a fixed column starts in {@link #bytes()}; -1 for a carried column. */
+    public int columnOffset(int column) {
+        return offsets[column];
+    }
+
+    /** Value of an INT32 column. */
+    public int getInt(int column, int row) {
+        return Memory.getInt(bytes, fixedAt(column, row, ColumnType.INT32));
+    }
+
+    /** Value of an INT32 or INT64 column. */
+    public long getLong(int column, int row) {
+        if (schema.column(column).type() == ColumnType.INT32) {
+            return getInt(column, row);
+        }
+        return Memory.getLong(bytes, fixedAt(column, row, ColumnType.INT64));
+    }
+
+    /** Value of a FLOAT32 or FLOAT64 column. */
+    public double getDouble(int column, int row) {
+        if (schema.column(column).type() == ColumnType.FLOAT32) {
+            int bits = Memory.getInt(bytes, fixedAt(column, row, ColumnType.FLOAT32));
+            return Float.intBitsToFloat(bits);
+        }
+        long bits = Memory.getLong(bytes, fixedAt(column, row, ColumnType.FLOAT64));
+        return Double.longBitsToDouble(bits);
+    }
+
+    /** Where the row's carried bytes start in {@link #bytes()}. */
+    public int carriedStart(int row) {
+        checkRow(row);
+        int carried = offsets[schema.size()];
+        int data = carried + 4 * rowCount;
+        return row == 0 ? data : data + intAt(bytes, carried + 4 * (row - 1));
+    }
+
+    /** Where the row's carried bytes end in {@link #bytes()}. */
+    public int carriedEnd(int row) {
+        checkRow(row);
+        int carried = offsets[schema.size()];
+        return carried + 4 * rowCount + intAt(bytes, carried + 4 * row);
+    }
+
+    private long fixedAt(int column, int row, ColumnType expected) {
+        checkRow(row);
+        Column declared = schema.column(column);
+        if (declared.type() != expected || offsets[column] < 0) {
+            throw new IllegalArgumentException(
+                    "the column is read as what it is: column=" + declared + ", as=" + expected);
+        }
+        return Memory.BYTES + offsets[column] + (long) expected.widthBytes() * row;
+    }
+
+    private void checkRow(int row) {
+        if (row < 0 || row >= rowCount) {
+            throw new IndexOutOfBoundsException("row=" + row + ", rowCount=" + rowCount);
+        }
+    }
+
+    private static int intAt(byte[] bytes, int offset) {
+        return Memory.getInt(bytes, Memory.BYTES + offset);
+    }
+
+    private static void require(boolean holds, String rule, String name, long value) {
+        if (!holds) {
+            throw new ChunkFormatException(rule + ": " + name + "=" + value);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Chunk[rows="
+                + rowCount
+                + ", lengthBytes="
+                + bytes.length
+                + ", dimension="
+                + dimension()
+                + ", partition="
+                + partition()
+                + ", sequence="
+                + sequence()
+                + "]";
+    }
+
+    /** Text of a carried STRING value whose bytes start at {@code at}. */
+    static String text(byte[] bytes, int at, int length) {
+        return new String(bytes, at, length, StandardCharsets.UTF_8);
+    }
+}

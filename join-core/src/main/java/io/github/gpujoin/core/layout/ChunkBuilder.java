@@ -1,0 +1,230 @@
+package io.github.gpujoin.core.layout;
+
+import io.github.gpujoin.core.region.Memory;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Collects rows column by column and seals them into a {@link Chunk}; reused from chunk to chunk.
+ *
+ * <p>A row is written by putting every fixed column at {@link #rowCount()}, adding every carried
+ * column in schema order, and {@link #endRow()}. A row that was begun and not ended is dropped by
+ * {@link #abandonRow()}. Not thread-safe.
+ */
+public final class ChunkBuilder {
+
+    private final ChunkSchema schema;
+    private final int capacityRows;
+    private final int targetBytes;
+    private final byte[][] fixed;
+    private final int[] carriedEnds;
+    private byte[] carried;
+    private int carriedBytes;
+    private int rowCount;
+
+    /**
+     * @param targetBytes payload size at which the chunk is full, 64 KiB to 1 MiB in practice
+     */
+    public ChunkBuilder(ChunkSchema schema, int targetBytes) {
+        if (targetBytes <= 0) {
+            throw new IllegalArgumentException(
+                    "a chunk has room for something: targetBytes=" + targetBytes);
+        }
+        this.schema = schema;
+        this.targetBytes = targetBytes;
+        int rowBytes = schema.fixedRowBytes() + 8 * schema.carriedColumns();
+        this.capacityRows = Math.max(1, targetBytes / Math.max(1, rowBytes));
+        this.fixed = new byte[schema.size()][];
+        for (int i = 0; i < fixed.length; i++) {
+            Column column = schema.column(i);
+            if (column.isFixed()) {
+                fixed[i] = new byte[column.type().widthBytes() * capacityRows];
+            }
+        }
+        this.carriedEnds = schema.hasCarried() ? new int[capacityRows] : new int[0];
+        this.carried = new byte[schema.hasCarried() ? Math.min(targetBytes, 4096) : 0];
+    }
+
+    public ChunkSchema schema() {
+        return schema;
+    }
+
+    public int rowCount() {
+        return rowCount;
+    }
+
+    public int capacityRows() {
+        return capacityRows;
+    }
+
+    public boolean isEmpty() {
+        return rowCount == 0;
+    }
+
+    /** Whether the next row might not fit; a full builder must be sealed before another row. */
+    public boolean isFull() {
+        return rowCount == capacityRows || carriedBytes >= targetBytes;
+    }
+
+    public void putInt(int column, int value) {
+        Memory.putInt(fixed[column], Memory.BYTES + 4L * checkRoom(), value);
+    }
+
+    public void putLong(int column, long value) {
+        Memory.putLong(fixed[column], Memory.BYTES + 8L * checkRoom(), value);
+    }
+
+    public void putFloat(int column, float value) {
+        putInt(column, Float.floatToRawIntBits(value));
+    }
+
+    public void putDouble(int column, double value) {
+        putLong(column, Double.doubleToRawLongBits(value));
+    }
+
+    public void addNull() {
+        reserve(4);
+        appendInt(ChunkDescriptor.NULL_LENGTH);
+    }
+
+    public void addBytes(byte[] value, int offset, int length) {
+        reserve(4 + length);
+        appendInt(length);
+        System.arraycopy(value, offset, carried, carriedBytes, length);
+        carriedBytes += length;
+    }
+
+    public void addString(String value) {
+        byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+        addBytes(utf8, 0, utf8.length);
+    }
+
+    /** A nullable INT32 or FLOAT32 (its raw bits). */
+    public void addInt(int value) {
+        reserve(8);
+        appendInt(4);
+        appendInt(value);
+    }
+
+    /** A nullable INT64 or FLOAT64 (its raw bits). */
+    public void addLong(long value) {
+        reserve(12);
+        appendInt(8);
+        Memory.putLong(carried, Memory.BYTES + carriedBytes, value);
+        carriedBytes += 8;
+    }
+
+    /** All carried columns of the row at once, as they stand in another chunk. */
+    public void addCarriedRow(byte[] source, int start, int end) {
+        reserve(end - start);
+        System.arraycopy(source, start, carried, carriedBytes, end - start);
+        carriedBytes += end - start;
+    }
+
+    public void endRow() {
+        if (schema.hasCarried()) {
+            carriedEnds[rowCount] = carriedBytes;
+        }
+        rowCount++;
+    }
+
+    /** Forgets what was put since the last {@link #endRow()}. */
+    public void abandonRow() {
+        carriedBytes = rowCount == 0 || !schema.hasCarried() ? 0 : carriedEnds[rowCount - 1];
+    }
+
+    /** Array behind a fixed column, for loops that fill many rows and then {@link #advance}. */
+    public byte[] columnArray(int column) {
+        return fixed[column];
+    }
+
+    /** Counts rows whose fixed columns were written through {@link #columnArray}. */
+    public void advance(int rows) {
+        if (schema.hasCarried() || rows < 0 || rows > capacityRows - rowCount) {
+            throw new IllegalArgumentException(
+                    "rows are advanced within the capacity and without carried columns: rows="
+                            + rows
+                            + ", room="
+                            + (capacityRows - rowCount));
+        }
+        rowCount += rows;
+    }
+
+    /** Makes a chunk of the rows so far and starts anew. */
+    public Chunk seal(int dimension, int partition, long epoch, long sequence) {
+        int[] offsets = schema.offsets(rowCount);
+        int fixedEnd = offsets[schema.size()];
+        long length = fixedEnd;
+        if (schema.hasCarried()) {
+            length += 4L * rowCount + carriedBytes;
+        }
+        if (length > Integer.MAX_VALUE - 8) {
+            throw new ChunkFormatException("a chunk ends before 2 GiB: lengthBytes=" + length);
+        }
+        byte[] bytes = new byte[ChunkDescriptor.alignChunk((int) length)];
+        for (int i = 0; i < fixed.length; i++) {
+            if (fixed[i] != null) {
+                int width = schema.column(i).type().widthBytes();
+                System.arraycopy(fixed[i], 0, bytes, offsets[i], width * rowCount);
+            }
+        }
+        if (schema.hasCarried()) {
+            for (int row = 0; row < rowCount; row++) {
+                Memory.putInt(bytes, Memory.BYTES + fixedEnd + 4L * row, carriedEnds[row]);
+            }
+            System.arraycopy(carried, 0, bytes, fixedEnd + 4 * rowCount, carriedBytes);
+        }
+        writeHeader(bytes, dimension, partition, epoch, sequence, fixedEnd);
+        rowCount = 0;
+        carriedBytes = 0;
+        return Chunk.unverified(schema, bytes);
+    }
+
+    private void writeHeader(
+            byte[] bytes, int dimension, int partition, long epoch, long sequence, int fixedEnd) {
+        long at = Memory.BYTES;
+        Memory.putInt(bytes, at + ChunkDescriptor.MAGIC_OFFSET, ChunkDescriptor.MAGIC);
+        Memory.putShort(
+                bytes, at + ChunkDescriptor.VERSION_OFFSET, (short) ChunkDescriptor.VERSION);
+        Memory.putShort(
+                bytes,
+                at + ChunkDescriptor.HEADER_LENGTH_OFFSET,
+                (short) ChunkDescriptor.HEADER_BYTES);
+        Memory.putInt(bytes, at + ChunkDescriptor.LENGTH_OFFSET, bytes.length);
+        Memory.putInt(bytes, at + ChunkDescriptor.ROW_COUNT_OFFSET, rowCount);
+        Memory.putInt(bytes, at + ChunkDescriptor.SCHEMA_OFFSET, schema.fingerprint());
+        Memory.putShort(bytes, at + ChunkDescriptor.DIMENSION_OFFSET, (short) dimension);
+        Memory.putInt(bytes, at + ChunkDescriptor.PARTITION_OFFSET, partition);
+        Memory.putInt(
+                bytes, at + ChunkDescriptor.CARRIED_OFFSET, schema.hasCarried() ? fixedEnd : 0);
+        Memory.putLong(bytes, at + ChunkDescriptor.EPOCH_OFFSET, epoch);
+        Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
+        long checksum = ChunkChecksum.of(bytes, at, bytes.length);
+        Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, checksum);
+    }
+
+    private int checkRoom() {
+        if (rowCount == capacityRows) {
+            throw new IllegalStateException(
+                    "a full chunk must be sealed first: capacityRows=" + capacityRows);
+        }
+        return rowCount;
+    }
+
+    private void appendInt(int value) {
+        Memory.putInt(carried, Memory.BYTES + carriedBytes, value);
+        carriedBytes += 4;
+    }
+
+    private void reserve(int bytes) {
+        long needed = (long) carriedBytes + bytes;
+        if (needed > Integer.MAX_VALUE - 64) {
+            throw new ChunkFormatException(
+                    "carried bytes of a chunk stay under 2 GiB: carriedBytes=" + needed);
+        }
+        if (needed > carried.length) {
+            long grown = Math.min(Integer.MAX_VALUE - 64, Math.max(needed, 2L * carried.length));
+            carried = Arrays.copyOf(carried, (int) grown);
+        }
+    }
+}

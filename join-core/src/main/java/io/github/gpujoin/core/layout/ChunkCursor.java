@@ -1,0 +1,120 @@
+package io.github.gpujoin.core.layout;
+
+import io.github.gpujoin.core.region.Memory;
+import java.util.Arrays;
+
+/**
+ * Walks the rows of chunks of one schema. Reads fixed columns in place and decodes carried ones.
+ */
+public final class ChunkCursor implements RowView {
+
+    private final ChunkSchema schema;
+    private final int[] carriedIndex;
+    private Chunk chunk;
+    private int row;
+
+    public ChunkCursor(ChunkSchema schema) {
+        this.schema = schema;
+        this.carriedIndex = new int[schema.size()];
+        int next = 0;
+        for (int i = 0; i < schema.size(); i++) {
+            carriedIndex[i] = schema.column(i).isFixed() ? -1 : next++;
+        }
+    }
+
+    /** Moves to a row; the chunk must be of this cursor's schema. */
+    public ChunkCursor at(Chunk chunk, int row) {
+        this.chunk = chunk;
+        this.row = row;
+        return this;
+    }
+
+    @Override
+    public ChunkSchema schema() {
+        return schema;
+    }
+
+    @Override
+    public boolean isNull(int column) {
+        return carriedIndex[column] >= 0
+                && lengthAt(valueAt(column)) == ChunkDescriptor.NULL_LENGTH;
+    }
+
+    @Override
+    public int getInt(int column) {
+        if (carriedIndex[column] < 0) {
+            return chunk.getInt(column, row);
+        }
+        return Memory.getInt(chunk.bytes(), carriedFixed(column, ColumnType.INT32));
+    }
+
+    @Override
+    public long getLong(int column) {
+        if (carriedIndex[column] < 0) {
+            return chunk.getLong(column, row);
+        }
+        if (schema.column(column).type() == ColumnType.INT32) {
+            return getInt(column);
+        }
+        return Memory.getLong(chunk.bytes(), carriedFixed(column, ColumnType.INT64));
+    }
+
+    @Override
+    public double getDouble(int column) {
+        if (carriedIndex[column] < 0) {
+            return chunk.getDouble(column, row);
+        }
+        if (schema.column(column).type() == ColumnType.FLOAT32) {
+            long at = carriedFixed(column, ColumnType.FLOAT32);
+            return Float.intBitsToFloat(Memory.getInt(chunk.bytes(), at));
+        }
+        long at = carriedFixed(column, ColumnType.FLOAT64);
+        return Double.longBitsToDouble(Memory.getLong(chunk.bytes(), at));
+    }
+
+    @Override
+    public String getString(int column) {
+        int at = carried(column, ColumnType.STRING);
+        int length = lengthAt(at);
+        return length < 0 ? null : Chunk.text(chunk.bytes(), at + 4, length);
+    }
+
+    @Override
+    public byte[] getBytes(int column) {
+        int at = carried(column, ColumnType.BYTES);
+        int length = lengthAt(at);
+        return length < 0 ? null : Arrays.copyOfRange(chunk.bytes(), at + 4, at + 4 + length);
+    }
+
+    private long carriedFixed(int column, ColumnType expected) {
+        int at = carried(column, expected);
+        if (lengthAt(at) != expected.widthBytes()) {
+            throw new IllegalStateException(
+                    "a null has no value: column=" + schema.column(column) + ", row=" + row);
+        }
+        return Memory.BYTES + at + 4;
+    }
+
+    private int carried(int column, ColumnType expected) {
+        if (schema.column(column).type() != expected) {
+            throw new IllegalArgumentException(
+                    "the column is read as what it is: column="
+                            + schema.column(column)
+                            + ", as="
+                            + expected);
+        }
+        return valueAt(column);
+    }
+
+    private int valueAt(int column) {
+        int at = chunk.carriedStart(row);
+        for (int i = carriedIndex[column]; i > 0; i--) {
+            at += 4 + Math.max(0, lengthAt(at));
+        }
+        return at;
+    }
+
+    private int lengthAt(int at) {
+        return Memory.getInt(chunk.bytes(), Memory.BYTES + at);
+    }
+}

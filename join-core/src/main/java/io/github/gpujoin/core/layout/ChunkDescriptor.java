@@ -1,0 +1,70 @@
+package io.github.gpujoin.core.layout;
+
+/**
+ * Byte layout of a chunk, the only thing on a wire and in state. All integers are little-endian.
+ *
+ * <pre>
+ *   0                   4         6         8                  12
+ *  +-------------------+---------+---------+-------------------+-------------------+
+ *  | magic             | version | hdrLen  | lengthBytes       | rowCount          |
+ *  +-------------------+---------+---------+-------------------+-------------------+
+ *  16                  20        22        24                  28
+ *  | schemaFingerprint | dimens. | flags   | partition         | carriedOffset     |
+ *  +-------------------+---------+---------+-------------------+-------------------+
+ *  32                                      40
+ *  | epoch                                 | sequence                              |
+ *  +---------------------------------------+---------------------------------------+
+ *  48                                      56
+ *  | checksum                              | reserved, zero                        |
+ *  +---------------------------------------+---------------------------------------+
+ *  64: fixed column 0: rowCount values, zero-padded to 64 bytes
+ *      fixed column 1 ...
+ *  carriedOffset (0 where no column is carried):
+ *      int32 ends[rowCount]   end of each row's carried bytes, counted from the byte after ends
+ *      the rows' carried bytes; per carried column, in schema order:
+ *        int32 length (-1 is null), then as many bytes
+ *  lengthBytes: the whole chunk, a multiple of 8
+ * </pre>
+ */
+public final class ChunkDescriptor {
+
+    /** "GJC1". */
+    public static final int MAGIC = 0x31434A47;
+
+    public static final int VERSION = 1;
+    public static final int HEADER_BYTES = 64;
+
+    public static final int MAGIC_OFFSET = 0;
+    public static final int VERSION_OFFSET = 4;
+    public static final int HEADER_LENGTH_OFFSET = 6;
+    public static final int LENGTH_OFFSET = 8;
+    public static final int ROW_COUNT_OFFSET = 12;
+    public static final int SCHEMA_OFFSET = 16;
+    public static final int DIMENSION_OFFSET = 20;
+    public static final int FLAGS_OFFSET = 22;
+    public static final int PARTITION_OFFSET = 24;
+    public static final int CARRIED_OFFSET = 28;
+    public static final int EPOCH_OFFSET = 32;
+    public static final int SEQUENCE_OFFSET = 40;
+    public static final int CHECKSUM_OFFSET = 48;
+    public static final int RESERVED_OFFSET = 56;
+
+    /** {@code dimension} of a chunk of facts. */
+    public static final int FACTS = -1;
+
+    /** {@code partition} of a chunk whose rows are of any radix partition. */
+    public static final int UNPARTITIONED = -1;
+
+    /** Length of a null carried value. */
+    public static final int NULL_LENGTH = -1;
+
+    private ChunkDescriptor() {}
+
+    static long alignColumn(long offset) {
+        return (offset + 63) & -64L;
+    }
+
+    static int alignChunk(int length) {
+        return (length + 7) & -8;
+    }
+}

@@ -1,0 +1,240 @@
+package io.github.gpujoin.core.reference;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Joins with a {@code HashMap} from key to rows and nested loops, written to be seen to be right.
+ * Not fast; the oracle of the other engines' tests.
+ */
+public final class ReferenceJoinEngine implements JoinEngine {
+
+    static final int BATCH_ROWS = 1024;
+    private static final int MAX_IN_FLIGHT = 4;
+
+    /** A build row: its chunk and where it stands there. */
+    private record BuildRow(Chunk chunk, int row) {}
+
+    private final JoinSpec spec;
+    private final List<Map<Long, List<BuildRow>>> tables = new ArrayList<>();
+    private final ArrayDeque<Progress> queue = new ArrayDeque<>();
+    private final Map<BuildRow, Region> carried = new HashMap<>();
+    private final Region memory;
+    private final ResultBatch batch;
+    private EngineState state = EngineState.LOADING;
+    private long buildRows;
+    private long buildBytes;
+    private long probeRows;
+    private long resultRows;
+
+    public ReferenceJoinEngine(JoinSpec spec) {
+        this.spec = spec;
+        spec.dimensions().forEach(dimension -> tables.add(new HashMap<>()));
+        ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
+        this.memory = Region.allocate(layout.lengthBytes());
+        this.batch = new ResultBatch(layout, memory.address());
+    }
+
+    @Override
+    public JoinSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public EngineState state() {
+        return state;
+    }
+
+    @Override
+    public void submitBuild(int dimension, Chunk chunk) {
+        state.require(EngineState.LOADING);
+        DimensionSpec side = EngineChecks.buildSide(spec, dimension, chunk);
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            tables.get(dimension)
+                    .computeIfAbsent(chunk.getLong(side.keyColumn(), row), k -> new ArrayList<>())
+                    .add(new BuildRow(chunk, row));
+        }
+        buildRows += chunk.rowCount();
+        buildBytes += EngineChecks.payloadBytes(chunk);
+    }
+
+    @Override
+    public void finishBuild() {
+        state = state.to(EngineState.JOINING);
+    }
+
+    @Override
+    public boolean submitProbe(Chunk chunk, int firstRow) {
+        state.require(EngineState.JOINING);
+        EngineChecks.probe(spec, chunk);
+        if (queue.size() == MAX_IN_FLIGHT) {
+            return false;
+        }
+        queue.add(new Progress(new PendingProbe(chunk, firstRow)));
+        return true;
+    }
+
+    @Override
+    public ResultBatch poll() {
+        state.require(EngineState.JOINING);
+        Progress head = queue.peek();
+        if (head == null) {
+            return null;
+        }
+        int rows = 0;
+        while (rows < BATCH_ROWS && head.hasMore()) {
+            write(rows++, head.nextRow, head.next());
+        }
+        batch.set(head.chunk, rows, head.hasMore() ? head.nextRow : head.chunk.rowCount());
+        head.completedRows = batch.completedRows();
+        resultRows += rows;
+        if (batch.isLast()) {
+            queue.remove();
+            probeRows += head.chunk.rowCount() - head.firstRow;
+        }
+        return batch;
+    }
+
+    private void write(int row, int probeRow, List<BuildRow> matches) {
+        Memory.putInt(batch.probeRowAddress() + 4L * row, probeRow);
+        for (int d = 0; d < matches.size(); d++) {
+            DimensionSpec side = spec.dimensions().get(d);
+            BuildRow match = matches.get(d);
+            List<Integer> columns = side.payloadColumns();
+            for (int i = 0; i < columns.size(); i++) {
+                int width = batch.layout().payloadWidth(d, i);
+                long source =
+                        Memory.BYTES
+                                + match.chunk.columnOffset(columns.get(i))
+                                + (long) width * match.row;
+                long target = batch.payloadAddress(d, i) + (long) width * row;
+                Memory.copy(match.chunk.bytes(), source, null, target, width);
+            }
+            if (side.hasCarriedPayload()) {
+                long ref = carried.computeIfAbsent(match, this::carriedCopy).address();
+                Memory.putLong(batch.carriedAddress(d) + 8L * row, ref);
+            }
+        }
+    }
+
+    private Region carriedCopy(BuildRow match) {
+        int start = match.chunk.carriedStart(match.row);
+        int length = match.chunk.carriedEnd(match.row) - start;
+        Region copy = Region.allocate(4L + length);
+        Memory.putInt(copy.address(), length);
+        Memory.copy(match.chunk.bytes(), Memory.BYTES + start, null, copy.address() + 4, length);
+        return copy;
+    }
+
+    @Override
+    public int inFlight() {
+        return queue.size();
+    }
+
+    @Override
+    public List<PendingProbe> snapshot() {
+        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+    }
+
+    @Override
+    public void restore(List<PendingProbe> pending) {
+        state.require(EngineState.JOINING);
+        EngineChecks.nothingInFlight(queue.size());
+        pending.forEach(
+                probe -> {
+                    EngineChecks.probe(spec, probe.chunk());
+                    queue.add(new Progress(probe));
+                });
+    }
+
+    @Override
+    public EngineStats stats() {
+        return new EngineStats(buildRows, buildBytes, buildBytes, probeRows, resultRows);
+    }
+
+    @Override
+    public void close() {
+        if (state != EngineState.CLOSED) {
+            state = state.to(EngineState.CLOSED);
+            queue.clear();
+            tables.clear();
+            carried.values().forEach(Region::close);
+            carried.clear();
+            memory.close();
+        }
+    }
+
+    /** Walks the cross product of the matches of each probe row, the last dimension fastest. */
+    private final class Progress {
+        private final Chunk chunk;
+        private final int firstRow;
+        private int completedRows;
+        private int nextRow;
+        private List<List<BuildRow>> choices;
+        private int[] choice;
+
+        Progress(PendingProbe pending) {
+            this.chunk = pending.chunk();
+            this.firstRow = pending.firstRow();
+            this.completedRows = firstRow;
+            this.nextRow = firstRow;
+            findChoices();
+        }
+
+        boolean hasMore() {
+            return nextRow < chunk.rowCount();
+        }
+
+        List<BuildRow> next() {
+            List<BuildRow> result = new ArrayList<>();
+            for (int d = 0; d < choice.length; d++) {
+                result.add(choices.get(d).get(choice[d]));
+            }
+            int d = choice.length - 1;
+            while (d >= 0 && ++choice[d] == choices.get(d).size()) {
+                choice[d--] = 0;
+            }
+            if (d < 0) {
+                nextRow++;
+                findChoices();
+            }
+            return result;
+        }
+
+        private void findChoices() {
+            for (; hasMore(); nextRow++) {
+                choices = new ArrayList<>();
+                for (int d = 0; d < tables.size(); d++) {
+                    DimensionSpec side = spec.dimensions().get(d);
+                    List<BuildRow> matches =
+                            tables.get(d)
+                                    .getOrDefault(
+                                            chunk.getLong(side.factKeyColumn(), nextRow),
+                                            List.of());
+                    boolean once = side.kind() == JoinKind.SEMI && !matches.isEmpty();
+                    choices.add(once ? matches.subList(0, 1) : matches);
+                }
+                if (choices.stream().noneMatch(List::isEmpty)) {
+                    choice = new int[choices.size()];
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.github.gpujoin.core.reference;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+
+/** Makes {@link ReferenceJoinEngine}s. */
+public final class ReferenceJoinEngineFactory implements JoinEngineFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String engineName() {
+        return "reference";
+    }
+
+    @Override
+    public JoinEngine create(JoinSpec spec) {
+        return new ReferenceJoinEngine(spec);
+    }
+}

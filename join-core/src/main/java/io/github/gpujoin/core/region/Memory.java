@@ -1,0 +1,130 @@
+package io.github.gpujoin.core.region;
+
+import java.lang.reflect.Field;
+import java.nio.ByteOrder;
+import sun.misc.Unsafe;
+
+/**
+ * Raw little-endian loads and stores on heap arrays and native memory: the only class that touches
+ * {@code sun.misc.Unsafe}.
+ *
+ * <p>Every method takes a pair {@code (base, offset)}: for a byte array, {@code base} is the array
+ * and {@code offset} counts from {@link #BYTES}; for native memory, {@code base} is null and {@code
+ * offset} is an address. Nothing here is bounds-checked: callers check an extent once and then loop
+ * over it.
+ */
+public final class Memory {
+
+    private static final Unsafe UNSAFE = unsafe();
+
+    /** Offset of element 0 of a byte array. */
+    public static final long BYTES = Unsafe.ARRAY_BYTE_BASE_OFFSET;
+
+    static {
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new IllegalStateException(
+                    "chunks are little-endian and so must the machine be: byteOrder="
+                            + ByteOrder.nativeOrder());
+        }
+    }
+
+    private Memory() {}
+
+    public static byte getByte(Object base, long offset) {
+        return UNSAFE.getByte(base, offset);
+    }
+
+    public static void putByte(Object base, long offset, byte value) {
+        UNSAFE.putByte(base, offset, value);
+    }
+
+    public static short getShort(Object base, long offset) {
+        return UNSAFE.getShort(base, offset);
+    }
+
+    public static void putShort(Object base, long offset, short value) {
+        UNSAFE.putShort(base, offset, value);
+    }
+
+    public static int getInt(Object base, long offset) {
+        return UNSAFE.getInt(base, offset);
+    }
+
+    public static void putInt(Object base, long offset, int value) {
+        UNSAFE.putInt(base, offset, value);
+    }
+
+    public static long getLong(Object base, long offset) {
+        return UNSAFE.getLong(base, offset);
+    }
+
+    public static void putLong(Object base, long offset, long value) {
+        UNSAFE.putLong(base, offset, value);
+    }
+
+    /** Native loads and stores, for loops where the base is known to be native memory. */
+    public static int getInt(long address) {
+        return UNSAFE.getInt(address);
+    }
+
+    public static void putInt(long address, int value) {
+        UNSAFE.putInt(address, value);
+    }
+
+    public static long getLong(long address) {
+        return UNSAFE.getLong(address);
+    }
+
+    public static void putLong(long address, long value) {
+        UNSAFE.putLong(address, value);
+    }
+
+    public static void copy(
+            Object sourceBase,
+            long sourceOffset,
+            Object targetBase,
+            long targetOffset,
+            long lengthBytes) {
+        UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
+    }
+
+    public static void fill(Object base, long offset, long lengthBytes, byte value) {
+        UNSAFE.setMemory(base, offset, lengthBytes, value);
+    }
+
+    /**
+     * Offset of a field for {@link #getInt(Object, long)} and its kind.
+     *
+     * @throws UnsupportedOperationException for fields of records and hidden classes
+     */
+    @SuppressWarnings("deprecation")
+    public static long fieldOffset(Field field) {
+        return UNSAFE.objectFieldOffset(field);
+    }
+
+    public static Object getObject(Object base, long offset) {
+        return UNSAFE.getObject(base, offset);
+    }
+
+    public static void putObject(Object base, long offset, Object value) {
+        UNSAFE.putObject(base, offset, value);
+    }
+
+    static long allocate(long lengthBytes) {
+        return UNSAFE.allocateMemory(lengthBytes);
+    }
+
+    static void free(long address) {
+        UNSAFE.freeMemory(address);
+    }
+
+    private static Unsafe unsafe() {
+        try {
+            Field field = Unsafe.class.getDeclaredField("theUnsafe");
+            field.setAccessible(true);
+            return (Unsafe) field.get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+}

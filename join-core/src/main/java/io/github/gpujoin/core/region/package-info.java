@@ -1,0 +1,2 @@
+/** Owned off-heap memory and raw access to it. */
+package io.github.gpujoin.core.region;

@@ -1,0 +1,156 @@
+package io.github.gpujoin.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Feeds an engine and collects its results, checking on every batch what the contract says of
+ * batches: bounded, of the right chunk, in order of probe rows, with honest progress.
+ */
+public final class EngineRun {
+
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+
+    /** Results of one submitted probe chunk. */
+    public static final class Probe {
+        private final Chunk chunk;
+        private final List<ResultRow> rows = new ArrayList<>();
+        private int completedRows;
+        private int lastProbeRow;
+
+        private Probe(PendingProbe pending) {
+            this.chunk = pending.chunk();
+            this.completedRows = pending.firstRow();
+            this.lastProbeRow = pending.firstRow();
+        }
+
+        public Chunk chunk() {
+            return chunk;
+        }
+
+        public int completedRows() {
+            return completedRows;
+        }
+
+        /** What was delivered so far, sorted. */
+        public List<ResultRow> rows() {
+            return rows.stream().sorted().toList();
+        }
+    }
+
+    private final JoinEngine engine;
+    private final List<Probe> probes = new ArrayList<>();
+    private final ArrayDeque<Probe> inFlight = new ArrayDeque<>();
+
+    public EngineRun(JoinEngine engine) {
+        this.engine = engine;
+    }
+
+    /** A JOINING engine over the build chunks. */
+    public static JoinEngine loaded(
+            JoinEngineFactory factory, JoinSpec spec, List<RandomJoinData.BuildChunk> builds) {
+        JoinEngine engine = factory.create(spec);
+        builds.forEach(build -> engine.submitBuild(build.dimension(), build.chunk()));
+        engine.finishBuild();
+        return engine;
+    }
+
+    /** Sorted results of each probe chunk. */
+    public static List<List<ResultRow>> join(
+            JoinEngineFactory factory,
+            JoinSpec spec,
+            List<RandomJoinData.BuildChunk> builds,
+            List<Chunk> probes) {
+        try (JoinEngine engine = loaded(factory, spec, builds)) {
+            EngineRun run = new EngineRun(engine);
+            probes.forEach(probe -> run.submit(probe, 0));
+            run.drain();
+            return run.results();
+        }
+    }
+
+    /** Submits the chunk, polling until there is room. */
+    public void submit(Chunk chunk, int firstRow) {
+        while (!engine.submitProbe(chunk, firstRow)) {
+            assertThat(poll()).as("an engine without room has something in flight").isTrue();
+        }
+        track(new PendingProbe(chunk, firstRow));
+    }
+
+    public void restore(List<PendingProbe> pending) {
+        engine.restore(pending);
+        pending.forEach(this::track);
+    }
+
+    private void track(PendingProbe pending) {
+        Probe probe = new Probe(pending);
+        probes.add(probe);
+        inFlight.add(probe);
+        assertThat(engine.inFlight()).isEqualTo(inFlight.size());
+    }
+
+    /** Takes one batch; false where nothing is in flight. */
+    public boolean poll() {
+        long deadline = System.nanoTime() + TIMEOUT_NS;
+        ResultBatch batch = engine.poll();
+        while (batch == null && !inFlight.isEmpty()) {
+            assertThat(System.nanoTime()).as("results within a minute").isLessThan(deadline);
+            Thread.onSpinWait();
+            batch = engine.poll();
+        }
+        if (batch != null) {
+            take(batch);
+        }
+        return batch != null;
+    }
+
+    private void take(ResultBatch batch) {
+        Probe probe = inFlight.peek();
+        assertThat(probe).as("the chunk of a batch is in flight").isNotNull();
+        assertThat(batch.chunk()).isSameAs(probe.chunk);
+        assertThat(batch.rowCount()).isBetween(0, batch.layout().capacityRows());
+        assertThat(batch.completedRows()).isBetween(probe.completedRows, probe.chunk.rowCount());
+        for (ResultRow row : ResultRows.of(engine.spec(), batch)) {
+            assertThat(row.probeRow())
+                    .as("in order of probe rows, none of a row said to be complete")
+                    .isBetween(probe.lastProbeRow, probe.chunk.rowCount() - 1)
+                    .isGreaterThanOrEqualTo(probe.completedRows);
+            probe.lastProbeRow = row.probeRow();
+            probe.rows.add(row);
+        }
+        probe.completedRows = batch.completedRows();
+        if (batch.isLast()) {
+            inFlight.remove();
+        }
+        assertThat(engine.inFlight()).isEqualTo(inFlight.size());
+    }
+
+    /** Polls until nothing is in flight. */
+    public void drain() {
+        while (poll()) {}
+        assertThat(inFlight).isEmpty();
+    }
+
+    /** Every chunk submitted or restored, in order. */
+    public List<Probe> probes() {
+        return List.copyOf(probes);
+    }
+
+    /** Sorted results of every chunk submitted or restored, in order. */
+    public List<List<ResultRow>> results() {
+        return probes.stream().map(Probe::rows).toList();
+    }
+
+    /** Counts of open regions, to be compared before and after. */
+    public record OpenRegions(long count, long bytes) {
+        public static OpenRegions now() {
+            return new OpenRegions(Region.openCount(), Region.openBytes());
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package io.github.gpujoin.core.engine;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * A random star join with data for it, the same for the same seed: one to four dimensions, inner
+ * and semi, keys of both widths on either side, duplicate, missing, negative, extreme and sparse
+ * keys, one key taking all rows, empty tables, empty chunks and chunks of one row, fixed payloads
+ * and carried ones with nulls.
+ */
+public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk> probes) {
+
+    /** A chunk with the dimension it is for. */
+    public record BuildChunk(int dimension, Chunk chunk) {}
+
+    /** How the keys of a dimension are drawn. */
+    private enum Keys {
+        DENSE,
+        SPARSE,
+        EXTREME,
+        ONE
+    }
+
+    private static final long[] EXTREMES = {
+        Long.MIN_VALUE,
+        Long.MIN_VALUE + 1,
+        Integer.MIN_VALUE - 1L,
+        Integer.MIN_VALUE,
+        -(1L << 32),
+        -1,
+        0,
+        1,
+        Integer.MAX_VALUE,
+        Integer.MAX_VALUE + 1L,
+        1L << 32,
+        Long.MAX_VALUE - 1,
+        Long.MAX_VALUE
+    };
+
+    private static final List<ColumnType> FIXED =
+            List.of(ColumnType.INT32, ColumnType.INT64, ColumnType.FLOAT32, ColumnType.FLOAT64);
+
+    /** Tens of rows a side: small enough for {@link NestedLoopJoin}. */
+    public static RandomJoinData small(long seed) {
+        return new Generator(seed, 12, 40, 12).generate();
+    }
+
+    /** Thousands of rows a side. */
+    public static RandomJoinData large(long seed) {
+        return new Generator(seed, 4_000, 20_000, 3_000).generate();
+    }
+
+    private static final class Generator {
+        private final Random random;
+        private final int distinctKeys;
+        private final int probeRows;
+        private final int maxChunkRows;
+        private final List<Column> factColumns = new ArrayList<>();
+        private final List<DimensionSpec> dimensions = new ArrayList<>();
+        private final List<long[]> keys = new ArrayList<>();
+
+        Generator(long seed, int distinctKeys, int probeRows, int maxChunkRows) {
+            this.random = new Random(seed);
+            this.distinctKeys = distinctKeys;
+            this.probeRows = probeRows;
+            this.maxChunkRows = maxChunkRows;
+        }
+
+        RandomJoinData generate() {
+            int count = 1 + random.nextInt(4);
+            for (int d = 0; d < count; d++) {
+                keys.add(keys(Keys.values()[random.nextInt(Keys.values().length)]));
+                factColumns.add(Column.of("fact_key_" + d, keyType()));
+            }
+            factColumns.add(Column.of("measure", ColumnType.INT64));
+            if (random.nextBoolean()) {
+                factColumns.add(Column.nullable("note", ColumnType.STRING));
+            }
+            for (int d = 0; d < count; d++) {
+                dimensions.add(dimension(d));
+            }
+            JoinSpec spec = new JoinSpec(ChunkSchema.of(factColumns), dimensions);
+            List<BuildChunk> builds = new ArrayList<>();
+            for (int d = 0; d < count; d++) {
+                for (Chunk chunk : buildChunks(d)) {
+                    builds.add(new BuildChunk(d, chunk));
+                }
+            }
+            return new RandomJoinData(spec, builds, probeChunks(spec));
+        }
+
+        private DimensionSpec dimension(int d) {
+            List<Column> columns = new ArrayList<>();
+            for (int i = random.nextInt(6); i > 0; i--) {
+                columns.add(Column.of("fixed_" + i, FIXED.get(random.nextInt(FIXED.size()))));
+            }
+            for (int i = random.nextInt(3); i > 0; i--) {
+                ColumnType type = ColumnType.values()[random.nextInt(ColumnType.values().length)];
+                columns.add(Column.nullable("carried_" + i, type));
+            }
+            int keyColumn = random.nextInt(columns.size() + 1);
+            columns.add(keyColumn, Column.of("key", keyType()));
+            JoinKind kind = random.nextInt(3) == 0 ? JoinKind.SEMI : JoinKind.INNER;
+            return new DimensionSpec(
+                    "dimension-" + d, ChunkSchema.of(columns), keyColumn, d, kind);
+        }
+
+        private ColumnType keyType() {
+            return random.nextBoolean() ? ColumnType.INT32 : ColumnType.INT64;
+        }
+
+        private long[] keys(Keys pattern) {
+            return switch (pattern) {
+                case DENSE -> random.longs(distinctKeys, -distinctKeys, distinctKeys).toArray();
+                case SPARSE -> random.longs(distinctKeys).toArray();
+                case EXTREME -> EXTREMES;
+                case ONE -> new long[] {random.nextInt()};
+            };
+        }
+
+        private List<Chunk> buildChunks(int d) {
+            DimensionSpec side = dimensions.get(d);
+            long[] domain = keys.get(d);
+            int rows = random.nextInt(8) == 0 ? 0 : 2 + domain.length * 3 / 2;
+            int known = Math.max(1, domain.length * 3 / 4);
+            List<Object[]> table = new ArrayList<>();
+            for (int i = 0; i < rows; i++) {
+                Object[] row = randomRow(side.schema());
+                ColumnType type = side.schema().column(side.keyColumn()).type();
+                row[side.keyColumn()] = key(type, domain[random.nextInt(known)]);
+                table.add(row);
+            }
+            return chunks(side.schema(), d, table);
+        }
+
+        private List<Chunk> probeChunks(JoinSpec spec) {
+            List<Object[]> facts = new ArrayList<>();
+            for (int i = 0; i < probeRows; i++) {
+                Object[] row = randomRow(spec.factSchema());
+                for (int d = 0; d < keys.size(); d++) {
+                    long[] domain = keys.get(d);
+                    int unused = domain.length / 8;
+                    long key = domain[unused + random.nextInt(domain.length - unused)];
+                    row[d] = key(spec.factSchema().column(d).type(), key);
+                }
+                facts.add(row);
+            }
+            return chunks(spec.factSchema(), ChunkDescriptor.FACTS, facts);
+        }
+
+        /** A key that does not fit loses its upper half, and must not match the whole one. */
+        private static Object key(ColumnType type, long key) {
+            return type == ColumnType.INT32 ? (Object) (int) key : (Object) key;
+        }
+
+        private Object[] randomRow(ChunkSchema schema) {
+            return schema.columns().stream().map(this::randomValue).toArray();
+        }
+
+        private Object randomValue(Column column) {
+            if (column.nullable() && random.nextInt(4) == 0) {
+                return null;
+            }
+            return switch (column.type()) {
+                case INT32 -> random.nextInt();
+                case INT64 -> random.nextLong();
+                case FLOAT32 -> random.nextFloat();
+                case FLOAT64 -> random.nextGaussian();
+                case STRING -> "ü€𝄞".repeat(random.nextInt(3)) + random.nextInt(100);
+                case BYTES -> {
+                    byte[] bytes = new byte[random.nextInt(20)];
+                    random.nextBytes(bytes);
+                    yield bytes;
+                }
+            };
+        }
+
+        private List<Chunk> chunks(ChunkSchema schema, int dimension, List<Object[]> rows) {
+            List<Chunk> chunks = new ArrayList<>();
+            for (int from = 0; from < rows.size() || chunks.isEmpty(); ) {
+                int size = random.nextInt(4) == 0 ? random.nextInt(2) : random.nextInt(maxChunkRows);
+                int to = Math.min(rows.size(), from + size);
+                chunks.add(TestChunks.of(schema, dimension, rows.subList(from, to)));
+                from = to;
+            }
+            return chunks;
+        }
+    }
+}

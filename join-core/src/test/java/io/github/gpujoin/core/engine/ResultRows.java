@@ -1,0 +1,46 @@
+package io.github.gpujoin.core.engine;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/** Turns batches into {@link ResultRow}s: values are copied, so they outlive the batch. */
+public final class ResultRows {
+
+    private ResultRows() {}
+
+    /** The batch's rows in its order. */
+    public static List<ResultRow> of(JoinSpec spec, ResultBatch batch) {
+        List<ResultRow> rows = new ArrayList<>(batch.rowCount());
+        for (int row = 0; row < batch.rowCount(); row++) {
+            rows.add(new ResultRow(batch.probeRow(row), payload(spec, batch, row)));
+        }
+        return rows;
+    }
+
+    private static String payload(JoinSpec spec, ResultBatch batch, int row) {
+        StringBuilder text = new StringBuilder();
+        for (int d = 0; d < spec.dimensions().size(); d++) {
+            List<Long> bits = new ArrayList<>();
+            for (int i = 0; i < batch.layout().payloadCount(d); i++) {
+                boolean narrow = batch.layout().payloadWidth(d, i) == 4;
+                bits.add(narrow ? batch.getInt(d, i, row) : batch.getLong(d, i, row));
+            }
+            boolean carries = spec.dimensions().get(d).hasCarriedPayload();
+            append(text, bits, carries ? batch.carried(d, row) : null);
+        }
+        return text.toString();
+    }
+
+    /** Appends what one dimension gives: {@code [1, -2 | 0a0b]}. */
+    static void append(StringBuilder text, List<Long> bits, byte[] carried) {
+        text.append('[');
+        for (int i = 0; i < bits.size(); i++) {
+            text.append(i == 0 ? "" : ", ").append(bits.get(i));
+        }
+        if (carried != null) {
+            text.append(" | ").append(HexFormat.of().formatHex(carried));
+        }
+        text.append(']');
+    }
+}

@@ -1,0 +1,2 @@
+/** Runs joins on the GPU. */
+package io.github.gpujoin.kernels;
