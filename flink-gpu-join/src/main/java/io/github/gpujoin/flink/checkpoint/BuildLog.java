@@ -66,12 +66,10 @@ public final class BuildLog {
     }
 
     /**
-     * Gives all chunks of a restored snapshot, replicated ones first, and keeps this subtask's share
-     * of those. To be called once, before the first append.
+     * Gives all chunks of a restored snapshot, replicated ones first, and keeps this subtask's
+     * share of those. To be called once, before the first append.
      */
-    public void replay(
-            Function<byte[], Chunk> wrap,
-            ThrowingConsumer<Chunk, Exception> consumer)
+    public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {
         List<byte[]> own = new ArrayList<>();
         for (byte[] bytes : replicated.get()) {

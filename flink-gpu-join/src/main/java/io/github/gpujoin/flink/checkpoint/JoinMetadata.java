@@ -46,7 +46,11 @@ public final class JoinMetadata {
         boolean complete = true;
         int subtasks = 0;
         for (long[] entry : state.get()) {
-            require("the snapshot is of a format this release reads", "entry", LENGTH, entry.length);
+            require(
+                    "the snapshot is of a format this release reads",
+                    "entry",
+                    LENGTH,
+                    entry.length);
             require(
                     "the snapshot is of a format this release reads",
                     "format",

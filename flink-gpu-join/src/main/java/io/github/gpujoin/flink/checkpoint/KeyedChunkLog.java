@@ -28,8 +28,10 @@ final class KeyedChunkLog {
                                 name,
                                 LongSerializer.INSTANCE,
                                 BytePrimitiveArraySerializer.INSTANCE));
-        this.head = store.getState(new ValueStateDescriptor<>(name + "-head", LongSerializer.INSTANCE));
-        this.tail = store.getState(new ValueStateDescriptor<>(name + "-tail", LongSerializer.INSTANCE));
+        this.head =
+                store.getState(new ValueStateDescriptor<>(name + "-head", LongSerializer.INSTANCE));
+        this.tail =
+                store.getState(new ValueStateDescriptor<>(name + "-tail", LongSerializer.INSTANCE));
     }
 
     void append(byte[] entry) throws Exception {

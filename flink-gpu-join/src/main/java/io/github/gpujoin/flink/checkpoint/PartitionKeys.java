@@ -8,8 +8,8 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 
 /**
  * Which state key a chunk is kept under in one subtask. Radix partition p is key group p, so a
- * partition's chunks move with its key group when the job is rescaled. Chunks of no partition may be
- * joined anywhere; they are spread over the subtask's own key groups, so that a later rescaling
+ * partition's chunks move with its key group when the job is rescaled. Chunks of no partition may
+ * be joined anywhere; they are spread over the subtask's own key groups, so that a later rescaling
  * spreads them too.
  */
 public final class PartitionKeys {

@@ -123,7 +123,6 @@ public final class ProbeLog {
     private PendingProbe decode(byte[] entry) {
         byte[] chunk = new byte[entry.length - PREFIX_BYTES];
         System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
-        return new PendingProbe(
-                Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
+        return new PendingProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
     }
 }

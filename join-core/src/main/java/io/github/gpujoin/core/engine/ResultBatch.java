@@ -77,20 +77,40 @@ public final class ResultBatch {
 
     /** Value of a 4-byte payload column. */
     public int getInt(int dimension, int payload, int row) {
+        checkWidth(dimension, payload, Integer.BYTES);
         return Memory.getInt(payloadAddress(dimension, payload) + 4L * checkRow(row));
     }
 
     /** Value of an 8-byte payload column. */
     public long getLong(int dimension, int payload, int row) {
+        checkWidth(dimension, payload, Long.BYTES);
         return Memory.getLong(payloadAddress(dimension, payload) + 8L * checkRow(row));
     }
 
     /** A copy of the build row's carried bytes. */
     public byte[] carried(int dimension, int row) {
+        if (layout.carriedOffset(dimension) < 0) {
+            throw new IllegalArgumentException(
+                    "carried bytes are of a dimension that carries some: dimension=" + dimension);
+        }
         long ref = Memory.getLong(carriedAddress(dimension) + 8L * checkRow(row));
         byte[] bytes = new byte[Memory.getInt(ref)];
         Memory.copy(null, ref + 4, bytes, Memory.BYTES, bytes.length);
         return bytes;
+    }
+
+    private void checkWidth(int dimension, int payload, int widthBytes) {
+        if (layout.payloadWidth(dimension, payload) != widthBytes) {
+            throw new IllegalArgumentException(
+                    "a payload column is read at its width: dimension="
+                            + dimension
+                            + ", payload="
+                            + payload
+                            + ", expected="
+                            + layout.payloadWidth(dimension, payload)
+                            + ", widthBytes="
+                            + widthBytes);
+        }
     }
 
     private int checkRow(int row) {

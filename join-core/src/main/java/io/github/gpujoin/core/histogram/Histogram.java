@@ -8,10 +8,20 @@ public final class Histogram {
     private final long[] rows;
     private long total;
 
+    /**
+     * @param partitions at least 1
+     */
     public Histogram(int partitions) {
+        if (partitions < 1) {
+            throw new IllegalArgumentException(
+                    "there is at least one partition: partitions=" + partitions);
+        }
         this.rows = new long[partitions];
     }
 
+    /**
+     * @param partition or {@link ChunkDescriptor#UNPARTITIONED}, which counts in the total only
+     */
     public void add(int partition, long count) {
         if (partition != ChunkDescriptor.UNPARTITIONED) {
             rows[partition] += count;

@@ -4,15 +4,20 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.CARRIED_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.CHECKSUM_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.DIMENSION_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.EPOCH_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.FACTS;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.FLAGS_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_BYTES;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_LENGTH_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.LENGTH_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.NULL_LENGTH;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.PARTITION_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.RESERVED_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.ROW_COUNT_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.SCHEMA_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.UNPARTITIONED;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
 
@@ -56,6 +61,34 @@ public final class Chunk {
 
     /** As {@link #wrap}, without reading the payload for its checksum: for bytes just sealed. */
     static Chunk unverified(ChunkSchema schema, byte[] bytes) {
+        checkHeader(schema, bytes);
+        int length = bytes.length;
+        int rows = intAt(bytes, ROW_COUNT_OFFSET);
+        require(rows >= 0, "rows are counted from 0", "rowCount", rows);
+        int[] offsets = schema.offsets(rows);
+        int fixedEnd = offsets[schema.size()];
+        int carried = intAt(bytes, CARRIED_OFFSET);
+        if (schema.hasCarried()) {
+            require(
+                    carried == fixedEnd,
+                    "carried bytes follow the columns",
+                    "carriedOffset",
+                    carried);
+            require(
+                    carried + 4L * rows <= length,
+                    "the carried index lies in the chunk",
+                    "rowCount",
+                    rows);
+            checkCarried(schema, bytes, carried, rows);
+        } else {
+            require(carried == 0, "no column is carried", "carriedOffset", carried);
+            require(fixedEnd == length, "the columns fill the chunk", "rowCount", rows);
+        }
+        return new Chunk(schema, bytes, rows, offsets);
+    }
+
+    /** All fields but those that tell where rows stand. */
+    private static void checkHeader(ChunkSchema schema, byte[] bytes) {
         require(bytes.length >= HEADER_BYTES, "a chunk has a header", "length", bytes.length);
         require(bytes.length % 8 == 0, "a chunk is whole words", "length", bytes.length);
         int magic = intAt(bytes, MAGIC_OFFSET);
@@ -67,56 +100,77 @@ public final class Chunk {
         int length = intAt(bytes, LENGTH_OFFSET);
         require(length == bytes.length, "the length is the array's", "lengthBytes", length);
         int fingerprint = intAt(bytes, SCHEMA_OFFSET);
-        require(
-                fingerprint == schema.fingerprint(),
-                "the chunk was written under the schema it is read under " + schema,
-                "schemaFingerprint",
-                fingerprint);
-        int rows = intAt(bytes, ROW_COUNT_OFFSET);
-        require(rows >= 0, "rows are counted from 0", "rowCount", rows);
-        int[] offsets = schema.offsets(rows);
-        int fixedEnd = offsets[schema.size()];
-        int carried = intAt(bytes, CARRIED_OFFSET);
-        if (schema.hasCarried()) {
-            require(carried == fixedEnd, "carried bytes follow the columns", "carried", carried);
-            require(
-                    carried + 4L * rows <= length,
-                    "the carried index lies in the chunk",
-                    "rows",
-                    rows);
-            checkCarried(schema, bytes, carried, rows);
-        } else {
-            require(carried == 0, "no column is carried", "carriedOffset", carried);
-            require(fixedEnd == length, "the columns fill the chunk", "rowCount", rows);
+        if (fingerprint != schema.fingerprint()) {
+            throw new ChunkFormatException(
+                    "a chunk is read under the schema it was written under: schema="
+                            + schema
+                            + ", fingerprint="
+                            + schema.fingerprint()
+                            + ", schemaFingerprint="
+                            + fingerprint);
         }
-        return new Chunk(schema, bytes, rows, offsets);
+        int dimension = Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
+        require(dimension >= FACTS, "dimensions count from 0", "dimension", dimension);
+        int partition = intAt(bytes, PARTITION_OFFSET);
+        require(partition >= UNPARTITIONED, "partitions count from 0", "partition", partition);
+        int flags = Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET);
+        require(flags == 0, "version 1 has no flags", "flags", flags);
+        long reserved = Memory.getLong(bytes, Memory.BYTES + RESERVED_OFFSET);
+        require(reserved == 0, "the reserved word is zero", "reserved", reserved);
     }
 
+    /** Walks every carried value once, so that cursors need not check what they read. */
     private static void checkCarried(ChunkSchema schema, byte[] bytes, int carried, int rows) {
-        long room = bytes.length - carried - 4L * rows;
-        int previous = 0;
+        int[] widths = schema.carriedWidths();
+        int data = carried + 4 * rows;
+        int room = bytes.length - data;
+        int end = 0;
         for (int row = 0; row < rows; row++) {
-            int end = intAt(bytes, carried + 4 * row);
-            require(
-                    end >= previous + 4L * schema.carriedColumns() && end <= room,
-                    "carried rows lie one after the other inside the chunk",
-                    "end",
-                    end);
-            int at = carried + 4 * rows + previous;
-            int limit = carried + 4 * rows + end;
-            for (int i = 0; i < schema.carriedColumns(); i++) {
-                require(at + 4L <= limit, "a carried value lies in its row", "row", row);
-                int valueLength = intAt(bytes, at);
-                require(
-                        valueLength >= -1 && at + 4L + Math.max(0, valueLength) <= limit,
-                        "a carried value lies in its row",
-                        "valueLength",
-                        valueLength);
-                at += 4 + Math.max(0, valueLength);
+            int at = data + end;
+            end = intAt(bytes, carried + 4 * row);
+            if (end < 0 || end > room) {
+                throw rowOutside(row, end, room);
             }
-            require(at == limit, "a carried row holds its values and no more", "row", row);
-            previous = end;
+            int limit = data + end;
+            for (int width : widths) {
+                int length = limit - at < 4 ? Integer.MAX_VALUE : intAt(bytes, at);
+                boolean isNull = length == NULL_LENGTH;
+                boolean fits = width == 0 ? length >= 0 : length == width;
+                int valueBytes = isNull ? 0 : length;
+                if (!(isNull || fits) || valueBytes > limit - at - 4) {
+                    throw valueOutside(row, limit - at, length);
+                }
+                at += 4 + valueBytes;
+            }
+            if (at != limit) {
+                throw rowOutside(row, end, room);
+            }
         }
+        require(
+                ChunkDescriptor.alignChunk(data + end) == bytes.length,
+                "carried rows fill the chunk",
+                "end",
+                end);
+    }
+
+    private static ChunkFormatException rowOutside(int row, int end, int room) {
+        return new ChunkFormatException(
+                "carried rows hold their values, one row after the other, inside the chunk: row="
+                        + row
+                        + ", end="
+                        + end
+                        + ", room="
+                        + room);
+    }
+
+    private static ChunkFormatException valueOutside(int row, int room, int length) {
+        return new ChunkFormatException(
+                "a carried value has its type's width and lies in its row: row="
+                        + row
+                        + ", room="
+                        + room
+                        + ", valueLength="
+                        + length);
     }
 
     public ChunkSchema schema() {
@@ -184,7 +238,7 @@ public final class Chunk {
 
     /** Where the row's carried bytes start in {@link #bytes()}. */
     public int carriedStart(int row) {
-        checkRow(row);
+        checkCarriedRow(row);
         int carried = offsets[schema.size()];
         int data = carried + 4 * rowCount;
         return row == 0 ? data : data + intAt(bytes, carried + 4 * (row - 1));
@@ -192,7 +246,7 @@ public final class Chunk {
 
     /** Where the row's carried bytes end in {@link #bytes()}. */
     public int carriedEnd(int row) {
-        checkRow(row);
+        checkCarriedRow(row);
         int carried = offsets[schema.size()];
         return carried + 4 * rowCount + intAt(bytes, carried + 4 * row);
     }
@@ -210,6 +264,14 @@ public final class Chunk {
     private void checkRow(int row) {
         if (row < 0 || row >= rowCount) {
             throw new IndexOutOfBoundsException("row=" + row + ", rowCount=" + rowCount);
+        }
+    }
+
+    private void checkCarriedRow(int row) {
+        checkRow(row);
+        if (!schema.hasCarried()) {
+            throw new IllegalArgumentException(
+                    "carried bytes are of a schema with carried columns: schema=" + schema);
         }
     }
 

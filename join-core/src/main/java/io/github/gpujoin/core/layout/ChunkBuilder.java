@@ -3,6 +3,7 @@ package io.github.gpujoin.core.layout;
 import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Collects rows column by column and seals them into a {@link Chunk}; reused from chunk to chunk.
@@ -17,6 +18,7 @@ public final class ChunkBuilder {
     private final int capacityRows;
     private final int targetBytes;
     private final byte[][] fixed;
+    private final int[] widths;
     private final int[] carriedEnds;
     private byte[] carried;
     private int carriedBytes;
@@ -35,10 +37,12 @@ public final class ChunkBuilder {
         int rowBytes = schema.fixedRowBytes() + 8 * schema.carriedColumns();
         this.capacityRows = Math.max(1, targetBytes / Math.max(1, rowBytes));
         this.fixed = new byte[schema.size()][];
+        this.widths = new int[schema.size()];
         for (int i = 0; i < fixed.length; i++) {
             Column column = schema.column(i);
             if (column.isFixed()) {
-                fixed[i] = new byte[column.type().widthBytes() * capacityRows];
+                widths[i] = column.type().widthBytes();
+                fixed[i] = new byte[widths[i] * capacityRows];
             }
         }
         this.carriedEnds = schema.hasCarried() ? new int[capacityRows] : new int[0];
@@ -63,15 +67,18 @@ public final class ChunkBuilder {
 
     /** Whether the next row might not fit; a full builder must be sealed before another row. */
     public boolean isFull() {
-        return rowCount == capacityRows || carriedBytes >= targetBytes;
+        return rowCount == capacityRows
+                || (long) rowCount * schema.fixedRowBytes() + carriedBytes >= targetBytes;
     }
 
+    /** Sets a fixed INT32 column, or the raw bits of a FLOAT32 one. */
     public void putInt(int column, int value) {
-        Memory.putInt(fixed[column], Memory.BYTES + 4L * checkRoom(), value);
+        Memory.putInt(fixed[column], offsetInColumn(column, Integer.BYTES), value);
     }
 
+    /** Sets a fixed INT64 column, or the raw bits of a FLOAT64 one. */
     public void putLong(int column, long value) {
-        Memory.putLong(fixed[column], Memory.BYTES + 8L * checkRoom(), value);
+        Memory.putLong(fixed[column], offsetInColumn(column, Long.BYTES), value);
     }
 
     public void putFloat(int column, float value) {
@@ -88,7 +95,8 @@ public final class ChunkBuilder {
     }
 
     public void addBytes(byte[] value, int offset, int length) {
-        reserve(4 + length);
+        Objects.checkFromIndexSize(offset, length, value.length);
+        reserve(4L + length);
         appendInt(length);
         System.arraycopy(value, offset, carried, carriedBytes, length);
         carriedBytes += length;
@@ -122,6 +130,7 @@ public final class ChunkBuilder {
     }
 
     public void endRow() {
+        checkRoom();
         if (schema.hasCarried()) {
             carriedEnds[rowCount] = carriedBytes;
         }
@@ -130,7 +139,7 @@ public final class ChunkBuilder {
 
     /** Forgets what was put since the last {@link #endRow()}. */
     public void abandonRow() {
-        carriedBytes = rowCount == 0 || !schema.hasCarried() ? 0 : carriedEnds[rowCount - 1];
+        carriedBytes = endedCarriedBytes();
     }
 
     /** Array behind a fixed column, for loops that fill many rows and then {@link #advance}. */
@@ -150,8 +159,15 @@ public final class ChunkBuilder {
         rowCount += rows;
     }
 
-    /** Makes a chunk of the rows so far and starts anew. */
+    /**
+     * Makes a chunk of the rows so far and starts anew.
+     *
+     * @throws IllegalStateException where a row was begun and neither ended nor abandoned
+     * @throws ChunkFormatException where the rows break a rule of the layout, by carried values
+     *     that are not those of the schema
+     */
     public Chunk seal(int dimension, int partition, long epoch, long sequence) {
+        checkSealable(dimension);
         int[] offsets = schema.offsets(rowCount);
         int fixedEnd = offsets[schema.size()];
         long length = fixedEnd;
@@ -164,8 +180,7 @@ public final class ChunkBuilder {
         byte[] bytes = new byte[ChunkDescriptor.alignChunk((int) length)];
         for (int i = 0; i < fixed.length; i++) {
             if (fixed[i] != null) {
-                int width = schema.column(i).type().widthBytes();
-                System.arraycopy(fixed[i], 0, bytes, offsets[i], width * rowCount);
+                System.arraycopy(fixed[i], 0, bytes, offsets[i], widths[i] * rowCount);
             }
         }
         if (schema.hasCarried()) {
@@ -203,12 +218,41 @@ public final class ChunkBuilder {
         Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, checksum);
     }
 
-    private int checkRoom() {
+    private void checkSealable(int dimension) {
+        if (dimension < ChunkDescriptor.FACTS || dimension > Short.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                    "a chunk is of the facts or of a dimension from 0 to 32767: dimension="
+                            + dimension);
+        }
+        if (carriedBytes != endedCarriedBytes()) {
+            throw new IllegalStateException(
+                    "a row that was begun is ended or abandoned before the chunk is sealed: row="
+                            + rowCount);
+        }
+    }
+
+    private int endedCarriedBytes() {
+        return rowCount == 0 || !schema.hasCarried() ? 0 : carriedEnds[rowCount - 1];
+    }
+
+    /** Checked here, since memory beyond the array would be written otherwise. */
+    private long offsetInColumn(int column, int widthBytes) {
+        if (widths[column] != widthBytes) {
+            throw new IllegalArgumentException(
+                    "a value has the width of its fixed column: column="
+                            + schema.column(column)
+                            + ", widthBytes="
+                            + widthBytes);
+        }
+        checkRoom();
+        return Memory.BYTES + (long) widthBytes * rowCount;
+    }
+
+    private void checkRoom() {
         if (rowCount == capacityRows) {
             throw new IllegalStateException(
                     "a full chunk must be sealed first: capacityRows=" + capacityRows);
         }
-        return rowCount;
     }
 
     private void appendInt(int value) {
@@ -216,8 +260,8 @@ public final class ChunkBuilder {
         carriedBytes += 4;
     }
 
-    private void reserve(int bytes) {
-        long needed = (long) carriedBytes + bytes;
+    private void reserve(long bytes) {
+        long needed = carriedBytes + bytes;
         if (needed > Integer.MAX_VALUE - 64) {
             throw new ChunkFormatException(
                     "carried bytes of a chunk stay under 2 GiB: carriedBytes=" + needed);

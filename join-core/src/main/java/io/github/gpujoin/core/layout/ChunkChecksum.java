@@ -16,15 +16,22 @@ public final class ChunkChecksum {
 
     private ChunkChecksum() {}
 
-    /** Checksum of all words of the chunk but the checksum's own. */
+    /**
+     * Checksum of all words of the chunk, its own taken for 0.
+     *
+     * @param base byte array, or null for native memory, as in {@link Memory}
+     * @param lengthBytes of the whole chunk: at least a header, and whole words
+     */
     public static long of(Object base, long offset, int lengthBytes) {
-        long sum = 0;
+        // Summed with the rest and taken out again: a counted loop without a branch is unrolled by
+        // the compiler, and runs at twice the rate of one that asks every word whether it counts.
+        long stored = Memory.getLong(base, offset + ChunkDescriptor.CHECKSUM_OFFSET);
+        long storedPosition = (ChunkDescriptor.CHECKSUM_OFFSET / 8 + 1) * STEP;
+        long sum = mix(0, storedPosition) - mix(stored, storedPosition);
+        int words = lengthBytes >>> 3;
         long position = STEP;
-        long end = offset + lengthBytes;
-        long skipped = offset + ChunkDescriptor.CHECKSUM_OFFSET;
-        for (long at = offset; at < end; at += 8, position += STEP) {
-            long word = at == skipped ? 0 : Memory.getLong(base, at);
-            sum += mix(word, position);
+        for (int i = 0; i < words; i++, position += STEP) {
+            sum += mix(Memory.getLong(base, offset + 8L * i), position);
         }
         return sum;
     }

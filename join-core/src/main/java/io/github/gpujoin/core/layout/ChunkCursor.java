@@ -22,11 +22,28 @@ public final class ChunkCursor implements RowView {
         }
     }
 
-    /** Moves to a row; the chunk must be of this cursor's schema. */
+    /**
+     * Moves to a row.
+     *
+     * @throws IllegalArgumentException where the chunk is of another schema
+     */
     public ChunkCursor at(Chunk chunk, int row) {
-        this.chunk = chunk;
+        if (chunk != this.chunk) {
+            moveTo(chunk);
+        }
         this.row = row;
         return this;
+    }
+
+    private void moveTo(Chunk next) {
+        if (!schema.equals(next.schema())) {
+            throw new IllegalArgumentException(
+                    "a cursor reads chunks of its schema: expected="
+                            + schema
+                            + ", schema="
+                            + next.schema());
+        }
+        chunk = next;
     }
 
     @Override

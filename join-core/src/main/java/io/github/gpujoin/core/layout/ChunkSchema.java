@@ -1,7 +1,9 @@
 package io.github.gpujoin.core.layout;
 
 import java.io.Serializable;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** The columns of a chunk, in order, and where each stands for a given row count. Immutable. */
@@ -10,29 +12,35 @@ public final class ChunkSchema implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private final List<Column> columns;
-    private final int fingerprint;
-    private final int fixedRowBytes;
-    private final int carriedColumns;
+
+    // Follow from the columns and are made anew where a schema arrives.
+    private final transient Map<String, Integer> indexes = new HashMap<>();
+    private final transient int fingerprint;
+    private final transient int fixedRowBytes;
+    private final transient int[] carriedWidths;
 
     private ChunkSchema(List<Column> columns) {
         this.columns = List.copyOf(columns);
         int bytes = 0;
-        int carried = 0;
         for (int i = 0; i < this.columns.size(); i++) {
             Column column = this.columns.get(i);
-            if (indexOf(column.name()) != i) {
+            if (indexes.putIfAbsent(column.name(), i) != null) {
                 throw new IllegalArgumentException(
                         "column names must differ: name=" + column.name() + ", schema=" + this);
             }
-            if (column.isFixed()) {
-                bytes += column.type().widthBytes();
-            } else {
-                carried++;
-            }
+            bytes += column.isFixed() ? column.type().widthBytes() : 0;
         }
         this.fixedRowBytes = bytes;
-        this.carriedColumns = carried;
+        this.carriedWidths =
+                this.columns.stream()
+                        .filter(column -> !column.isFixed())
+                        .mapToInt(column -> column.type().widthBytes())
+                        .toArray();
         this.fingerprint = toString().hashCode();
+    }
+
+    private Object readResolve() {
+        return new ChunkSchema(columns);
     }
 
     public static ChunkSchema of(List<Column> columns) {
@@ -57,12 +65,7 @@ public final class ChunkSchema implements Serializable {
 
     /** Index of the column, or -1. */
     public int indexOf(String name) {
-        for (int i = 0; i < columns.size(); i++) {
-            if (columns.get(i).name().equals(name)) {
-                return i;
-            }
-        }
-        return -1;
+        return indexes.getOrDefault(name, -1);
     }
 
     /**
@@ -77,7 +80,7 @@ public final class ChunkSchema implements Serializable {
                     "no such column: name="
                             + name
                             + ", columns="
-                            + columns.stream().map(Column::name).collect(Collectors.toList()));
+                            + columns.stream().map(Column::name).toList());
         }
         return index;
     }
@@ -88,11 +91,18 @@ public final class ChunkSchema implements Serializable {
     }
 
     public boolean hasCarried() {
-        return carriedColumns > 0;
+        return carriedWidths.length > 0;
     }
 
     public int carriedColumns() {
-        return carriedColumns;
+        return carriedWidths.length;
+    }
+
+    /**
+     * Bytes of a value that is not null, per carried column; 0 where they vary. Not to be written.
+     */
+    int[] carriedWidths() {
+        return carriedWidths;
     }
 
     /** Stands in every chunk's header, so that a chunk is not read under another schema. */
@@ -128,7 +138,7 @@ public final class ChunkSchema implements Serializable {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof ChunkSchema that && columns.equals(that.columns);
+        return this == other || other instanceof ChunkSchema that && columns.equals(that.columns);
     }
 
     @Override

@@ -40,6 +40,13 @@ public final class KeyGroupTable implements Serializable {
                         "every key group has a key: partitionsWithout=" + missing);
             }
             int group = keyGroupOf.applyAsInt(candidate);
+            if (group < 0 || group >= partitions) {
+                throw new IllegalArgumentException(
+                        "there are as many key groups as partitions: keyGroup="
+                                + group
+                                + ", partitions="
+                                + partitions);
+            }
             if (keys[group] < 0) {
                 keys[group] = candidate;
                 missing--;

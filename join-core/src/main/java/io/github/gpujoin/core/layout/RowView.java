@@ -41,6 +41,10 @@ public interface RowView {
         return getString(schema().require(column));
     }
 
+    default byte[] getBytes(String column) {
+        return getBytes(schema().require(column));
+    }
+
     default boolean isNull(String column) {
         return isNull(schema().require(column));
     }

@@ -83,7 +83,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
     public boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
         EngineChecks.probe(spec, chunk);
-        if (queue.size() == MAX_IN_FLIGHT) {
+        if (queue.size() >= MAX_IN_FLIGHT) {
             return false;
         }
         queue.add(new Progress(new PendingProbe(chunk, firstRow)));
@@ -156,11 +156,8 @@ public final class ReferenceJoinEngine implements JoinEngine {
     public void restore(List<PendingProbe> pending) {
         state.require(EngineState.JOINING);
         EngineChecks.nothingInFlight(queue.size());
-        pending.forEach(
-                probe -> {
-                    EngineChecks.probe(spec, probe.chunk());
-                    queue.add(new Progress(probe));
-                });
+        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
+        pending.forEach(probe -> queue.add(new Progress(probe)));
     }
 
     @Override

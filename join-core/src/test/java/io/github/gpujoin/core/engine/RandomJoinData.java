@@ -109,8 +109,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             int keyColumn = random.nextInt(columns.size() + 1);
             columns.add(keyColumn, Column.of("key", keyType()));
             JoinKind kind = random.nextInt(3) == 0 ? JoinKind.SEMI : JoinKind.INNER;
-            return new DimensionSpec(
-                    "dimension-" + d, ChunkSchema.of(columns), keyColumn, d, kind);
+            return new DimensionSpec("dimension-" + d, ChunkSchema.of(columns), keyColumn, d, kind);
         }
 
         private ColumnType keyType() {
@@ -186,7 +185,8 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         private List<Chunk> chunks(ChunkSchema schema, int dimension, List<Object[]> rows) {
             List<Chunk> chunks = new ArrayList<>();
             for (int from = 0; from < rows.size() || chunks.isEmpty(); ) {
-                int size = random.nextInt(4) == 0 ? random.nextInt(2) : random.nextInt(maxChunkRows);
+                int size =
+                        random.nextInt(4) == 0 ? random.nextInt(2) : random.nextInt(maxChunkRows);
                 int to = Math.min(rows.size(), from + size);
                 chunks.add(TestChunks.of(schema, dimension, rows.subList(from, to)));
                 from = to;

@@ -1,0 +1,112 @@
+# Shared by the commands in bin/; sourced, never run. Sets ROOT and holds the set-up that each command needs.
+# shellcheck shell=bash
+
+ROOT=$(cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+readonly ROOT
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 2
+}
+
+note() {
+  printf '%s\n' "$*" >&2
+}
+
+# have_command COMMAND PACKAGE: whether the command is there, after installing its Debian package where that is possible.
+have_command() {
+  local command=$1 package=$2
+  command -v "$command" >/dev/null && return
+  if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+    note "Installing $package ..."
+    local -a install=(apt-get install -y -qq --no-install-recommends "$package")
+    export DEBIAN_FRONTEND=noninteractive
+    { "${install[@]}" || { apt-get update -qq && "${install[@]}"; }; } >/dev/null 2>&1 || true
+    hash -r
+  fi
+  command -v "$command" >/dev/null
+}
+
+need_command() {
+  have_command "$1" "$2" || fail "$1 is missing: install it with: apt-get install $2"
+}
+
+# Sets JAVA.
+need_java() {
+  if [[ -n ${JAVA_HOME:-} ]]; then
+    JAVA=$JAVA_HOME/bin/java
+    [[ -x $JAVA && -x ${JAVA}c ]] || fail "JAVA_HOME is no JDK: JAVA_HOME=$JAVA_HOME"
+  else
+    need_command javac openjdk-17-jdk-headless
+    JAVA=$(command -v java)
+  fi
+  local version
+  version=$("$JAVA" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
+  [[ ${version:-0} -ge 17 ]] ||
+    fail "Java 17 or later is needed: found=${version:-unknown}, java=$JAVA (set JAVA_HOME to a JDK 17)"
+}
+
+need_maven() {
+  need_java
+  need_command mvn maven
+}
+
+# JVM arguments that every process with Flink in it needs; they stand in pom.xml, once.
+jvm_opens() {
+  grep -o -- '--add-opens=[^ <]*' "$ROOT/pom.xml"
+}
+
+# Where the sources of a module and of those it stands on lie.
+sources_of() {
+  printf '%s\n' "$ROOT/pom.xml" "$ROOT/$1/pom.xml"
+  case $1 in
+    deploy) ;;
+    examples) printf '%s\n' "$ROOT"/{join-core,hybrid-cpu,flink-gpu-join}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
+    *) printf '%s\n' "$ROOT"/*/pom.xml "$ROOT"/*/src/main ;;
+  esac
+}
+
+# is_up_to_date MODULE CLASSPATH_FILE: no source or pom is newer than the last build, and no jar has gone.
+# Folders count too: a deleted file leaves its folder newer.
+is_up_to_date() {
+  local stamp=$ROOT/$1/target/built class_path_file=$2 jar
+  local -a sources jars
+  [[ -f $stamp && -f $class_path_file ]] || return 1
+  mapfile -t sources < <(sources_of "$1")
+  [[ -z $(find "${sources[@]}" -newer "$stamp" -print -quit) ]] || return 1
+  IFS=: read -ra jars <"$class_path_file"
+  for jar in "${jars[@]}"; do
+    [[ -e $jar ]] || return 1
+  done
+}
+
+# build MODULE CLASSPATH_FILE: packages the module and those it stands on, unless nothing changed since.
+build() {
+  local module=$1 class_path_file=$2 started
+  is_up_to_date "$module" "$class_path_file" && return
+  need_maven
+  note "Building $module (the first build also downloads its dependencies) ..."
+  started=$(mktemp)
+  mvn -B -q -Dstyle.color=never -f "$ROOT/pom.xml" package -DskipTests -pl "$module" -am >&2 ||
+    { rm -f "$started"; fail "the build failed: module=$module (see Maven's message above)"; }
+  [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file"
+  # The stamp carries the time at which the build began: an edit made meanwhile is built next time.
+  mv "$started" "$ROOT/$module/target/built"
+}
+
+# run_main MODULE MAIN_CLASS NAME ARGS...: becomes the JVM, so that signals reach it.
+# GPU_JOIN_JVM_ARGS is put last and so overrides, for example GPU_JOIN_JVM_ARGS='-Xmx8g'.
+run_main() {
+  local module=$1 main_class=$2 name=$3
+  shift 3
+  need_java
+  local target=$ROOT/$module/target
+  build "$module" "$target/classpath.txt"
+  local -a opens extra
+  mapfile -t opens < <(jvm_opens)
+  read -ra extra <<<"${GPU_JOIN_JVM_ARGS:-}"
+  exec "$JAVA" -Xmx2g -XX:+ExitOnOutOfMemoryError "${opens[@]}" \
+    -Dlog4j2.configurationFile="$ROOT/deploy/conf/log4j2-client.properties" \
+    -Dlog.file="$target/$name.log" ${extra[@]+"${extra[@]}"} \
+    -cp "$target/classes:$(<"$target/classpath.txt")" "$main_class" "$@"
+}

@@ -1,0 +1,121 @@
+package io.github.gpujoin.flink.api;
+
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.pipeline.DimensionSide;
+import io.github.gpujoin.flink.pipeline.Distribution;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.types.Row;
+
+/**
+ * A dimension of a {@link StarJoin}, and the way back to the join.
+ *
+ * @param <F> what the facts' filter sees
+ * @param <D> what this dimension's filter sees: the record, or {@link RowView} for chunks
+ */
+public final class Dimension<F, D> {
+
+    private final StarJoin<F> join;
+    private final DimensionSide<D> side;
+
+    Dimension(StarJoin<F> join, DimensionSide<D> side) {
+        this.join = join;
+        this.side = side;
+    }
+
+    /** A name for messages, metrics and uids; best given once and kept. */
+    public Dimension<F, D> named(String name) {
+        side.input().named(name);
+        return this;
+    }
+
+    /** The columns that must be equal: of the facts, and of this dimension. Int or long. */
+    public Dimension<F, D> on(String factColumn, String dimensionColumn) {
+        side.on(factColumn, dimensionColumn);
+        return this;
+    }
+
+    /** Keeps only some rows of the dimension; facts that match none of them are dropped. */
+    public Dimension<F, D> where(FilterFunction<D> filter) {
+        side.input().where(filter);
+        return this;
+    }
+
+    /** Columns in the result, as {@code "column"} or {@code "column AS name"}; by default none. */
+    public Dimension<F, D> select(String... columns) {
+        side.input().select(columns);
+        return this;
+    }
+
+    /** Keeps a fact once if it matches at all; nothing of the dimension can be selected. */
+    public Dimension<F, D> semi() {
+        side.kind(JoinKind.SEMI);
+        return this;
+    }
+
+    /** Every subtask gets the whole dimension, and facts stay where they are. */
+    public Dimension<F, D> replicated() {
+        side.distribution(Distribution.REPLICATED);
+        return this;
+    }
+
+    /**
+     * Every subtask gets a share of the dimension, and facts are sent to their share. At most one
+     * dimension of a join can be.
+     */
+    public Dimension<F, D> partitioned() {
+        side.distribution(Distribution.PARTITIONED);
+        return this;
+    }
+
+    /**
+     * How large the dimension is, by which it is replicated or partitioned ({@code
+     * gpu-join.replicate-max-bytes}) where neither is asked for. Unknown is taken as small.
+     */
+    public Dimension<F, D> expectedBytes(long bytes) {
+        side.expectedBytes(bytes);
+        return this;
+    }
+
+    /**
+     * The watermark of this dimension at which it is complete; by default it is at its end. Rows
+     * that come later fail the job.
+     */
+    public Dimension<F, D> completeAtWatermark(long watermark) {
+        side.completeAtWatermark(watermark);
+        return this;
+    }
+
+    /** See {@link StarJoin#dimension}. */
+    public <E> Dimension<F, E> dimension(DataStream<E> dimension) {
+        return join.dimension(dimension);
+    }
+
+    /** See {@link StarJoin#dimensionChunks}. */
+    public Dimension<F, RowView> dimensionChunks(DataStream<Chunk> dimension) {
+        return join.dimensionChunks(dimension);
+    }
+
+    /** See {@link StarJoin#uid}. */
+    public StarJoin<F> uid(String uid) {
+        return join.uid(uid);
+    }
+
+    /** See {@link StarJoin#toRows}. */
+    public SingleOutputStreamOperator<Row> toRows() {
+        return join.toRows();
+    }
+
+    /** See {@link StarJoin#toPojos}. */
+    public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
+        return join.toPojos(type);
+    }
+
+    /** See {@link StarJoin#toChunks}. */
+    public SingleOutputStreamOperator<Chunk> toChunks() {
+        return join.toChunks();
+    }
+}

@@ -1,0 +1,131 @@
+package io.github.gpujoin.flink.api;
+
+import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.TypeExtractor;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+
+/**
+ * Joins two streams: every probe record with every build record of the same key.
+ *
+ * <pre>{@code
+ * DataStream<Enriched> enriched =
+ *         GpuJoin.build(customers)
+ *                 .probe(orders)
+ *                 .where(c -> c.id)                   // key of the build side, int or long
+ *                 .equalTo(o -> o.customerId)         // key of the probe side
+ *                 .apply((c, o) -> new Enriched(o, c.name));
+ * }</pre>
+ *
+ * <p>The build side is loaded first, until it ends; probe records that come earlier wait in state.
+ * Both sides are sent to the subtask of their key, unless the build side is {@linkplain
+ * Keyed#replicated() replicated}. Records with a null key match nothing. For joins of more than two
+ * streams, of selected columns, or in chunks, see {@link StarJoin}.
+ */
+public final class GpuJoin {
+
+    private GpuJoin() {}
+
+    /** The side that is loaded; as a rule the smaller one. */
+    public static <B> Build<B> build(DataStream<B> build) {
+        return new Build<>(build);
+    }
+
+    /** The build side, waiting for a probe side. */
+    public static final class Build<B> {
+        private final DataStream<B> build;
+
+        private Build(DataStream<B> build) {
+            this.build = build;
+        }
+
+        /** The side that streams. */
+        public <P> Sides<B, P> probe(DataStream<P> probe) {
+            return new Sides<>(build, probe);
+        }
+    }
+
+    /** Both sides, waiting for their keys. */
+    public static final class Sides<B, P> {
+        private final DataStream<B> build;
+        private final DataStream<P> probe;
+
+        private Sides(DataStream<B> build, DataStream<P> probe) {
+            this.build = build;
+            this.probe = probe;
+        }
+
+        /** Key of the build side; Integer or Long, null for a record that matches nothing. */
+        public <K> Where<B, P, K> where(KeySelector<B, K> buildKey) {
+            return where(buildKey, TypeExtractor.getKeySelectorTypes(buildKey, build.getType()));
+        }
+
+        /** As {@link #where(KeySelector)} where the key's type cannot be extracted. */
+        public <K> Where<B, P, K> where(KeySelector<B, K> buildKey, TypeInformation<K> type) {
+            return new Where<>(this, buildKey, type);
+        }
+    }
+
+    /** The build side's key, waiting for the probe side's. */
+    public static final class Where<B, P, K> {
+        private final Sides<B, P> sides;
+        private final KeySelector<B, K> buildKey;
+        private final TypeInformation<K> buildKeyType;
+
+        private Where(
+                Sides<B, P> sides, KeySelector<B, K> buildKey, TypeInformation<K> buildKeyType) {
+            this.sides = sides;
+            this.buildKey = buildKey;
+            this.buildKeyType = buildKeyType;
+        }
+
+        /** Key of the probe side; Integer or Long, null for a record that matches nothing. */
+        public Keyed<B, P> equalTo(KeySelector<P, K> probeKey) {
+            TypeInformation<K> type =
+                    TypeExtractor.getKeySelectorTypes(probeKey, sides.probe.getType());
+            return equalTo(probeKey, type);
+        }
+
+        /** As {@link #equalTo(KeySelector)} where the key's type cannot be extracted. */
+        public Keyed<B, P> equalTo(KeySelector<P, K> probeKey, TypeInformation<K> type) {
+            return new Keyed<>(
+                    new PairJoinPipeline<>(
+                            sides.build, buildKey, buildKeyType, sides.probe, probeKey, type));
+        }
+    }
+
+    /** A join that only lacks what is to be made of each pair. */
+    public static final class Keyed<B, P> {
+        private final PairJoinPipeline<B, P> pipeline;
+
+        private Keyed(PairJoinPipeline<B, P> pipeline) {
+            this.pipeline = pipeline;
+        }
+
+        /** Prefix of the uids of the join's operators; two joins of one job need two. */
+        public Keyed<B, P> uid(String uid) {
+            pipeline.uid(uid);
+            return this;
+        }
+
+        /** Every subtask gets the whole build side, and probe records stay where they are. */
+        public Keyed<B, P> replicated() {
+            pipeline.replicated();
+            return this;
+        }
+
+        /** Calls the function for every pair of matching records, the build record first. */
+        public <R> SingleOutputStreamOperator<R> apply(JoinFunction<B, P, R> function) {
+            return apply(function, pipeline.resultType(function));
+        }
+
+        /** As {@link #apply(JoinFunction)} where the result's type cannot be extracted. */
+        public <R> SingleOutputStreamOperator<R> apply(
+                JoinFunction<B, P, R> function, TypeInformation<R> type) {
+            return pipeline.apply(function, type);
+        }
+    }
+}

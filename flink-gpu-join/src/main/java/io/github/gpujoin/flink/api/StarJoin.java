@@ -1,0 +1,130 @@
+package io.github.gpujoin.flink.api;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.pipeline.DimensionSide;
+import io.github.gpujoin.flink.pipeline.InputSide;
+import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.types.Row;
+
+/**
+ * Joins a stream of facts with dimensions, all in one operator.
+ *
+ * <pre>{@code
+ * DataStream<Row> enriched =
+ *         StarJoin.facts(orders)                      // POJOs, Rows or tuples
+ *                 .where(o -> o.quantity < 25)        // before anything moves
+ *                 .select("revenue")
+ *                 .dimension(customers)
+ *                 .on("customerId", "id")             // fact column, dimension column
+ *                 .where(c -> c.region.equals("ASIA"))
+ *                 .select("nation AS customerNation")
+ *                 .dimension(days)
+ *                 .on("orderDay", "day")
+ *                 .select("year")
+ *                 .uid("revenue-by-nation")
+ *                 .toRows();                          // revenue, customerNation, year
+ * }</pre>
+ *
+ * <p>The dimensions are loaded first, until they end or a watermark says that they are complete;
+ * facts that come earlier wait in state. Each fact gives one result for each combination of
+ * matches. A null key matches nothing. Results carry their fact's event timestamp, and watermarks
+ * of the facts follow the results.
+ *
+ * <p>Methods change this builder and return it. Not thread-safe.
+ *
+ * @param <F> what the facts' filter sees: the record, or {@link RowView} for chunks
+ */
+public final class StarJoin<F> {
+
+    private static final String DEFAULT_UID = "star-join";
+
+    private final InputSide<F> facts;
+    private final List<DimensionSide<?>> dimensions = new ArrayList<>();
+    private String uid = DEFAULT_UID;
+
+    private StarJoin(InputSide<F> facts) {
+        this.facts = facts;
+    }
+
+    /** Facts as POJOs, Rows with a named row type, or tuples. */
+    public static <F> StarJoin<F> facts(DataStream<F> facts) {
+        return new StarJoin<>(InputSide.records("facts", facts));
+    }
+
+    /** Facts in columns; the stream's type is a {@code ChunkTypeInfo} of one schema. */
+    public static StarJoin<RowView> factChunks(DataStream<Chunk> facts) {
+        return new StarJoin<>(InputSide.chunks("facts", facts));
+    }
+
+    /** Keeps only some facts; evaluated next to the source, before anything moves. */
+    public StarJoin<F> where(FilterFunction<F> filter) {
+        facts.where(filter);
+        return this;
+    }
+
+    /**
+     * Columns of the facts in the result, as {@code "column"} or {@code "column AS name"}. Without
+     * this call, none.
+     */
+    public StarJoin<F> select(String... columns) {
+        facts.select(columns);
+        return this;
+    }
+
+    /** Adds a dimension of POJOs, Rows with a named row type, or tuples. */
+    public <D> Dimension<F, D> dimension(DataStream<D> dimension) {
+        return add(new DimensionSide<>(InputSide.records(nextName(), dimension)));
+    }
+
+    /** Adds a dimension in columns; the stream's type is a {@code ChunkTypeInfo} of one schema. */
+    public Dimension<F, RowView> dimensionChunks(DataStream<Chunk> dimension) {
+        return add(new DimensionSide<>(InputSide.chunks(nextName(), dimension)));
+    }
+
+    private String nextName() {
+        return "dimension-" + dimensions.size();
+    }
+
+    private <D> Dimension<F, D> add(DimensionSide<D> side) {
+        dimensions.add(side);
+        return new Dimension<>(this, side);
+    }
+
+    /**
+     * Prefix of the uids of the join's operators, under which savepoints find their state. Two
+     * joins of one job need two.
+     */
+    public StarJoin<F> uid(String uid) {
+        this.uid = uid;
+        return this;
+    }
+
+    /** Results as Rows with named fields: the facts' columns, then each dimension's. */
+    public SingleOutputStreamOperator<Row> toRows() {
+        return pipeline().toRows();
+    }
+
+    /**
+     * Results as POJOs, matched by name.
+     *
+     * @throws IllegalArgumentException where a result column has no field of its name and type
+     */
+    public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
+        return pipeline().toPojos(type);
+    }
+
+    /** Results in columns: the facts' columns, then each dimension's. */
+    public SingleOutputStreamOperator<Chunk> toChunks() {
+        return pipeline().toChunks();
+    }
+
+    private StarJoinPipeline pipeline() {
+        return new StarJoinPipeline(uid, facts, dimensions);
+    }
+}

@@ -1,0 +1,2 @@
+/** Builders for joins: the public API. */
+package io.github.gpujoin.flink.api;

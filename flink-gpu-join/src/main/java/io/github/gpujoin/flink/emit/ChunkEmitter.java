@@ -1,0 +1,138 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.emit.ColumnSource.Place;
+import io.github.gpujoin.flink.pack.ColumnGather;
+import java.util.Arrays;
+import java.util.Objects;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/** Gathers result rows, column by column, into chunks, and emits each when it is full. */
+final class ChunkEmitter implements ResultEmitter<Chunk> {
+
+    private final ChunkBuilder builder;
+    private final FieldReader[] readers;
+    private final StreamRecord<Chunk> element = new StreamRecord<>(null);
+    private int[] probeRows = new int[0];
+    private byte[] scratch = new byte[256];
+    private long sequence;
+
+    ChunkEmitter(ResultColumns columns, int chunkBytes) {
+        this.builder = new ChunkBuilder(columns.schema(), chunkBytes);
+        this.readers =
+                columns.fields().stream()
+                        .map(field -> new FieldReader(columns.spec(), field))
+                        .toArray(FieldReader[]::new);
+    }
+
+    @Override
+    public void emit(
+            ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<Chunk>> output) {
+        Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
+        for (FieldReader reader : readers) {
+            reader.bind(batch);
+        }
+        loadProbeRows(batch, fromRow, toRow);
+        int row = fromRow;
+        while (row < toRow) {
+            row += append(row, Math.min(toRow - row, builder.capacityRows() - builder.rowCount()));
+            if (builder.isFull()) {
+                flush(output);
+            }
+        }
+    }
+
+    @Override
+    public void flush(Output<StreamRecord<Chunk>> output) {
+        if (!builder.isEmpty()) {
+            Chunk chunk =
+                    builder.seal(
+                            ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, sequence++);
+            output.collect(element.replace(chunk));
+        }
+    }
+
+    private void loadProbeRows(ResultBatch batch, int fromRow, int toRow) {
+        if (probeRows.length < toRow) {
+            probeRows = new int[batch.layout().capacityRows()];
+        }
+        long address = batch.probeRowAddress();
+        for (int row = fromRow; row < toRow; row++) {
+            probeRows[row] = Memory.getInt(address + 4L * row);
+        }
+    }
+
+    /** Appends up to {@code count} rows, fewer where their carried bytes fill the builder. */
+    private int append(int row, int count) {
+        for (int column = 0; column < readers.length; column++) {
+            if (readers[column].source().isFixed()) {
+                gather(column, row, count);
+            }
+        }
+        if (!builder.schema().hasCarried()) {
+            builder.advance(count);
+            return count;
+        }
+        int appended = 0;
+        while (appended < count && !builder.isFull()) {
+            int length = 0;
+            for (FieldReader reader : readers) {
+                if (!reader.source().isFixed()) {
+                    length = copyCarried(reader, row + appended, length);
+                }
+            }
+            builder.addCarriedRow(scratch, 0, length);
+            builder.endRow();
+            appended++;
+        }
+        return appended;
+    }
+
+    private void gather(int column, int row, int count) {
+        FieldReader reader = readers[column];
+        byte[] target = builder.columnArray(column);
+        int targetRow = builder.rowCount();
+        int width = reader.source().type().widthBytes();
+        if (!reader.isRaw()) {
+            convert(reader, builder.schema().column(column).type(), target, row, count);
+        } else if (reader.source().place() == Place.PAYLOAD_FIXED) {
+            long source = reader.start() + (long) width * row;
+            ColumnGather.copyRange(width, null, source, count, target, targetRow);
+        } else {
+            ColumnGather.copy(
+                    width, reader.base(), reader.start(), probeRows, row, count, target, targetRow);
+        }
+    }
+
+    /** A dimension's key that the facts hold in the other width; the value fits, as it is equal. */
+    private void convert(FieldReader reader, ColumnType type, byte[] target, int row, int count) {
+        for (int i = 0; i < count; i++) {
+            long at = reader.locate(row + i, probeRows[row + i]);
+            long targetRow = builder.rowCount() + i;
+            if (type == ColumnType.INT64) {
+                int key = Memory.getInt(reader.base(), at);
+                Memory.putLong(target, Memory.BYTES + 8 * targetRow, key);
+            } else {
+                long key = Memory.getLong(reader.base(), at);
+                Memory.putInt(target, Memory.BYTES + 4 * targetRow, (int) key);
+            }
+        }
+    }
+
+    /** Copies a value with the length before it, which is how a carried row holds it too. */
+    private int copyCarried(FieldReader reader, int row, int at) {
+        long source = reader.locate(row, probeRows[row]);
+        int length = 4 + Math.max(0, Memory.getInt(reader.base(), source));
+        if (scratch.length < at + length) {
+            scratch = Arrays.copyOf(scratch, Math.max(at + length, 2 * scratch.length));
+        }
+        Memory.copy(reader.base(), source, scratch, Memory.BYTES + at, length);
+        return at + length;
+    }
+}

@@ -1,0 +1,91 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+
+/**
+ * Where an engine's results hold a column.
+ *
+ * @param dimension for the places in a dimension
+ * @param index of the fixed fact column, of the fixed payload column, or among the carried columns
+ * @param type as it is stored there
+ */
+record ColumnSource(Place place, int dimension, int index, ColumnType type) {
+
+    enum Place {
+        FACT_FIXED,
+        FACT_CARRIED,
+        PAYLOAD_FIXED,
+        PAYLOAD_CARRIED
+    }
+
+    boolean isFixed() {
+        return place == Place.FACT_FIXED || place == Place.PAYLOAD_FIXED;
+    }
+
+    /**
+     * @throws IllegalArgumentException where results do not hold the field's column, or it is
+     *     stored otherwise than the field says
+     */
+    static ColumnSource of(JoinSpec spec, OutputField field) {
+        if (field.side() == ChunkDescriptor.FACTS) {
+            return ofFact(field, spec.factSchema(), field.column());
+        }
+        if (field.side() < 0 || field.side() >= spec.dimensions().size()) {
+            throw refused("a result column is of a side of the join", field, null);
+        }
+        DimensionSpec dimension = spec.dimensions().get(field.side());
+        if (!dimension.kind().keepsPayload()) {
+            throw refused("a semi join gives no columns of its dimension", field, dimension);
+        }
+        if (field.column() == dimension.keyColumn()) {
+            // An engine does not repeat the key, which the fact's key equals.
+            return ofFact(field, spec.factSchema(), dimension.factKeyColumn());
+        }
+        Column column = checked(field, dimension.schema(), field.column());
+        if (column.isFixed()) {
+            int payload = dimension.payloadColumns().indexOf(field.column());
+            return new ColumnSource(Place.PAYLOAD_FIXED, field.side(), payload, column.type());
+        }
+        int index = indexAmongCarried(dimension.schema(), field.column());
+        return new ColumnSource(Place.PAYLOAD_CARRIED, field.side(), index, column.type());
+    }
+
+    private static ColumnSource ofFact(OutputField field, ChunkSchema facts, int index) {
+        boolean key = field.side() != ChunkDescriptor.FACTS;
+        Column column = key ? facts.column(index) : checked(field, facts, index);
+        return column.isFixed()
+                ? new ColumnSource(Place.FACT_FIXED, -1, index, column.type())
+                : new ColumnSource(
+                        Place.FACT_CARRIED, -1, indexAmongCarried(facts, index), column.type());
+    }
+
+    private static Column checked(OutputField field, ChunkSchema schema, int index) {
+        if (index < 0 || index >= schema.size()) {
+            throw refused("a result column is a column of its side", field, schema);
+        }
+        Column column = schema.column(index);
+        if (column.type() != field.field().kind().columnType()
+                || column.nullable() != field.field().nullable()) {
+            throw refused("a result column is read as what it is", field, column);
+        }
+        return column;
+    }
+
+    private static int indexAmongCarried(ChunkSchema schema, int column) {
+        int index = 0;
+        for (int i = 0; i < column; i++) {
+            index += schema.column(i).isFixed() ? 0 : 1;
+        }
+        return index;
+    }
+
+    private static IllegalArgumentException refused(
+            String rule, OutputField field, Object against) {
+        return new IllegalArgumentException(rule + ": field=" + field + ", of=" + against);
+    }
+}

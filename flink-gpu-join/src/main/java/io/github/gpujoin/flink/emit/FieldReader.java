@@ -1,0 +1,182 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.emit.ColumnSource.Place;
+import io.github.gpujoin.flink.pack.FieldKind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
+
+/**
+ * Finds one field's values in result batches and restores them. Fixed values are read in place, at
+ * {@link #base()} and {@link #locate}; so are carried ones, whose place is that of their length.
+ * Not thread-safe.
+ */
+final class FieldReader {
+
+    private final ColumnSource source;
+    private final FieldKind kind;
+    private final TypeSerializer<?> serializer;
+    private final DataInputDeserializer input = new DataInputDeserializer();
+    private final TextCache texts;
+    private byte[] scratch = new byte[64];
+
+    private Chunk chunk;
+    private Object base;
+    private long start;
+
+    FieldReader(JoinSpec spec, OutputField field) {
+        this.source = ColumnSource.of(spec, field);
+        this.kind = field.field().kind();
+        TypeSerializer<?> shared = field.field().serializer();
+        this.serializer = shared == null ? null : shared.duplicate();
+        boolean repeats = source.place() == Place.PAYLOAD_CARRIED && kind == FieldKind.STRING;
+        this.texts = repeats ? new TextCache() : null;
+    }
+
+    void bind(ResultBatch batch) {
+        chunk = batch.chunk();
+        switch (source.place()) {
+            case FACT_FIXED -> {
+                base = chunk.bytes();
+                start = Memory.BYTES + chunk.columnOffset(source.index());
+            }
+            case FACT_CARRIED -> base = chunk.bytes();
+            case PAYLOAD_FIXED -> {
+                base = null;
+                start = batch.payloadAddress(source.dimension(), source.index());
+            }
+            case PAYLOAD_CARRIED -> {
+                base = null;
+                start = batch.carriedAddress(source.dimension());
+            }
+        }
+    }
+
+    ColumnSource source() {
+        return source;
+    }
+
+    /** What {@link #locate} counts from, for {@link Memory}. */
+    Object base() {
+        return base;
+    }
+
+    /** Where a fixed column starts. */
+    long start() {
+        return start;
+    }
+
+    /** Whether values are the kind's own bits, to be copied as they are. */
+    boolean isRaw() {
+        return source.isFixed() && source.type() == kind.columnType();
+    }
+
+    /** Where the fixed value stands, or the length that stands before the carried value. */
+    long locate(int row, int probeRow) {
+        return switch (source.place()) {
+            case FACT_FIXED -> start + (long) source.type().widthBytes() * probeRow;
+            case PAYLOAD_FIXED -> start + (long) source.type().widthBytes() * row;
+            case FACT_CARRIED -> walk(Memory.BYTES + chunk.carriedStart(probeRow));
+            case PAYLOAD_CARRIED -> walk(Memory.getLong(start + 8L * row) + 4);
+        };
+    }
+
+    private long walk(long at) {
+        for (int i = source.index(); i > 0; i--) {
+            at += 4 + Math.max(0, Memory.getInt(base, at));
+        }
+        return at;
+    }
+
+    /** The value as an object of the field's type; null where the field is null. */
+    Object value(int row, int probeRow) throws IOException {
+        if (texts != null) {
+            return text(row, probeRow);
+        }
+        long at = locate(row, probeRow);
+        return source.isFixed() ? fixed(at) : carried(at);
+    }
+
+    private Object fixed(long at) {
+        // A dimension's key is read from the facts, where it may be narrower or wider.
+        if (source.type().isInteger()) {
+            boolean narrow = source.type() == ColumnType.INT32;
+            return restore(narrow ? Memory.getInt(base, at) : Memory.getLong(base, at));
+        }
+        return restore(at, source.type());
+    }
+
+    private Object carried(long at) throws IOException {
+        int length = Memory.getInt(base, at);
+        if (length < 0) {
+            return null;
+        }
+        at += 4;
+        return switch (kind) {
+            case LONG -> Memory.getLong(base, at);
+            case FLOAT, DOUBLE -> restore(at, kind.columnType());
+            case STRING -> new String(bytes(at, length), offset, length, StandardCharsets.UTF_8);
+            case BYTES -> copy(at, length);
+            case SERIALIZED -> {
+                input.setBuffer(bytes(at, length), offset, length);
+                yield serializer.deserialize(input);
+            }
+            default -> restore(Memory.getInt(base, at));
+        };
+    }
+
+    private Object restore(long at, ColumnType type) {
+        return type == ColumnType.FLOAT32
+                ? (Object) Float.intBitsToFloat(Memory.getInt(base, at))
+                : (Object) Double.longBitsToDouble(Memory.getLong(base, at));
+    }
+
+    private Object restore(long value) {
+        return switch (kind) {
+            case INT -> (int) value;
+            case LONG -> value;
+            case SHORT -> (short) value;
+            case BYTE -> (byte) value;
+            case CHAR -> (char) value;
+            case BOOLEAN -> value != 0;
+            default -> throw new IllegalStateException("not an integer: kind=" + kind);
+        };
+    }
+
+    private String text(int row, int probeRow) throws IOException {
+        long address = Memory.getLong(start + 8L * row);
+        int slot = texts.slot(address);
+        return texts.holds(slot, address)
+                ? texts.text(slot)
+                : texts.put(slot, address, (String) carried(locate(row, probeRow)));
+    }
+
+    /** Where the last {@link #bytes} start in their array. */
+    private int offset;
+
+    /** The value's bytes in an array, at {@link #offset}: the chunk's own or a copy. */
+    private byte[] bytes(long at, int length) {
+        if (base != null) {
+            offset = (int) (at - Memory.BYTES);
+            return (byte[]) base;
+        }
+        if (scratch.length < length) {
+            scratch = new byte[Math.max(length, 2 * scratch.length)];
+        }
+        Memory.copy(null, at, scratch, Memory.BYTES, length);
+        offset = 0;
+        return scratch;
+    }
+
+    private byte[] copy(long at, int length) {
+        byte[] copy = new byte[length];
+        Memory.copy(base, at, copy, Memory.BYTES, length);
+        return copy;
+    }
+}

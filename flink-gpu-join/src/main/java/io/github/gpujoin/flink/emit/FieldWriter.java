@@ -1,0 +1,81 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.pack.FieldKind;
+import java.lang.reflect.Field;
+
+/** Sets one field of an object at its offset, or one argument of a record's constructor. */
+final class FieldWriter {
+
+    private enum Target {
+        /** Element of the {@code Object[]} of constructor arguments. */
+        ARGUMENT,
+        REFERENCE,
+        PRIMITIVE
+    }
+
+    private final Target target;
+    private final long offset;
+    private final FieldKind kind;
+    private final Field field;
+
+    private FieldWriter(Target target, long offset, FieldKind kind, Field field) {
+        this.target = target;
+        this.offset = offset;
+        this.kind = kind;
+        this.field = field;
+    }
+
+    static FieldWriter ofField(Field field, FieldKind kind) {
+        Target target = field.getType().isPrimitive() ? Target.PRIMITIVE : Target.REFERENCE;
+        return new FieldWriter(target, Memory.fieldOffset(field), kind, field);
+    }
+
+    static FieldWriter ofArgument(int index, Field field, FieldKind kind) {
+        return new FieldWriter(Target.ARGUMENT, index, kind, field);
+    }
+
+    /** Whether the field has the bits that a fixed column of its kind has. */
+    boolean copiesBits() {
+        return target == Target.PRIMITIVE
+                && (kind == FieldKind.INT
+                        || kind == FieldKind.LONG
+                        || kind == FieldKind.FLOAT
+                        || kind == FieldKind.DOUBLE);
+    }
+
+    void copyBits(Object instance, Object base, long at) {
+        if (kind == FieldKind.LONG || kind == FieldKind.DOUBLE) {
+            Memory.putLong(instance, offset, Memory.getLong(base, at));
+        } else {
+            Memory.putInt(instance, offset, Memory.getInt(base, at));
+        }
+    }
+
+    void set(Object instance, Object value) {
+        if (value == null && field.getType().isPrimitive()) {
+            throw new IllegalArgumentException(
+                    "a null has no place in a primitive field: field=" + field);
+        }
+        switch (target) {
+            case ARGUMENT -> ((Object[]) instance)[(int) offset] = value;
+            case REFERENCE -> Memory.putObject(instance, offset, value);
+            case PRIMITIVE -> setPrimitive(instance, value);
+        }
+    }
+
+    private void setPrimitive(Object instance, Object value) {
+        switch (kind) {
+            case INT -> Memory.putInt(instance, offset, (Integer) value);
+            case LONG -> Memory.putLong(instance, offset, (Long) value);
+            case FLOAT -> Memory.putInt(instance, offset, Float.floatToRawIntBits((Float) value));
+            case DOUBLE ->
+                    Memory.putLong(instance, offset, Double.doubleToRawLongBits((Double) value));
+            case SHORT -> Memory.putShort(instance, offset, (Short) value);
+            case BYTE -> Memory.putByte(instance, offset, (Byte) value);
+            case CHAR -> Memory.putShort(instance, offset, (short) (char) (Character) value);
+            case BOOLEAN -> Memory.putByte(instance, offset, (byte) ((Boolean) value ? 1 : 0));
+            default -> throw new IllegalStateException("not a primitive: field=" + field);
+        }
+    }
+}

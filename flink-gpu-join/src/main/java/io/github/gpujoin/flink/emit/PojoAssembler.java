@@ -1,0 +1,91 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.flink.pack.FieldKind;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.typeutils.PojoField;
+import org.apache.flink.api.java.typeutils.PojoTypeInfo;
+
+/** Makes POJOs, each field of which is set from the result column of its name. */
+final class PojoAssembler<T> implements RecordAssembler<T> {
+
+    private final RecordFactory<T> factory;
+    private final FieldReader[] readers;
+    private final FieldWriter[] writers;
+
+    PojoAssembler(JoinSpec spec, List<OutputField> fields, TypeInformation<T> type) {
+        check(type, fields);
+        PojoTypeInfo<T> pojo = (PojoTypeInfo<T>) type;
+        this.readers = new FieldReader[fields.size()];
+        this.writers = new FieldWriter[fields.size()];
+        this.factory = RecordFactory.of(type.getTypeClass());
+        for (int i = 0; i < readers.length; i++) {
+            OutputField field = fields.get(i);
+            readers[i] = new FieldReader(spec, field);
+            PojoField target = pojo.getPojoFieldAt(pojo.getFieldIndex(field.name()));
+            writers[i] =
+                    factory.writer(target.getField(), FieldKind.of(target.getTypeInformation()));
+        }
+    }
+
+    /**
+     * @throws IllegalArgumentException where the type is no POJO, or a field of the result has no
+     *     field of its name and type there
+     */
+    static void check(TypeInformation<?> type, List<OutputField> fields) {
+        if (!(type instanceof PojoTypeInfo<?> pojo)) {
+            throw new IllegalArgumentException(
+                    "the class is a POJO by Flink's rules (public, with a public constructor"
+                            + " without arguments, fields public or with getter and setter): type="
+                            + type);
+        }
+        for (OutputField field : fields) {
+            int index = pojo.getFieldIndex(field.name());
+            if (index < 0) {
+                throw new IllegalArgumentException(
+                        "every result column is a field of the POJO: column="
+                                + field.name()
+                                + ", fields="
+                                + List.of(pojo.getFieldNames())
+                                + ", class="
+                                + type.getTypeClass().getName());
+            }
+            TypeInformation<?> target = pojo.getPojoFieldAt(index).getTypeInformation();
+            if (!target.equals(field.type())) {
+                throw new IllegalArgumentException(
+                        "a result column and its field have one type: column="
+                                + field.name()
+                                + ", columnType="
+                                + field.type()
+                                + ", fieldType="
+                                + target
+                                + ", class="
+                                + type.getTypeClass().getName());
+            }
+        }
+    }
+
+    @Override
+    public void bind(ResultBatch batch) {
+        for (FieldReader reader : readers) {
+            reader.bind(batch);
+        }
+    }
+
+    @Override
+    public T assemble(int row, int probeRow) throws Exception {
+        Object instance = factory.begin();
+        for (int i = 0; i < readers.length; i++) {
+            FieldReader reader = readers[i];
+            FieldWriter writer = writers[i];
+            if (writer.copiesBits() && reader.isRaw()) {
+                writer.copyBits(instance, reader.base(), reader.locate(row, probeRow));
+            } else {
+                writer.set(instance, reader.value(row, probeRow));
+            }
+        }
+        return factory.finish(instance);
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+
+/** Emits the result rows as records. */
+final class RecordEmitter<OUT> extends AbstractRowEmitter<OUT> {
+
+    private final RecordAssembler<OUT> assembler;
+
+    RecordEmitter(JoinSpec spec, RecordAssembler<OUT> assembler) {
+        super(spec);
+        this.assembler = assembler;
+    }
+
+    @Override
+    void bind(ResultBatch batch) {
+        assembler.bind(batch);
+    }
+
+    @Override
+    OUT record(int row, int probeRow) throws Exception {
+        return assembler.assemble(row, probeRow);
+    }
+}

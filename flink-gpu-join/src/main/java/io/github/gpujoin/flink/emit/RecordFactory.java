@@ -1,0 +1,131 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.flink.pack.FieldKind;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+
+/**
+ * Makes objects of a class: of a POJO by its constructor without arguments, its fields to be set
+ * afterwards; of a Java record by its canonical one, from arguments that are collected first.
+ */
+abstract class RecordFactory<T> {
+
+    static <T> RecordFactory<T> of(Class<T> type) {
+        return type.isRecord() ? new OfRecord<>(type) : new OfPojo<>(type);
+    }
+
+    /** What writers write to: the object, or the arguments of its constructor. */
+    abstract Object begin() throws Exception;
+
+    abstract T finish(Object begun) throws Exception;
+
+    abstract FieldWriter writer(Field field, FieldKind kind);
+
+    private static MethodHandle handle(Class<?> type, Class<?>... parameters) {
+        try {
+            Constructor<?> constructor = type.getDeclaredConstructor(parameters);
+            constructor.setAccessible(true);
+            return MethodHandles.lookup().unreflectConstructor(constructor);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException(
+                    "a class of results has a constructor: class="
+                            + type.getName()
+                            + ", parameters="
+                            + Arrays.toString(parameters),
+                    e);
+        }
+    }
+
+    private static Exception asException(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        return (Exception) thrown;
+    }
+
+    private static final class OfPojo<T> extends RecordFactory<T> {
+        private final MethodHandle constructor;
+
+        OfPojo(Class<T> type) {
+            this.constructor = handle(type).asType(MethodType.methodType(Object.class));
+        }
+
+        @Override
+        Object begin() throws Exception {
+            try {
+                return (Object) constructor.invokeExact();
+            } catch (Throwable e) {
+                throw asException(e);
+            }
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        T finish(Object begun) {
+            return (T) begun;
+        }
+
+        @Override
+        FieldWriter writer(Field field, FieldKind kind) {
+            return FieldWriter.ofField(field, kind);
+        }
+    }
+
+    private static final class OfRecord<T> extends RecordFactory<T> {
+        private final RecordComponent[] components;
+        private final Object[] defaults;
+        private final MethodHandle constructor;
+
+        OfRecord(Class<T> type) {
+            this.components = type.getRecordComponents();
+            Class<?>[] types =
+                    Arrays.stream(components)
+                            .map(RecordComponent::getType)
+                            .toArray(Class<?>[]::new);
+            this.defaults = new Object[types.length];
+            for (int i = 0; i < types.length; i++) {
+                // An array of a primitive type starts with its default value.
+                defaults[i] =
+                        types[i].isPrimitive()
+                                ? Array.get(Array.newInstance(types[i], 1), 0)
+                                : null;
+            }
+            this.constructor =
+                    handle(type, types)
+                            .asSpreader(Object[].class, types.length)
+                            .asType(MethodType.methodType(Object.class, Object[].class));
+        }
+
+        @Override
+        Object begin() {
+            return defaults.clone();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        T finish(Object begun) throws Exception {
+            try {
+                return (T) (Object) constructor.invokeExact((Object[]) begun);
+            } catch (Throwable e) {
+                throw asException(e);
+            }
+        }
+
+        @Override
+        FieldWriter writer(Field field, FieldKind kind) {
+            for (int i = 0; i < components.length; i++) {
+                if (components[i].getName().equals(field.getName())) {
+                    return FieldWriter.ofArgument(i, field, kind);
+                }
+            }
+            throw new IllegalArgumentException(
+                    "a field of a record is one of its components: field=" + field);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import java.io.Serializable;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.typeutils.RowTypeInfo;
+
+/** The fields of a join's result, in order, and where they come from. Immutable. */
+public final class ResultColumns implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    private final JoinSpec spec;
+    private final List<OutputField> fields;
+    private final ChunkSchema schema;
+
+    private ResultColumns(JoinSpec spec, List<OutputField> fields) {
+        this.spec = spec;
+        this.fields = List.copyOf(fields);
+        this.schema = ChunkSchema.of(fields.stream().map(OutputField::asColumn).toList());
+        fields.forEach(field -> ColumnSource.of(spec, field));
+    }
+
+    /**
+     * @throws IllegalArgumentException where the join's results do not hold a field, or two have
+     *     one name
+     */
+    public static ResultColumns of(JoinSpec spec, List<OutputField> fields) {
+        return new ResultColumns(spec, fields);
+    }
+
+    public JoinSpec spec() {
+        return spec;
+    }
+
+    public List<OutputField> fields() {
+        return fields;
+    }
+
+    /** Schema of result chunks. */
+    public ChunkSchema schema() {
+        return schema;
+    }
+
+    /** Type of result Rows. */
+    public RowTypeInfo rowType() {
+        return new RowTypeInfo(
+                fields.stream().map(OutputField::type).toArray(TypeInformation<?>[]::new),
+                fields.stream().map(OutputField::name).toArray(String[]::new));
+    }
+}

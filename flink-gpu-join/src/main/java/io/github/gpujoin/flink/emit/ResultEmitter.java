@@ -1,0 +1,28 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Turns results of one engine into records, which are new objects each. Serves one thread and lives
+ * no longer than the engine: text is remembered by its address in the engine's memory.
+ */
+public interface ResultEmitter<OUT> extends AutoCloseable {
+
+    /**
+     * Emits rows of a batch, or keeps them until {@link #flush}.
+     *
+     * @param toRow the row after the last
+     * @throws IndexOutOfBoundsException where the batch has no such rows
+     */
+    void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
+            throws Exception;
+
+    /** Emits what earlier calls kept. */
+    default void flush(Output<StreamRecord<OUT>> output) throws Exception {}
+
+    /** Closes a user's function; nothing that was kept is emitted. */
+    @Override
+    default void close() throws Exception {}
+}

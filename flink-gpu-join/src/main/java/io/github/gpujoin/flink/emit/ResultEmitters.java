@@ -1,0 +1,79 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.pack.RecordLayout;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.types.Row;
+
+/** The kinds of emitters. All fail here, when the job is put together, rather than later. */
+public final class ResultEmitters {
+
+    private ResultEmitters() {}
+
+    /** Rows with the type {@link ResultColumns#rowType}, their fields readable by name too. */
+    public static ResultEmitterFactory<Row> rows(ResultColumns columns) {
+        return context ->
+                new RecordEmitter<>(
+                        columns.spec(), new RowAssembler(columns.spec(), columns.fields()));
+    }
+
+    /**
+     * POJOs, filled by field name. Fields that are no result column stay as the constructor leaves
+     * them; a null for a primitive field fails the job.
+     *
+     * @throws IllegalArgumentException where the type is no POJO, or a column has no field of its
+     *     name and type
+     */
+    public static <T> ResultEmitterFactory<T> pojos(
+            ResultColumns columns, TypeInformation<T> type) {
+        PojoAssembler.check(type, columns.fields());
+        return context ->
+                new RecordEmitter<>(
+                        columns.spec(),
+                        new PojoAssembler<>(columns.spec(), columns.fields(), type));
+    }
+
+    /**
+     * Chunks with the schema {@link ResultColumns#schema}.
+     *
+     * @param chunkBytes payload at which a chunk is full
+     */
+    public static ResultEmitterFactory<Chunk> chunks(ResultColumns columns, int chunkBytes) {
+        return context -> new ChunkEmitter(columns, chunkBytes);
+    }
+
+    /**
+     * What a function makes of each pair of records.
+     *
+     * @param spec of a join with one dimension
+     * @param build layout of the dimension's records, whole
+     * @param probe layout of the facts' records, whole
+     */
+    public static <A, B, R> ResultEmitterFactory<R> function(
+            JoinSpec spec,
+            RecordLayout<A> build,
+            RecordLayout<B> probe,
+            JoinFunction<A, B, R> function) {
+        if (!build.isWhole()
+                || !probe.isWhole()
+                || spec.dimensions().size() != 1
+                || !spec.dimensions().get(0).schema().equals(build.schema())
+                || !spec.factSchema().equals(probe.schema())) {
+            throw new IllegalArgumentException(
+                    "a join function takes whole records of the two sides: build="
+                            + build.schema()
+                            + ", probe="
+                            + probe.schema());
+        }
+        return context ->
+                new FunctionEmitter<>(
+                        spec,
+                        RecordAssembler.whole(spec, 0, build),
+                        RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe),
+                        function,
+                        context);
+    }
+}

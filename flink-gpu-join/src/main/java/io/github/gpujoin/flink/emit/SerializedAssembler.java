@@ -1,0 +1,25 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+import java.io.IOException;
+
+/** Reads records that travelled whole in one column. */
+final class SerializedAssembler<T> implements RecordAssembler<T> {
+
+    private final FieldReader reader;
+
+    SerializedAssembler(FieldReader reader) {
+        this.reader = reader;
+    }
+
+    @Override
+    public void bind(ResultBatch batch) {
+        reader.bind(batch);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T assemble(int row, int probeRow) throws IOException {
+        return (T) reader.value(row, probeRow);
+    }
+}

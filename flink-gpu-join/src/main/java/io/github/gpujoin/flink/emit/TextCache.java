@@ -1,0 +1,35 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.layout.KeyHash;
+
+/**
+ * Remembers the text of a dimension's column by the address of its row's carried bytes, so that
+ * rows that are met again and again share one String. Direct-mapped, of fixed size.
+ */
+final class TextCache {
+
+    static final int ENTRIES = 4096;
+
+    private final long[] addresses = new long[ENTRIES];
+    private final String[] texts = new String[ENTRIES];
+
+    /** Entry for the address. */
+    int slot(long address) {
+        return KeyHash.slot(KeyHash.hash(address), ENTRIES);
+    }
+
+    boolean holds(int slot, long address) {
+        return addresses[slot] == address;
+    }
+
+    /** Text of the slot; null where the column is null. */
+    String text(int slot) {
+        return texts[slot];
+    }
+
+    String put(int slot, long address, String text) {
+        addresses[slot] = address;
+        texts[slot] = text;
+        return text;
+    }
+}

@@ -1,0 +1,320 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.JoinMetadata;
+import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.state.StateInitializationContext;
+import org.apache.flink.runtime.state.StateSnapshotContext;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.BoundedMultiInput;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * Joins chunks of facts (input 2) with chunks of any number of dimensions (input 1).
+ *
+ * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
+ * wait in state. The phase ends with the largest watermark on input 1 or with its end. In {@link
+ * JoinPhase#JOIN} facts go to the engine and results to the output. Facts that the engine has no
+ * room for within {@value #MAX_WAIT_MS} ms join those that wait in state, so that a barrier is
+ * never far behind. What waits is worked off in self-posted mails of a few milliseconds.
+ *
+ * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
+ * were emitted. Nothing is drained at a barrier. The engine's tables are made anew from the log.
+ *
+ * <p>Everything runs in the task's mailbox thread.
+ */
+public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
+        implements TwoInputStreamOperator<Chunk, Chunk, OUT>, BoundedMultiInput {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Longest time that one chunk of facts holds up the next barrier. */
+    private static final long MAX_WAIT_MS = 100;
+
+    /** Time that one mail works before others get their turn. */
+    private static final long MAIL_MS = 10;
+
+    private static final int BUILD_INPUT = 0;
+
+    private final JoinSpec spec;
+    private final JoinEngineFactory engineFactory;
+    private final ResultEmitterFactory<OUT> emitterFactory;
+    private final int partitions;
+    private final transient MailboxExecutor mailbox;
+
+    private transient JoinEngine engine;
+    private transient ResultEmitter<OUT> emitter;
+    private transient ResultPump<OUT> pump;
+    private transient WatermarkGate watermarks;
+    private transient BuildLog buildLog;
+    private transient ProbeLog probeLog;
+    private transient JoinMetadata metadata;
+    private transient JoinMetrics joinMetrics;
+    private transient JoinPhase phase;
+    private transient boolean mailPosted;
+
+    StarJoinOperator(
+            StreamOperatorParameters<OUT> parameters,
+            JoinSpec spec,
+            JoinEngineFactory engineFactory,
+            ResultEmitterFactory<OUT> emitterFactory,
+            int partitions,
+            MailboxExecutor mailbox) {
+        super(parameters);
+        this.spec = spec;
+        this.engineFactory = engineFactory;
+        this.emitterFactory = emitterFactory;
+        this.partitions = partitions;
+        this.mailbox = mailbox;
+    }
+
+    // ------------------------------------------------------------------ life cycle
+
+    @Override
+    public void initializeState(StateInitializationContext context) throws Exception {
+        super.initializeState(context);
+        int maxParallelism = getRuntimeContext().getTaskInfo().getMaxNumberOfParallelSubtasks();
+        int parallelism = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
+        int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
+        if (maxParallelism != partitions) {
+            throw new IllegalStateException(
+                    "there is one radix partition for each key group, so the maximum parallelism is"
+                            + " set before the join is built: partitions="
+                            + partitions
+                            + ", maxParallelism="
+                            + maxParallelism);
+        }
+        PartitionKeys keys = new PartitionKeys(maxParallelism, parallelism, subtask);
+        metadata = new JoinMetadata(context.getOperatorStateStore(), spec, partitions);
+        buildLog = new BuildLog(context, keys, this::setCurrentKey, parallelism, subtask);
+        probeLog =
+                new ProbeLog(
+                        context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
+
+        phase = JoinPhase.LOAD;
+        engine = engineFactory.create(spec);
+        watermarks = new WatermarkGate(output);
+        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog);
+        emitter = emitterFactory.create(getRuntimeContext());
+        pump = new ResultPump<>(engine, emitter, output, watermarks::completed);
+        if (context.isRestored()) {
+            restore();
+        }
+    }
+
+    private void restore() throws Exception {
+        boolean buildComplete = metadata.restore();
+        buildLog.replay(this::wrapBuild, chunk -> engine.submitBuild(chunk.dimension(), chunk));
+        probeLog.restore();
+        for (int i = 0; i < probeLog.size(); i++) {
+            watermarks.accepted();
+        }
+        if (buildComplete) {
+            startJoining();
+        }
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        metadata.snapshot(phase == JoinPhase.JOIN);
+        if (phase == JoinPhase.JOIN) {
+            probeLog.snapshotInFlight(engine.snapshot());
+        }
+    }
+
+    @Override
+    public void endInput(int inputId) throws Exception {
+        if (inputId - 1 == BUILD_INPUT) {
+            // Comes again after a restore with a finished source.
+            startJoining();
+        }
+    }
+
+    @Override
+    public void finish() throws Exception {
+        while (hasWork()) {
+            work(MAX_WAIT_MS);
+            checkNotCancelled();
+        }
+        super.finish();
+    }
+
+    @Override
+    public void close() throws Exception {
+        // The emitter holds addresses of the engine's memory and goes first.
+        IOUtils.closeAll(emitter, engine, super::close);
+    }
+
+    // ------------------------------------------------------------------ build side
+
+    @Override
+    public void processElement1(StreamRecord<Chunk> element) throws Exception {
+        Chunk chunk = element.getValue();
+        if (phase != JoinPhase.LOAD) {
+            DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+            throw new IllegalStateException(
+                    "a dimension's rows come before its watermark says that it is complete:"
+                            + " dimension="
+                            + dimension.name()
+                            + ", lateRows="
+                            + chunk.rowCount());
+        }
+        buildLog.append(chunk);
+        engine.submitBuild(chunk.dimension(), chunk);
+        joinMetrics.buildChunk(chunk);
+    }
+
+    @Override
+    public void processWatermark1(Watermark mark) throws Exception {
+        if (mark.getTimestamp() == Long.MAX_VALUE) {
+            startJoining();
+        }
+    }
+
+    private void startJoining() {
+        if (phase == JoinPhase.JOIN) {
+            return;
+        }
+        long startNs = System.nanoTime();
+        engine.finishBuild();
+        phase = phase.to(JoinPhase.JOIN);
+        LOG.info(
+                "Star join {}: engine={}, dimensions={}, {}, table build took {} ms,"
+                        + " fact chunks that waited={}",
+                getOperatorName(),
+                engineFactory.engineName(),
+                spec.dimensions().stream().map(DimensionSpec::name).toList(),
+                engine.stats(),
+                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs),
+                probeLog.size());
+        postMail();
+    }
+
+    private Chunk wrapBuild(byte[] bytes) {
+        int dimension =
+                bytes.length < ChunkDescriptor.HEADER_BYTES
+                        ? 0
+                        : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        if (dimension < 0 || dimension >= spec.dimensions().size()) {
+            throw new IllegalStateException(
+                    "a chunk of the build log is of one of the join's dimensions: dimension="
+                            + dimension);
+        }
+        return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+    }
+
+    // ------------------------------------------------------------------ probe side
+
+    @Override
+    public void processElement2(StreamRecord<Chunk> element) throws Exception {
+        PendingProbe probe = new PendingProbe(element.getValue(), 0);
+        watermarks.accepted();
+        joinMetrics.probeChunk(probe.chunk());
+        if (phase == JoinPhase.LOAD) {
+            probeLog.append(probe);
+            return;
+        }
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(MAX_WAIT_MS);
+        while (!trySubmit(probe)) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                probeLog.append(probe);
+                postMail();
+                return;
+            }
+            work(MAIL_MS);
+        }
+        work(MAX_WAIT_MS);
+        postMail();
+    }
+
+    @Override
+    public void processWatermark2(Watermark mark) {
+        watermarks.hold(mark);
+    }
+
+    /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
+    @Override
+    protected void processWatermarkStatus(WatermarkStatus status, int index) {
+        if (index != BUILD_INPUT) {
+            watermarks.hold(status);
+        }
+    }
+
+    /** Submits behind what waits in state, never past it. */
+    private boolean trySubmit(PendingProbe probe) {
+        return probeLog.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
+    }
+
+    private boolean hasWork() {
+        return phase == JoinPhase.JOIN && (engine.inFlight() > 0 || !probeLog.isEmpty());
+    }
+
+    /** Feeds the engine from state and emits results, for about that long at most. */
+    private void work(long forMs) throws Exception {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(forMs);
+        while (hasWork()) {
+            submitWaiting();
+            if (!pump.turn() || System.nanoTime() - deadlineNs > 0) {
+                return;
+            }
+        }
+    }
+
+    private void submitWaiting() throws Exception {
+        while (!probeLog.isEmpty()) {
+            PendingProbe probe = probeLog.peek();
+            if (!engine.submitProbe(probe.chunk(), probe.firstRow())) {
+                return;
+            }
+            probeLog.remove();
+        }
+    }
+
+    private void postMail() {
+        if (!mailPosted && hasWork()) {
+            mailPosted = true;
+            mailbox.execute(this::onMail, "join facts that wait");
+        }
+    }
+
+    private void onMail() throws Exception {
+        mailPosted = false;
+        work(MAIL_MS);
+        postMail();
+    }
+
+    private void checkNotCancelled() {
+        if (getContainingTask().isCanceled()) {
+            throw new CancelTaskException("the task was cancelled while it drained");
+        }
+    }
+
+    // ------------------------------------------------------------------ keys
+
+    /** The key of a chunk is set where state is touched: a broadcast chunk has none of its own. */
+    @Override
+    public void setKeyContextElement1(StreamRecord record) {}
+
+    @Override
+    public void setKeyContextElement2(StreamRecord record) {}
+}

@@ -1,0 +1,60 @@
+package io.github.gpujoin.flink.operator;
+
+import java.util.ArrayDeque;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+
+/**
+ * Holds watermarks and idleness of the facts back until the results of all facts before them are
+ * emitted. Chunks are completed in the order in which they are accepted.
+ */
+final class WatermarkGate {
+
+    /** An element, and how many chunks must be completed before it may pass. */
+    private record Held(long afterChunks, StreamElement element) {}
+
+    private final Output<?> output;
+    private final ArrayDeque<Held> held = new ArrayDeque<>();
+    private long acceptedChunks;
+    private long completedChunks;
+
+    WatermarkGate(Output<?> output) {
+        this.output = output;
+    }
+
+    void accepted() {
+        acceptedChunks++;
+    }
+
+    void completed() {
+        completedChunks++;
+        while (!held.isEmpty() && held.peek().afterChunks <= completedChunks) {
+            pass(held.remove().element);
+        }
+    }
+
+    void hold(StreamElement element) {
+        if (acceptedChunks == completedChunks) {
+            pass(element);
+            return;
+        }
+        Held last = held.peekLast();
+        if (last != null
+                && last.afterChunks == acceptedChunks
+                && last.element.getClass() == element.getClass()) {
+            // No fact came in between: the later element says all that the earlier one did.
+            held.removeLast();
+        }
+        held.add(new Held(acceptedChunks, element));
+    }
+
+    private void pass(StreamElement element) {
+        if (element.isWatermark()) {
+            output.emitWatermark((Watermark) element);
+        } else {
+            output.emitWatermarkStatus((WatermarkStatus) element);
+        }
+    }
+}

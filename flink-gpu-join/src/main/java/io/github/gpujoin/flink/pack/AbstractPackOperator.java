@@ -1,0 +1,139 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import org.apache.flink.api.common.functions.DefaultOpenContext;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.functions.util.FunctionUtils;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.runtime.event.WatermarkEvent;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.BoundedOneInput;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.FlinkRuntimeException;
+
+/**
+ * A packer: filters rows and puts them into chunks, in the chain of their source.
+ *
+ * <p>Rows never wait behind a watermark, a barrier, idleness or the end of the input: those flush
+ * first. A packer therefore has no state.
+ *
+ * @param <IN> what comes in
+ * @param <ROW> what a filter looks at
+ */
+abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chunk>
+        implements OneInputStreamOperator<IN, Chunk>, BoundedOneInput {
+
+    private static final long serialVersionUID = 1L;
+
+    final Packing packing;
+    private final ChunkSchema schema;
+    private final FilterFunction<ROW> filter;
+
+    transient ChunkSink sink;
+    transient Counter rowsIn;
+    transient Counter rowsFiltered;
+    transient Counter nullKeyRows;
+
+    /**
+     * @param schema of the chunks to come out
+     * @param filter null to keep all rows
+     */
+    AbstractPackOperator(ChunkSchema schema, FilterFunction<ROW> filter, Packing packing) {
+        this.schema = schema;
+        this.filter = filter;
+        this.packing = packing;
+        if (packing.isPartitioned()) {
+            int column = packing.partitionColumn();
+            if (column < 0
+                    || column >= schema.size()
+                    || !schema.column(column).isFixed()
+                    || !schema.column(column).type().isInteger()) {
+                throw new IllegalArgumentException(
+                        "rows are partitioned by a key column: side="
+                                + packing.side()
+                                + ", column="
+                                + column
+                                + ", schema="
+                                + schema);
+            }
+        }
+    }
+
+    @Override
+    public void open() throws Exception {
+        super.open();
+        rowsIn = getMetricGroup().counter("rowsIn");
+        rowsFiltered = getMetricGroup().counter("rowsFiltered");
+        nullKeyRows = getMetricGroup().counter("nullKeyRows");
+        sink = new ChunkSink(schema, packing, output, getProcessingTimeService(), getMetricGroup());
+        if (filter != null) {
+            FunctionUtils.setFunctionRuntimeContext(filter, getRuntimeContext());
+            FunctionUtils.openFunction(filter, DefaultOpenContext.INSTANCE);
+        }
+    }
+
+    final boolean hasFilter() {
+        return filter != null;
+    }
+
+    /** Whether the filter keeps the row. */
+    final boolean keeps(ROW row) {
+        if (filter == null) {
+            return true;
+        }
+        try {
+            return filter.filter(row);
+        } catch (Exception e) {
+            throw new FlinkRuntimeException(
+                    "the filter of a side of the join failed: side=" + packing.side(), e);
+        }
+    }
+
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        sink.flush();
+        super.processWatermark(mark);
+    }
+
+    @Override
+    public void processWatermark(WatermarkEvent watermark) throws Exception {
+        sink.flush();
+        super.processWatermark(watermark);
+    }
+
+    @Override
+    public void processWatermarkStatus(WatermarkStatus status) throws Exception {
+        if (status.isIdle()) {
+            sink.flush();
+        }
+        super.processWatermarkStatus(status);
+    }
+
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        sink.flush();
+        super.prepareSnapshotPreBarrier(checkpointId);
+    }
+
+    @Override
+    public void endInput() throws Exception {
+        sink.flush();
+    }
+
+    @Override
+    public void finish() throws Exception {
+        sink.flush();
+        super.finish();
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (filter != null) {
+            FunctionUtils.closeFunction(filter);
+        }
+        super.close();
+    }
+}

@@ -1,0 +1,127 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+
+/** Copies chosen rows of a chunk, projected, into a builder, column by column. Not thread-safe. */
+final class ChunkCopier {
+
+    private final ChunkProjection projection;
+    private final ChunkSchema source;
+    private final ChunkSchema target;
+    private final ChunkCursor cursor;
+    private final int[] carriedIndex;
+    private final boolean wholeCarriedRow;
+    private final int[] carriedAt;
+
+    ChunkCopier(ChunkProjection projection) {
+        this.projection = projection;
+        this.source = projection.source();
+        this.target = projection.schema();
+        this.cursor = new ChunkCursor(source);
+        this.carriedIndex = new int[target.carriedColumns()];
+        this.carriedAt = new int[source.carriedColumns() + 1];
+        int next = 0;
+        boolean inOrder = target.carriedColumns() == source.carriedColumns();
+        for (int column = 0; column < target.size(); column++) {
+            if (!target.column(column).isFixed()) {
+                int index = indexAmongCarried(source, projection.sourceColumn(column));
+                inOrder &= index == next;
+                carriedIndex[next++] = index;
+            }
+        }
+        this.wholeCarriedRow = inOrder;
+    }
+
+    private static int indexAmongCarried(ChunkSchema schema, int column) {
+        int index = 0;
+        for (int i = 0; i < column; i++) {
+            index += schema.column(i).isFixed() ? 0 : 1;
+        }
+        return index;
+    }
+
+    /**
+     * Appends as many of {@code rows[from]} to {@code rows[from + count - 1]} as the builder takes.
+     *
+     * @return how many were appended, at least 1 where the builder is not full
+     */
+    int append(Chunk chunk, int[] rows, int from, int count, ChunkBuilder builder) {
+        int fitting = Math.min(count, builder.capacityRows() - builder.rowCount());
+        for (int column = 0; column < target.size(); column++) {
+            if (target.column(column).isFixed()) {
+                appendFixed(chunk, column, rows, from, fitting, builder);
+            }
+        }
+        if (!target.hasCarried()) {
+            builder.advance(fitting);
+            return fitting;
+        }
+        int appended = 0;
+        while (appended < fitting && !builder.isFull()) {
+            appendCarried(chunk, rows[from + appended], builder);
+            builder.endRow();
+            appended++;
+        }
+        return appended;
+    }
+
+    private void appendFixed(
+            Chunk chunk, int column, int[] rows, int from, int count, ChunkBuilder builder) {
+        int sourceColumn = projection.sourceColumn(column);
+        ColumnType type = target.column(column).type();
+        byte[] array = builder.columnArray(column);
+        int targetRow = builder.rowCount();
+        int offset = chunk.columnOffset(sourceColumn);
+        if (offset < 0) {
+            for (int i = 0; i < count; i++) {
+                long key = cursor.at(chunk, rows[from + i]).getLong(sourceColumn);
+                put(type, array, targetRow + i, key);
+            }
+        } else if (count > 0 && rows[from + count - 1] - rows[from] == count - 1) {
+            int width = type.widthBytes();
+            int start = offset + width * rows[from];
+            System.arraycopy(chunk.bytes(), start, array, width * targetRow, width * count);
+        } else {
+            ColumnGather.copy(
+                    type.widthBytes(),
+                    chunk.bytes(),
+                    Memory.BYTES + offset,
+                    rows,
+                    from,
+                    count,
+                    array,
+                    targetRow);
+        }
+    }
+
+    private static void put(ColumnType type, byte[] array, int row, long key) {
+        if (type == ColumnType.INT64) {
+            Memory.putLong(array, Memory.BYTES + 8L * row, key);
+        } else {
+            Memory.putInt(array, Memory.BYTES + 4L * row, (int) key);
+        }
+    }
+
+    private void appendCarried(Chunk chunk, int row, ChunkBuilder builder) {
+        int start = chunk.carriedStart(row);
+        byte[] bytes = chunk.bytes();
+        if (wholeCarriedRow) {
+            builder.addCarriedRow(bytes, start, chunk.carriedEnd(row));
+            return;
+        }
+        int at = start;
+        for (int i = 0; i < source.carriedColumns(); i++) {
+            carriedAt[i] = at;
+            at += 4 + Math.max(0, Memory.getInt(bytes, Memory.BYTES + at));
+        }
+        carriedAt[source.carriedColumns()] = at;
+        for (int index : carriedIndex) {
+            builder.addCarriedRow(bytes, carriedAt[index], carriedAt[index + 1]);
+        }
+    }
+}

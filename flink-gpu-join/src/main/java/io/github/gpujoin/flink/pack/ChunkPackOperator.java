@@ -1,0 +1,120 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.core.layout.RowView;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Packs columnar chunks: filters and partitions their rows and keeps the wanted columns. Where
+ * there is nothing to do, a chunk passes through with another header at most.
+ */
+public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final ChunkProjection projection;
+
+    private transient ChunkCursor cursor;
+    private transient ChunkCopier copier;
+    private transient RowPartitioner partitioner;
+    private transient RowSelection selection;
+
+    /**
+     * @param filter of rows as they come in, with all their columns; null to keep all
+     * @throws IllegalArgumentException where the packing's partition column is no key
+     */
+    public ChunkPackOperator(
+            ChunkProjection projection, FilterFunction<RowView> filter, Packing packing) {
+        super(projection.schema(), filter, packing);
+        this.projection = projection;
+    }
+
+    @Override
+    public void open() throws Exception {
+        super.open();
+        cursor = new ChunkCursor(projection.source());
+        copier = projection.copier();
+        selection = new RowSelection();
+        if (packing.isPartitioned()) {
+            int key = projection.sourceColumn(packing.partitionColumn());
+            partitioner = new RowPartitioner(projection.source(), key, packing.partitions());
+        }
+    }
+
+    @Override
+    public void processElement(StreamRecord<Chunk> element) {
+        Chunk chunk = element.getValue();
+        if (!projection.source().equals(chunk.schema())) {
+            throw new IllegalArgumentException(
+                    "a chunk has its stream's schema: side="
+                            + packing.side()
+                            + ", expected="
+                            + projection.source()
+                            + ", schema="
+                            + chunk.schema());
+        }
+        rowsIn.inc(chunk.rowCount());
+        if (chunk.rowCount() == 0) {
+            return;
+        }
+        if (passesThrough()) {
+            sink.forward(chunk);
+            return;
+        }
+        select(chunk);
+        if (partitioner == null) {
+            append(chunk, 0, selection.rows(), 0, selection.size());
+            return;
+        }
+        partitioner.sort(chunk, selection);
+        for (int p = 0; p < packing.partitions(); p++) {
+            append(chunk, p, partitioner.rows(), partitioner.start(p), partitioner.end(p));
+        }
+    }
+
+    private boolean passesThrough() {
+        return !hasFilter() && projection.isIdentity() && !packing.isPartitioned();
+    }
+
+    /** Finds the rows that the filter keeps and whose keys are all there. */
+    private void select(Chunk chunk) {
+        int rowCount = chunk.rowCount();
+        boolean filters = hasFilter();
+        int filtered = 0;
+        int nullKeys = 0;
+        selection.clear(rowCount);
+        for (int row = 0; row < rowCount; row++) {
+            if (filters && !keeps(cursor.at(chunk, row))) {
+                filtered++;
+            } else if (hasNullKey(chunk, row)) {
+                nullKeys++;
+            } else {
+                selection.add(row);
+            }
+        }
+        rowsFiltered.inc(filtered);
+        nullKeyRows.inc(nullKeys);
+    }
+
+    private boolean hasNullKey(Chunk chunk, int row) {
+        for (int column : projection.nullableKeys()) {
+            if (cursor.at(chunk, row).isNull(column)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void append(Chunk chunk, int partition, int[] rows, int from, int end) {
+        int next = from;
+        while (next < end) {
+            ChunkBuilder builder = sink.builder(partition);
+            int appended = copier.append(chunk, rows, next, end - next, builder);
+            sink.added(partition, appended);
+            next += appended;
+        }
+    }
+}

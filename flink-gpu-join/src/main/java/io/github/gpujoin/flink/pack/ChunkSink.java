@@ -1,0 +1,147 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.histogram.RunningHistogram;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+
+/**
+ * Collects the rows of a packer in one builder for each partition, seals a builder when it is full
+ * or its first row has waited for the flush interval, and emits the chunks. Runs in the mailbox.
+ */
+final class ChunkSink {
+
+    /** Rows over which the histogram of partitions forgets half. */
+    private static final long HISTOGRAM_WINDOW_ROWS = 1 << 22;
+
+    private final ChunkSchema schema;
+    private final Packing packing;
+    private final Output<StreamRecord<Chunk>> output;
+    private final ProcessingTimeService time;
+    private final ChunkBuilder[] builders;
+    private final long[] firstRowAt;
+    private final RunningHistogram histogram;
+    private final StreamRecord<Chunk> element = new StreamRecord<>(null);
+    private final Counter chunksOut;
+    private boolean timerRuns;
+    private long sequence;
+
+    ChunkSink(
+            ChunkSchema schema,
+            Packing packing,
+            Output<StreamRecord<Chunk>> output,
+            ProcessingTimeService time,
+            MetricGroup metrics) {
+        this.schema = schema;
+        this.packing = packing;
+        this.output = output;
+        this.time = time;
+        int count = Math.max(1, packing.partitions());
+        this.builders = new ChunkBuilder[count];
+        this.firstRowAt = new long[count];
+        this.histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
+        this.chunksOut = metrics.counter("chunksOut");
+        if (packing.isPartitioned()) {
+            metrics.gauge("partitionSkew", this::skew);
+        }
+    }
+
+    /** Where to add rows of the partition, 0 if there are none; never full. */
+    ChunkBuilder builder(int partition) {
+        ChunkBuilder builder = builders[partition];
+        if (builder == null) {
+            builder = new ChunkBuilder(schema, packing.chunkBytes());
+            builders[partition] = builder;
+        }
+        return builder;
+    }
+
+    /**
+     * To be called when rows were added to the partition's builder.
+     *
+     * @param rows how many, at least 1
+     */
+    void added(int partition, int rows) {
+        ChunkBuilder builder = builders[partition];
+        if (builder.isFull()) {
+            seal(partition);
+        } else if (builder.rowCount() == rows) {
+            firstRowAt[partition] = time.getCurrentProcessingTime();
+            startTimer(firstRowAt[partition] + packing.flushIntervalMs());
+        }
+    }
+
+    /** Emits a chunk that is packed already; nothing may be waiting in a builder. */
+    void forward(Chunk chunk) {
+        emit(
+                ChunkHeaders.with(
+                        chunk, packing.dimension(), ChunkDescriptor.UNPARTITIONED, sequence));
+    }
+
+    /** Emits all rows that wait. */
+    void flush() {
+        flush(Long.MAX_VALUE);
+    }
+
+    private void flush(long firstRowBefore) {
+        for (int partition = 0; partition < builders.length; partition++) {
+            if (waits(partition) && firstRowAt[partition] <= firstRowBefore) {
+                seal(partition);
+            }
+        }
+    }
+
+    private boolean waits(int partition) {
+        return builders[partition] != null && !builders[partition].isEmpty();
+    }
+
+    private void seal(int partition) {
+        ChunkBuilder builder = builders[partition];
+        histogram.add(partition, builder.rowCount());
+        int header = packing.isPartitioned() ? partition : ChunkDescriptor.UNPARTITIONED;
+        emit(builder.seal(packing.dimension(), header, 0, sequence));
+    }
+
+    private void emit(Chunk chunk) {
+        sequence++;
+        chunksOut.inc();
+        output.collect(element.replace(chunk));
+    }
+
+    /** One timer runs at a time, for the row that waits longest. */
+    private void startTimer(long at) {
+        if (!timerRuns) {
+            timerRuns = true;
+            time.registerTimer(at, now -> onTimer());
+        }
+    }
+
+    private void onTimer() {
+        timerRuns = false;
+        flush(time.getCurrentProcessingTime() - packing.flushIntervalMs());
+        long oldest = Long.MAX_VALUE;
+        for (int partition = 0; partition < builders.length; partition++) {
+            if (waits(partition)) {
+                oldest = Math.min(oldest, firstRowAt[partition]);
+            }
+        }
+        if (oldest != Long.MAX_VALUE) {
+            startTimer(oldest + packing.flushIntervalMs());
+        }
+    }
+
+    /** Rows of the largest partition over the mean; the reporter's thread may see old counts. */
+    private double skew() {
+        double largest = 0;
+        for (int partition = 0; partition < histogram.partitions(); partition++) {
+            largest = Math.max(largest, histogram.share(partition));
+        }
+        return largest == 0 ? 1 : largest * histogram.partitions();
+    }
+}

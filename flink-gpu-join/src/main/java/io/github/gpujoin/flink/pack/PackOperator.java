@@ -1,0 +1,58 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.KeyHash;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.FlinkRuntimeException;
+
+/** Packs records into chunks. Copies all it needs out of a record before the next one comes. */
+public final class PackOperator<T> extends AbstractPackOperator<T, T> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final RecordLayout<T> layout;
+
+    private transient RecordEncoder<T> encoder;
+
+    /**
+     * @param filter of records, null to keep all
+     * @throws IllegalArgumentException where the packing's partition column is no key
+     */
+    public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, Packing packing) {
+        super(layout.schema(), filter, packing);
+        this.layout = layout;
+    }
+
+    @Override
+    public void open() throws Exception {
+        super.open();
+        encoder = layout.encoder();
+    }
+
+    @Override
+    public void processElement(StreamRecord<T> element) throws Exception {
+        T record = element.getValue();
+        rowsIn.inc();
+        if (!keeps(record)) {
+            rowsFiltered.inc();
+            return;
+        }
+        int partition = 0;
+        try {
+            if (!encoder.accept(record)) {
+                nullKeyRows.inc();
+                return;
+            }
+            if (packing.isPartitioned()) {
+                long hash = KeyHash.hash(encoder.key(record, packing.partitionColumn()));
+                partition = KeyHash.partition(hash, packing.partitions());
+            }
+            long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
+            encoder.encode(record, timestamp, sink.builder(partition));
+        } catch (Exception e) {
+            throw new FlinkRuntimeException(
+                    "a record of a side of the join cannot be packed: side=" + packing.side(), e);
+        }
+        sink.added(partition, 1);
+    }
+}

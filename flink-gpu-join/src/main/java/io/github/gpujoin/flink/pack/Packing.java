@@ -1,0 +1,58 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.io.Serializable;
+import java.time.Duration;
+
+/**
+ * Into which chunks a side of a join is packed.
+ *
+ * @param side name of the side, for messages
+ * @param dimension number in the chunks' headers, {@link ChunkDescriptor#FACTS} for facts
+ * @param partitions radix partitions, each of which gets chunks of its own; 0 for chunks of rows of
+ *     any partition
+ * @param partitionColumn key column, in the schema of the chunks, whose hash is the partition; of
+ *     no meaning without partitions
+ * @param chunkBytes payload at which a chunk is full
+ * @param flushIntervalMs longest time that a row waits for its chunk to fill
+ */
+public record Packing(
+        String side,
+        int dimension,
+        int partitions,
+        int partitionColumn,
+        int chunkBytes,
+        long flushIntervalMs)
+        implements Serializable {
+
+    public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);
+
+    public Packing {
+        if (partitions < 0 || chunkBytes < 1 || flushIntervalMs < 1) {
+            throw new IllegalArgumentException(
+                    "chunks have a size and are flushed: side="
+                            + side
+                            + ", partitions="
+                            + partitions
+                            + ", chunkBytes="
+                            + chunkBytes
+                            + ", flushIntervalMs="
+                            + flushIntervalMs);
+        }
+    }
+
+    /** Chunks of rows of any partition. */
+    public static Packing unpartitioned(
+            String side, int dimension, int chunkBytes, Duration flushInterval) {
+        return new Packing(side, dimension, 0, -1, chunkBytes, flushInterval.toMillis());
+    }
+
+    /** Chunks of one radix partition of a key column each. */
+    public Packing partitionedBy(int column, int partitions) {
+        return new Packing(side, dimension, partitions, column, chunkBytes, flushIntervalMs);
+    }
+
+    public boolean isPartitioned() {
+        return partitions > 0;
+    }
+}

@@ -1,0 +1,275 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.region.Memory;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/**
+ * Writes records as rows of chunks, column by column, at once: nothing of the record is kept.
+ *
+ * <p>For each record: {@link #accept}, then {@link #key} where the row is partitioned, then {@link
+ * #encode}. Primitive fields of POJOs are copied as raw bits from the object to the column array;
+ * the column groups are split by width once, so that these loops have no branch on a type. Not
+ * thread-safe.
+ */
+public final class RecordEncoder<T> {
+
+    /** Columns whose values are copied from an offset in the record. */
+    private record RawColumns(int[] columns, long[] offsets) {
+        static RawColumns of(List<Slot<?>> slots) {
+            return new RawColumns(
+                    slots.stream().mapToInt(Slot::column).toArray(),
+                    slots.stream().mapToLong(Slot::offset).toArray());
+        }
+    }
+
+    /** A column and where its values come from: a field offset or, where that is -1, a getter. */
+    private record Slot<T>(
+            int column,
+            RecordField field,
+            long offset,
+            RecordShape.Getter<T> getter,
+            TypeSerializer<Object> serializer) {
+
+        boolean isRaw() {
+            return offset >= 0;
+        }
+    }
+
+    private final Class<T> type;
+    private final boolean exactType;
+    private final KeySelector<T, ?> keySelector;
+    private final int timestampColumn;
+    private final RawColumns raw8;
+    private final RawColumns raw4;
+    private final Slot<T>[] narrow;
+    private final Slot<T>[] objects;
+    private final Slot<T>[] nullableKeys;
+    private final Slot<T>[] byColumn;
+    private final DataOutputSerializer scratch = new DataOutputSerializer(256);
+    private Object selectedKey;
+
+    RecordEncoder(RecordLayout<T> layout) {
+        this.type = layout.type().getTypeClass();
+        this.exactType = layout.isWhole() && layout.schema().indexOf(RecordLayout.RECORD) < 0;
+        this.keySelector = layout.keySelector();
+        this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
+        this.byColumn = slots(layout);
+        List<Slot<?>> eight = new ArrayList<>();
+        List<Slot<?>> four = new ArrayList<>();
+        List<Slot<T>> narrower = new ArrayList<>();
+        List<Slot<T>> others = new ArrayList<>();
+        List<Slot<T>> keys = new ArrayList<>();
+        for (Slot<T> slot : byColumn) {
+            if (slot == null) {
+                continue;
+            }
+            if (!slot.isRaw()) {
+                others.add(slot);
+                if (!slot.field.nullable()) {
+                    keys.add(slot);
+                }
+                continue;
+            }
+            switch (slot.field.kind()) {
+                case LONG, DOUBLE -> eight.add(slot);
+                case INT, FLOAT -> four.add(slot);
+                default -> narrower.add(slot);
+            }
+        }
+        this.raw8 = RawColumns.of(eight);
+        this.raw4 = RawColumns.of(four);
+        this.narrow = array(narrower);
+        this.objects = array(others);
+        this.nullableKeys = array(keys);
+    }
+
+    private Slot<T>[] slots(RecordLayout<T> layout) {
+        boolean ofFields = layout.schema().indexOf(RecordLayout.RECORD) < 0;
+        RecordShape<T> shape = ofFields ? RecordShape.of(layout.type()) : null;
+        List<Slot<T>> slots = new ArrayList<>();
+        for (int column = 0; column < layout.schema().size(); column++) {
+            RecordField field = layout.fields().get(column);
+            slots.add(
+                    switch (field.name()) {
+                        case RecordLayout.TIMESTAMP -> null;
+                        case RecordLayout.KEY ->
+                                new Slot<>(column, field, -1, record -> selectedKey, null);
+                        case RecordLayout.RECORD ->
+                                new Slot<>(column, field, -1, record -> record, copy(field));
+                        default -> slot(shape, column, field);
+                    });
+        }
+        return array(slots);
+    }
+
+    private static <T> Slot<T> slot(RecordShape<T> shape, int column, RecordField field) {
+        String name = field.name();
+        long offset = shape.isPrimitive(name) ? shape.offsetOf(name) : -1;
+        RecordShape.Getter<T> getter = offset < 0 ? shape.getter(name) : null;
+        return new Slot<>(column, field, offset, getter, copy(field));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static TypeSerializer<Object> copy(RecordField field) {
+        return field.serializer() == null
+                ? null
+                : (TypeSerializer<Object>) field.serializer().duplicate();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> Slot<T>[] array(List<Slot<T>> slots) {
+        return slots.toArray(Slot[]::new);
+    }
+
+    /**
+     * Looks at the record's keys.
+     *
+     * @return false where one is null, so that the row matches nothing
+     * @throws IllegalArgumentException where the record is not of the layout's class, or is of a
+     *     subclass whose own fields would be lost
+     */
+    public boolean accept(T record) throws Exception {
+        // Field offsets are meaningless in another class.
+        if (record == null || (record.getClass() != type && !isFit(record))) {
+            throw new IllegalArgumentException(
+                    "a record is of the class of its stream: class="
+                            + (record == null ? null : record.getClass().getName())
+                            + ", expected="
+                            + type.getName());
+        }
+        if (keySelector != null) {
+            selectedKey = keySelector.getKey(record);
+        }
+        for (Slot<T> key : nullableKeys) {
+            if (key.getter.get(record) == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isFit(T record) {
+        return !exactType && type.isInstance(record);
+    }
+
+    /** Value of a key column of the record that was accepted last. */
+    public long key(T record, int column) {
+        Slot<T> slot = byColumn[column];
+        if (!slot.isRaw()) {
+            return ((Number) slot.getter.get(record)).longValue();
+        }
+        return slot.field.kind() == FieldKind.LONG
+                ? Memory.getLong(record, slot.offset)
+                : narrowed(record, slot);
+    }
+
+    /**
+     * Adds the record that was accepted last as a row.
+     *
+     * @param timestamp event time in ms, {@link Long#MIN_VALUE} for none
+     * @param target of the layout's schema and not full
+     */
+    public void encode(T record, long timestamp, ChunkBuilder target) throws IOException {
+        int row = target.rowCount();
+        if (row == target.capacityRows()) {
+            throw new IllegalStateException(
+                    "a full chunk must be sealed first: capacityRows=" + target.capacityRows());
+        }
+        long at = Memory.BYTES + 8L * row;
+        for (int i = 0; i < raw8.columns.length; i++) {
+            Memory.putLong(
+                    target.columnArray(raw8.columns[i]),
+                    at,
+                    Memory.getLong(record, raw8.offsets[i]));
+        }
+        at = Memory.BYTES + 4L * row;
+        for (int i = 0; i < raw4.columns.length; i++) {
+            Memory.putInt(
+                    target.columnArray(raw4.columns[i]),
+                    at,
+                    Memory.getInt(record, raw4.offsets[i]));
+        }
+        for (Slot<T> slot : narrow) {
+            Memory.putInt(target.columnArray(slot.column), at, narrowed(record, slot));
+        }
+        if (timestampColumn >= 0) {
+            target.putLong(timestampColumn, timestamp);
+        }
+        for (Slot<T> slot : objects) {
+            encodeObject(slot.getter.get(record), slot, target);
+        }
+        target.endRow();
+    }
+
+    private static int narrowed(Object record, Slot<?> slot) {
+        return switch (slot.field.kind()) {
+            case INT -> Memory.getInt(record, slot.offset);
+            case SHORT -> Memory.getShort(record, slot.offset);
+            case CHAR -> (char) Memory.getShort(record, slot.offset);
+            case BYTE, BOOLEAN -> Memory.getByte(record, slot.offset);
+            default -> throw new IllegalStateException("not a narrow field: field=" + slot.field);
+        };
+    }
+
+    private void encodeObject(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
+        try {
+            if (!slot.field.nullable()) {
+                putFixed(value, slot, target);
+            } else if (value == null) {
+                target.addNull();
+            } else {
+                addCarried(value, slot, target);
+            }
+        } catch (ClassCastException e) {
+            throw new IllegalArgumentException(
+                    "a field holds what its type says: field="
+                            + slot.field.name()
+                            + ", type="
+                            + slot.field.type()
+                            + ", class="
+                            + value.getClass().getName(),
+                    e);
+        }
+    }
+
+    private void putFixed(Object value, Slot<T> slot, ChunkBuilder target) {
+        switch (slot.field.kind()) {
+            case LONG -> target.putLong(slot.column, (Long) value);
+            case DOUBLE -> target.putDouble(slot.column, (Double) value);
+            default -> target.putInt(slot.column, bits(value, slot.field.kind()));
+        }
+    }
+
+    private void addCarried(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
+        switch (slot.field.kind()) {
+            case LONG -> target.addLong((Long) value);
+            case DOUBLE -> target.addLong(Double.doubleToRawLongBits((Double) value));
+            case STRING -> target.addString((String) value);
+            case BYTES -> target.addBytes((byte[]) value, 0, ((byte[]) value).length);
+            case SERIALIZED -> {
+                scratch.clear();
+                slot.serializer.serialize(value, scratch);
+                target.addBytes(scratch.getSharedBuffer(), 0, scratch.length());
+            }
+            default -> target.addInt(bits(value, slot.field.kind()));
+        }
+    }
+
+    private static int bits(Object value, FieldKind kind) {
+        return switch (kind) {
+            case INT -> (Integer) value;
+            case SHORT -> (Short) value;
+            case BYTE -> (Byte) value;
+            case CHAR -> (Character) value;
+            case BOOLEAN -> (Boolean) value ? 1 : 0;
+            case FLOAT -> Float.floatToRawIntBits((Float) value);
+            default -> throw new IllegalStateException("not a 4-byte kind: kind=" + kind);
+        };
+    }
+}

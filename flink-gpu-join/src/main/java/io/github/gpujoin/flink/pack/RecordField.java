@@ -1,0 +1,60 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.Column;
+import java.io.Serializable;
+import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+
+/**
+ * A field of a record and the column it travels in.
+ *
+ * @param nullable whether the column holds nulls; never for keys, whose null rows are dropped
+ * @param type of the field in Flink
+ * @param serializer of {@link FieldKind#SERIALIZED} fields, else null
+ */
+public record RecordField(
+        String name,
+        FieldKind kind,
+        boolean nullable,
+        TypeInformation<?> type,
+        TypeSerializer<?> serializer)
+        implements Serializable {
+
+    /** A field of a record; a field whose values are objects is nullable. */
+    static RecordField of(
+            String name, TypeInformation<?> type, boolean primitive, SerializerConfig config) {
+        FieldKind kind = FieldKind.of(type);
+        TypeSerializer<?> serializer =
+                kind == FieldKind.SERIALIZED ? type.createSerializer(config) : null;
+        return new RecordField(name, kind, !primitive, type, serializer);
+    }
+
+    /** A column of a columnar stream, as a field. */
+    public static RecordField ofColumn(Column column) {
+        FieldKind kind = FieldKind.of(column.type());
+        return new RecordField(column.name(), kind, column.nullable(), kind.type(), null);
+    }
+
+    public Column column() {
+        return new Column(name, kind.columnType(), nullable);
+    }
+
+    /**
+     * The same field as a join key.
+     *
+     * @param owner of the field, for the message
+     */
+    RecordField asKey(Object owner) {
+        if (!kind.isKey()) {
+            throw new IllegalArgumentException(
+                    "a join key is an int, long, short or byte field, boxed or not: field="
+                            + name
+                            + ", type="
+                            + type
+                            + ", of="
+                            + owner);
+        }
+        return new RecordField(name, kind, false, type, null);
+    }
+}

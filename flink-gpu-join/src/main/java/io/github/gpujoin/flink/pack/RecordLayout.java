@@ -1,0 +1,161 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.ChunkSchema;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.PojoTypeInfo;
+
+/**
+ * How records of a type stand in chunks: which fields, in which columns, which of them are keys.
+ *
+ * <p>Primitive numbers of POJOs become fixed columns (short, byte, char and boolean as INT32).
+ * Boxed numbers, text, byte arrays and all fields of Rows and tuples become nullable, carried
+ * columns; any other type becomes BYTES written by its Flink serializer. Keys are always fixed: a
+ * row with a null key matches nothing and does not enter a chunk. Immutable; travels with the job.
+ */
+public final class RecordLayout<T> implements Serializable {
+
+    /** Fixed column of the key that a {@link KeySelector} gives. */
+    public static final String KEY = "$key";
+
+    /** BYTES column that holds the whole record. */
+    public static final String RECORD = "$record";
+
+    /** Fixed INT64 column of the record's event timestamp, {@link Long#MIN_VALUE} for none. */
+    public static final String TIMESTAMP = "$timestamp";
+
+    private static final long serialVersionUID = 1L;
+
+    private final TypeInformation<T> type;
+    private final List<RecordField> fields;
+    private final KeySelector<T, ?> keySelector;
+    private final ChunkSchema schema;
+
+    private RecordLayout(
+            TypeInformation<T> type, List<RecordField> fields, KeySelector<T, ?> keySelector) {
+        this.type = type;
+        this.fields = List.copyOf(fields);
+        this.keySelector = keySelector;
+        this.schema = ChunkSchema.of(fields.stream().map(RecordField::column).toList());
+    }
+
+    /**
+     * Some fields of records.
+     *
+     * @param columns names of the wanted fields, in the order of the schema
+     * @param keys those of them that are join keys
+     * @throws IllegalArgumentException where a field is missing or cannot be a key
+     */
+    public static <T> RecordLayout<T> of(
+            TypeInformation<T> type,
+            List<String> columns,
+            Collection<String> keys,
+            SerializerConfig config) {
+        RecordShape<T> shape = RecordShape.of(type);
+        List<RecordField> fields = new ArrayList<>();
+        for (String name : columns) {
+            if (isReserved(name)) {
+                throw new IllegalArgumentException(
+                        "the name of a column is not one that the join uses itself: name=" + name);
+            }
+            RecordField field = field(shape, name, config);
+            fields.add(keys.contains(name) ? field.asKey(type) : field);
+        }
+        for (String key : keys) {
+            if (!columns.contains(key)) {
+                throw new IllegalArgumentException(
+                        "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
+            }
+        }
+        return new RecordLayout<>(type, fields, null);
+    }
+
+    /**
+     * Whole records, to be given out again by a {@link io.github.gpujoin.flink.emit.ResultEmitter}:
+     * the key that the selector gives, and either all fields of a POJO or the record as its
+     * serializer writes it.
+     *
+     * @param keyType of the selector's result
+     */
+    public static <T> RecordLayout<T> whole(
+            TypeInformation<T> type,
+            KeySelector<T, ?> key,
+            TypeInformation<?> keyType,
+            SerializerConfig config) {
+        Objects.requireNonNull(key, "key");
+        List<RecordField> fields = new ArrayList<>();
+        fields.add(RecordField.of(KEY, keyType, false, config).asKey("the key selector"));
+        if (type instanceof PojoTypeInfo<T>) {
+            RecordShape<T> shape = RecordShape.of(type);
+            shape.names().forEach(name -> fields.add(field(shape, name, config)));
+        } else {
+            fields.add(
+                    new RecordField(
+                            RECORD,
+                            FieldKind.SERIALIZED,
+                            true,
+                            type,
+                            type.createSerializer(config)));
+        }
+        return new RecordLayout<>(type, fields, key);
+    }
+
+    /** The same layout with the column {@link #TIMESTAMP} after all others. */
+    public RecordLayout<T> withTimestamp() {
+        List<RecordField> extended = new ArrayList<>(fields);
+        extended.add(new RecordField(TIMESTAMP, FieldKind.LONG, false, Types.LONG, null));
+        return new RecordLayout<>(type, extended, keySelector);
+    }
+
+    private static RecordField field(RecordShape<?> shape, String name, SerializerConfig config) {
+        return RecordField.of(name, shape.typeOf(name), shape.isPrimitive(name), config);
+    }
+
+    /** Whether a column of this name is not a field of the record. */
+    public static boolean isReserved(String name) {
+        return name.equals(KEY) || name.equals(RECORD) || name.equals(TIMESTAMP);
+    }
+
+    public TypeInformation<T> type() {
+        return type;
+    }
+
+    public ChunkSchema schema() {
+        return schema;
+    }
+
+    /** One for each column of the schema, in order. */
+    public List<RecordField> fields() {
+        return fields;
+    }
+
+    /**
+     * The field in the column.
+     *
+     * @throws IllegalArgumentException naming the columns there are
+     */
+    public RecordField field(String column) {
+        return fields.get(schema.require(column));
+    }
+
+    /** Whether records can be made again from their columns: see {@link #whole}. */
+    public boolean isWhole() {
+        return keySelector != null;
+    }
+
+    KeySelector<T, ?> keySelector() {
+        return keySelector;
+    }
+
+    /** A writer of records into chunk builders of this schema, for one thread. */
+    public RecordEncoder<T> encoder() {
+        return new RecordEncoder<>(this);
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.engine.JoinKind;
+
+/** A dimension as the user described it. Mutable; used while the job graph is made. */
+public final class DimensionSide<R> {
+
+    private final InputSide<R> input;
+    private String factKey;
+    private String key;
+    private JoinKind kind = JoinKind.INNER;
+    private Distribution distribution;
+    private long expectedBytes = -1;
+    private long completeAtWatermark = Long.MAX_VALUE;
+
+    public DimensionSide(InputSide<R> input) {
+        this.input = input;
+    }
+
+    public InputSide<R> input() {
+        return input;
+    }
+
+    public void on(String factColumn, String dimensionColumn) {
+        this.factKey = factColumn;
+        this.key = dimensionColumn;
+    }
+
+    public void kind(JoinKind kind) {
+        this.kind = kind;
+    }
+
+    public void distribution(Distribution distribution) {
+        this.distribution = distribution;
+    }
+
+    public void expectedBytes(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(
+                    "a dimension's size is not negative: dimension="
+                            + input.name()
+                            + ", expectedBytes="
+                            + bytes);
+        }
+        this.expectedBytes = bytes;
+    }
+
+    public void completeAtWatermark(long watermark) {
+        this.completeAtWatermark = watermark;
+    }
+
+    String factKey() {
+        return requireKey(factKey);
+    }
+
+    String key() {
+        return requireKey(key);
+    }
+
+    JoinKind kind() {
+        if (!kind.keepsPayload() && !input.selections().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "nothing of a semi-joined dimension stands in the result: dimension="
+                            + input.name()
+                            + ", selected="
+                            + input.selections());
+        }
+        return kind;
+    }
+
+    long completeAtWatermark() {
+        return completeAtWatermark;
+    }
+
+    boolean isPartitioned(long replicateMaxBytes) {
+        if (distribution != null) {
+            return distribution == Distribution.PARTITIONED;
+        }
+        return expectedBytes > replicateMaxBytes;
+    }
+
+    long expectedBytes() {
+        return expectedBytes;
+    }
+
+    boolean isDistributionFixed() {
+        return distribution != null;
+    }
+
+    private String requireKey(String column) {
+        if (column == null) {
+            throw new IllegalArgumentException(
+                    "a dimension is joined on a key, .on(factColumn, dimensionColumn): dimension="
+                            + input.name());
+        }
+        return column;
+    }
+}

@@ -1,0 +1,9 @@
+package io.github.gpujoin.flink.pipeline;
+
+/** Where the rows of a dimension go. */
+public enum Distribution {
+    /** Every subtask gets all of them. */
+    REPLICATED,
+    /** Every subtask gets the radix partitions that are its key groups. */
+    PARTITIONED
+}

@@ -1,0 +1,155 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.pack.ChunkPackOperator;
+import io.github.gpujoin.flink.pack.ChunkProjection;
+import io.github.gpujoin.flink.pack.PackOperator;
+import io.github.gpujoin.flink.pack.Packing;
+import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.pack.RecordLayout;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+
+/**
+ * An input of a join as the user described it: a stream of records or of chunks, a filter, and the
+ * columns for the result. Mutable; used while the job graph is made.
+ *
+ * @param <R> what the filter sees: the record, or a row of a chunk
+ */
+public final class InputSide<R> {
+
+    /** What goes into the chunks of this side, and the operator that puts it there. */
+    record Packed(
+            ChunkSchema schema, List<RecordField> fields, OneInputStreamOperator<?, Chunk> packer) {
+
+        int column(String name) {
+            return schema.require(name);
+        }
+    }
+
+    private final DataStream<?> stream;
+    private final boolean chunks;
+    private final List<Selection> selections = new ArrayList<>();
+    private String name;
+    private FilterFunction<R> filter;
+
+    private InputSide(String name, DataStream<?> stream, boolean chunks) {
+        this.name = name;
+        this.stream = Objects.requireNonNull(stream, name);
+        this.chunks = chunks;
+    }
+
+    public static <T> InputSide<T> records(String name, DataStream<T> stream) {
+        if (stream.getType() instanceof ChunkTypeInfo) {
+            throw new IllegalArgumentException(
+                    "a stream of chunks is given as such, factChunks or dimensionChunks: input="
+                            + name);
+        }
+        return new InputSide<>(name, stream, false);
+    }
+
+    public static InputSide<RowView> chunks(String name, DataStream<Chunk> stream) {
+        if (!(stream.getType() instanceof ChunkTypeInfo)) {
+            throw new IllegalArgumentException(
+                    "a stream of chunks says of what schema they are, .returns(ChunkTypeInfo.of("
+                            + "schema)): input="
+                            + name
+                            + ", type="
+                            + stream.getType());
+        }
+        return new InputSide<>(name, stream, true);
+    }
+
+    public void named(String name) {
+        this.name = Objects.requireNonNull(name, "name");
+    }
+
+    public void where(FilterFunction<R> filter) {
+        this.filter = stream.getExecutionEnvironment().clean(filter);
+    }
+
+    public void select(String... columns) {
+        selections.clear();
+        for (String column : columns) {
+            selections.add(Selection.parse(column));
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    List<Selection> selections() {
+        return selections;
+    }
+
+    DataStream<?> stream() {
+        return stream;
+    }
+
+    /** Whether records have event timestamps of their own; those of chunks are columns, if any. */
+    boolean hasTimestamps() {
+        return !chunks;
+    }
+
+    /**
+     * Lays out the chunks of this side: key columns, then those selected.
+     *
+     * @param keys names of the key columns
+     * @param withTimestamp whether each record's event timestamp travels along
+     * @param packing its partition column is the first key
+     */
+    Packed pack(Collection<String> keys, boolean withTimestamp, Packing packing) {
+        Set<String> columns = new LinkedHashSet<>(keys);
+        selections.forEach(selection -> columns.add(selection.column()));
+        return chunks
+                ? packChunks(List.copyOf(columns), keys, packing)
+                : packRecords(List.copyOf(columns), keys, withTimestamp, packing);
+    }
+
+    @SuppressWarnings("unchecked")
+    private Packed packRecords(
+            List<String> columns, Collection<String> keys, boolean timestamp, Packing packing) {
+        SerializerConfig config = stream.getExecutionConfig().getSerializerConfig();
+        DataStream<R> records = (DataStream<R>) stream;
+        RecordLayout<R> layout = RecordLayout.of(records.getType(), columns, keys, config);
+        if (timestamp) {
+            layout = layout.withTimestamp();
+        }
+        PackOperator<R> packer = new PackOperator<>(layout, filter, packing);
+        return new Packed(layout.schema(), layout.fields(), packer);
+    }
+
+    @SuppressWarnings("unchecked")
+    private Packed packChunks(List<String> columns, Collection<String> keys, Packing packing) {
+        ChunkSchema schema = ((ChunkTypeInfo) stream.getType()).schema();
+        ChunkProjection projection = ChunkProjection.of(schema, columns, keys);
+        ChunkPackOperator packer =
+                new ChunkPackOperator(projection, (FilterFunction<RowView>) filter, packing);
+        return new Packed(projection.schema(), projection.fields(), packer);
+    }
+
+    /** Adds the packer to the stream, in the chain of its source. */
+    @SuppressWarnings("unchecked")
+    SingleOutputStreamOperator<Chunk> transform(Packed packed, ChunkTypeInfo type, String uid) {
+        return ((DataStream<Object>) stream)
+                .transform(
+                        "pack " + name,
+                        type,
+                        (OneInputStreamOperator<Object, Chunk>) packed.packer())
+                .setParallelism(stream.getParallelism())
+                .uid(uid);
+    }
+}

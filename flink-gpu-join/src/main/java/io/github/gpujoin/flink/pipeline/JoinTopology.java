@@ -1,0 +1,132 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import java.util.List;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+
+/**
+ * Connects packed sides with the join operator, as all joins do.
+ *
+ * <pre>
+ *   dimension 0 -- pack -- load completion -- broadcast, or by partition --+
+ *   dimension 1 -- pack -- load completion -- broadcast ------------------ union -- join -- results
+ *   facts -------- pack -- forward, or by partition -----------------------+
+ * </pre>
+ */
+final class JoinTopology {
+
+    private final StreamExecutionEnvironment env;
+    private final String uid;
+    private final int maxParallelism;
+
+    JoinTopology(StreamExecutionEnvironment env, String uid) {
+        RuntimeExecutionMode mode = env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE);
+        if (mode != RuntimeExecutionMode.STREAMING) {
+            throw new IllegalStateException(
+                    "the join runs in streaming mode, on bounded inputs too: "
+                            + ExecutionOptions.RUNTIME_MODE.key()
+                            + "="
+                            + mode);
+        }
+        this.env = env;
+        this.uid = uid;
+        int configured = env.getMaxParallelism();
+        this.maxParallelism =
+                configured > 0
+                        ? configured
+                        : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
+                                env.getParallelism());
+    }
+
+    /** Radix partitions: one for each key group. */
+    int partitions() {
+        return maxParallelism;
+    }
+
+    String uid(String part) {
+        return uid + "-" + part;
+    }
+
+    int chunkBytes() {
+        return GpuJoinOptions.chunkBytes(env.getConfiguration());
+    }
+
+    long flushIntervalMs() {
+        return GpuJoinOptions.flushIntervalMs(env.getConfiguration());
+    }
+
+    long replicateMaxBytes() {
+        return env.getConfiguration().get(GpuJoinOptions.REPLICATE_MAX_BYTES).getBytes();
+    }
+
+    /** Adds the operator that says when a dimension is complete, and sends its chunks on. */
+    DataStream<Chunk> dimension(
+            SingleOutputStreamOperator<Chunk> packed,
+            String name,
+            long completeAtWatermark,
+            boolean partitioned) {
+        SingleOutputStreamOperator<Chunk> chunks =
+                packed.transform(
+                                "load " + name,
+                                packed.getType(),
+                                new LoadCompletion(completeAtWatermark))
+                        .setParallelism(packed.getParallelism())
+                        .uid(uid("load-" + name));
+        return partitioned ? byPartition(chunks) : chunks.broadcast();
+    }
+
+    /** Sends chunks of one partition each to the partition's owner. */
+    DataStream<Chunk> byPartition(DataStream<Chunk> chunks) {
+        return chunks.keyBy(new PartitionKeySelector(maxParallelism));
+    }
+
+    @SuppressWarnings("unchecked")
+    <OUT> SingleOutputStreamOperator<OUT> join(
+            List<DataStream<Chunk>> dimensions,
+            DataStream<Chunk> facts,
+            JoinSpec spec,
+            ResultEmitterFactory<OUT> emitter,
+            TypeInformation<OUT> resultType) {
+        JoinEngineFactory engine =
+                EngineSelection.select(env.getConfiguration().get(GpuJoinOptions.ENGINE));
+        DataStream<Chunk> first = dimensions.get(0);
+        List<DataStream<Chunk>> others = dimensions.subList(1, dimensions.size());
+        DataStream<Chunk> build =
+                others.isEmpty() ? first : first.union(others.toArray(DataStream[]::new));
+        TwoInputTransformation<Chunk, Chunk, OUT> join =
+                new TwoInputTransformation<>(
+                        build.getTransformation(),
+                        facts.getTransformation(),
+                        uid,
+                        new StarJoinOperatorFactory<>(spec, engine, emitter, maxParallelism),
+                        resultType,
+                        env.getParallelism());
+        // The operator sets its keys itself; a selector makes Flink give it keyed state.
+        join.setStateKeySelectors(null, new PartitionKeySelector(maxParallelism));
+        join.setStateKeyType(Types.INT);
+        join.setMaxParallelism(maxParallelism);
+        join.setUid(uid("join"));
+        env.addOperator(join);
+        return new JoinedStream<>(env, join);
+    }
+
+    /** A stream of results; its constructor is not ours to call otherwise. */
+    private static final class JoinedStream<T> extends SingleOutputStreamOperator<T> {
+        JoinedStream(StreamExecutionEnvironment env, TwoInputTransformation<?, ?, T> join) {
+            super(env, join);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.pack.PackOperator;
+import io.github.gpujoin.flink.pack.Packing;
+import io.github.gpujoin.flink.pack.RecordLayout;
+import java.util.List;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.TypeExtractor;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** Makes the operators of a join of two streams of whole records. */
+public final class PairJoinPipeline<B, P> {
+
+    private static final String DEFAULT_UID = "gpu-join";
+
+    private final StreamExecutionEnvironment env;
+    private final DataStream<B> build;
+    private final DataStream<P> probe;
+    private final RecordLayout<B> buildLayout;
+    private final RecordLayout<P> probeLayout;
+    private String uid = DEFAULT_UID;
+    private Distribution distribution = Distribution.PARTITIONED;
+
+    /**
+     * @throws IllegalArgumentException where a key is neither Integer nor Long
+     */
+    public <K> PairJoinPipeline(
+            DataStream<B> build,
+            KeySelector<B, K> buildKey,
+            TypeInformation<K> buildKeyType,
+            DataStream<P> probe,
+            KeySelector<P, K> probeKey,
+            TypeInformation<K> probeKeyType) {
+        this.env = probe.getExecutionEnvironment();
+        this.build = build;
+        this.probe = probe;
+        this.buildLayout = layout(build, buildKey, buildKeyType);
+        this.probeLayout = layout(probe, probeKey, probeKeyType).withTimestamp();
+    }
+
+    private <T, K> RecordLayout<T> layout(
+            DataStream<T> stream, KeySelector<T, K> key, TypeInformation<K> keyType) {
+        return RecordLayout.whole(
+                stream.getType(),
+                env.clean(key),
+                keyType,
+                stream.getExecutionConfig().getSerializerConfig());
+    }
+
+    public void uid(String uid) {
+        this.uid = uid;
+    }
+
+    public void replicated() {
+        this.distribution = Distribution.REPLICATED;
+    }
+
+    /** Type that the function declares. */
+    public <R> TypeInformation<R> resultType(JoinFunction<B, P, R> function) {
+        return TypeExtractor.getBinaryOperatorReturnType(
+                function,
+                JoinFunction.class,
+                0,
+                1,
+                2,
+                TypeExtractor.NO_INDEX,
+                build.getType(),
+                probe.getType(),
+                "GpuJoin.apply",
+                false);
+    }
+
+    public <R> SingleOutputStreamOperator<R> apply(
+            JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
+        JoinTopology topology = new JoinTopology(env, uid);
+        boolean partitioned = distribution == Distribution.PARTITIONED;
+        JoinSpec spec =
+                new JoinSpec(
+                        probeLayout.schema(),
+                        List.of(
+                                new DimensionSpec(
+                                        "build",
+                                        buildLayout.schema(),
+                                        buildLayout.schema().require(RecordLayout.KEY),
+                                        probeLayout.schema().require(RecordLayout.KEY),
+                                        JoinKind.INNER)));
+        SingleOutputStreamOperator<Chunk> packedBuild =
+                pack(
+                        build,
+                        buildLayout,
+                        packing(topology, "build", 0),
+                        ChunkTypeInfo.ofDimensions(List.of(buildLayout.schema())),
+                        topology.uid("pack-build"));
+        DataStream<Chunk> packedProbe =
+                pack(
+                        probe,
+                        probeLayout,
+                        packing(topology, "probe", ChunkDescriptor.FACTS),
+                        ChunkTypeInfo.of(probeLayout.schema()),
+                        topology.uid("pack-probe"));
+        return topology.join(
+                List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
+                partitioned ? topology.byPartition(packedProbe) : packedProbe,
+                spec,
+                ResultEmitters.function(spec, buildLayout, probeLayout, env.clean(function)),
+                resultType);
+    }
+
+    private Packing packing(JoinTopology topology, String side, int dimension) {
+        boolean partitioned = distribution == Distribution.PARTITIONED;
+        return new Packing(
+                side,
+                dimension,
+                partitioned ? topology.partitions() : 0,
+                0,
+                topology.chunkBytes(),
+                topology.flushIntervalMs());
+    }
+
+    private static <T> SingleOutputStreamOperator<Chunk> pack(
+            DataStream<T> stream,
+            RecordLayout<T> layout,
+            Packing packing,
+            ChunkTypeInfo type,
+            String uid) {
+        return stream.transform(
+                        "pack " + packing.side(), type, new PackOperator<>(layout, null, packing))
+                .setParallelism(stream.getParallelism())
+                .uid(uid);
+    }
+}

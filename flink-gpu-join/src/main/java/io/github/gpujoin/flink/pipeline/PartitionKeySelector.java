@@ -1,0 +1,32 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.KeyGroupTable;
+import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.ResultTypeQueryable;
+
+/** Sends a chunk of radix partition p to the subtask that owns key group p. */
+final class PartitionKeySelector
+        implements KeySelector<Chunk, Integer>, ResultTypeQueryable<Integer> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final KeyGroupTable table;
+
+    PartitionKeySelector(int maxParallelism) {
+        this.table = PartitionKeys.tableFor(maxParallelism);
+    }
+
+    @Override
+    public Integer getKey(Chunk chunk) {
+        return table.keyOf(chunk.partition());
+    }
+
+    @Override
+    public TypeInformation<Integer> getProducedType() {
+        return Types.INT;
+    }
+}

@@ -1,0 +1,219 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.emit.OutputField;
+import io.github.gpujoin.flink.emit.ResultColumns;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.pack.Packing;
+import io.github.gpujoin.flink.pipeline.InputSide.Packed;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.types.Row;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Makes the operators of a star join from its description. */
+public final class StarJoinPipeline {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StarJoinPipeline.class);
+    private static final int NONE = -1;
+
+    private final InputSide<?> facts;
+    private final List<DimensionSide<?>> dimensions;
+    private final JoinTopology topology;
+    private final int partitionedDimension;
+    private final Packed packedFacts;
+    private final List<Packed> packedDimensions;
+    private final JoinSpec spec;
+
+    /**
+     * @throws IllegalArgumentException where the description is not of a join
+     */
+    public StarJoinPipeline(String uid, InputSide<?> facts, List<DimensionSide<?>> dimensions) {
+        if (dimensions.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a star join has at least one dimension: uid=" + uid);
+        }
+        this.facts = facts;
+        this.dimensions = List.copyOf(dimensions);
+        this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid);
+        requireDistinctNames();
+        this.partitionedDimension = partitionedDimension();
+        this.packedFacts = packFacts();
+        this.packedDimensions = packDimensions();
+        this.spec = new JoinSpec(packedFacts.schema(), dimensionSpecs());
+    }
+
+    public SingleOutputStreamOperator<Row> toRows() {
+        ResultColumns columns = resultColumns();
+        return join(ResultEmitters.rows(columns), columns.rowType());
+    }
+
+    public <T> SingleOutputStreamOperator<T> toPojos(Class<T> type) {
+        TypeInformation<T> typeInfo = TypeInformation.of(type);
+        return join(ResultEmitters.pojos(resultColumns(), typeInfo), typeInfo);
+    }
+
+    public SingleOutputStreamOperator<Chunk> toChunks() {
+        ResultColumns columns = resultColumns();
+        return join(
+                ResultEmitters.chunks(columns, topology.chunkBytes()),
+                ChunkTypeInfo.of(columns.schema()));
+    }
+
+    private void requireDistinctNames() {
+        Set<String> names = new LinkedHashSet<>();
+        for (DimensionSide<?> dimension : dimensions) {
+            if (!names.add(dimension.input().name())) {
+                throw new IllegalArgumentException(
+                        "dimensions have different names: name=" + dimension.input().name());
+            }
+        }
+    }
+
+    /**
+     * The dimension by whose key facts are sent, or none: the largest of those that are too big.
+     */
+    private int partitionedDimension() {
+        int chosen = NONE;
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionSide<?> dimension = dimensions.get(d);
+            if (!dimension.isPartitioned(topology.replicateMaxBytes())) {
+                continue;
+            }
+            if (chosen == NONE) {
+                chosen = d;
+                continue;
+            }
+            DimensionSide<?> other = dimensions.get(chosen);
+            if (dimension.isDistributionFixed() && other.isDistributionFixed()) {
+                throw new IllegalArgumentException(
+                        "facts are sent by the key of one dimension, so one can be partitioned:"
+                                + " dimensions="
+                                + List.of(other.input().name(), dimension.input().name()));
+            }
+            boolean wins =
+                    dimension.isDistributionFixed()
+                            || !other.isDistributionFixed()
+                                    && dimension.expectedBytes() > other.expectedBytes();
+            chosen = wins ? d : chosen;
+        }
+        return chosen;
+    }
+
+    private Packed packFacts() {
+        // The key by which facts are sent comes first, so that it is column 0.
+        Set<String> keys = new LinkedHashSet<>();
+        if (partitionedDimension != NONE) {
+            keys.add(dimensions.get(partitionedDimension).factKey());
+        }
+        dimensions.forEach(dimension -> keys.add(dimension.factKey()));
+        return facts.pack(
+                keys,
+                facts.hasTimestamps(),
+                packing(facts, ChunkDescriptor.FACTS, partitionedDimension != NONE));
+    }
+
+    private List<Packed> packDimensions() {
+        List<Packed> packed = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionSide<?> side = dimensions.get(d);
+            Packing packing = packing(side.input(), d, d == partitionedDimension);
+            packed.add(side.input().pack(List.of(side.key()), false, packing));
+        }
+        return packed;
+    }
+
+    private Packing packing(InputSide<?> side, int dimension, boolean partitioned) {
+        return new Packing(
+                side.name(),
+                dimension,
+                partitioned ? topology.partitions() : 0,
+                0,
+                topology.chunkBytes(),
+                topology.flushIntervalMs());
+    }
+
+    private List<DimensionSpec> dimensionSpecs() {
+        List<DimensionSpec> specs = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionSide<?> side = dimensions.get(d);
+            Packed packed = packedDimensions.get(d);
+            specs.add(
+                    new DimensionSpec(
+                            side.input().name(),
+                            packed.schema(),
+                            packed.column(side.key()),
+                            packedFacts.column(side.factKey()),
+                            side.kind()));
+        }
+        return specs;
+    }
+
+    private ResultColumns resultColumns() {
+        List<OutputField> fields = new ArrayList<>();
+        addFields(fields, facts, ChunkDescriptor.FACTS, packedFacts);
+        for (int d = 0; d < dimensions.size(); d++) {
+            addFields(fields, dimensions.get(d).input(), d, packedDimensions.get(d));
+        }
+        if (fields.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a join has columns in its result, .select(...): selected=[]");
+        }
+        return ResultColumns.of(spec, fields);
+    }
+
+    private static void addFields(
+            List<OutputField> fields, InputSide<?> side, int number, Packed packed) {
+        for (Selection selection : side.selections()) {
+            int column = packed.column(selection.column());
+            fields.add(
+                    new OutputField(selection.name(), number, column, packed.fields().get(column)));
+        }
+    }
+
+    private <OUT> SingleOutputStreamOperator<OUT> join(
+            ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
+        List<ChunkSchema> schemas = packedDimensions.stream().map(Packed::schema).toList();
+        ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
+        List<DataStream<Chunk>> build = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionSide<?> side = dimensions.get(d);
+            String name = side.input().name();
+            SingleOutputStreamOperator<Chunk> packed =
+                    side.input()
+                            .transform(
+                                    packedDimensions.get(d),
+                                    buildType,
+                                    topology.uid("pack-" + name));
+            boolean partitioned = d == partitionedDimension;
+            LOG.info(
+                    "Star join {}: dimension {} is {}, expectedBytes={}",
+                    topology.uid("join"),
+                    name,
+                    partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
+                    side.expectedBytes());
+            build.add(topology.dimension(packed, name, side.completeAtWatermark(), partitioned));
+        }
+        DataStream<Chunk> probe =
+                facts.transform(
+                        packedFacts,
+                        ChunkTypeInfo.of(packedFacts.schema()),
+                        topology.uid("pack-facts"));
+        if (partitionedDimension != NONE) {
+            probe = topology.byPartition(probe);
+        }
+        return topology.join(build, probe, spec, emitter, type);
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
+
+/** One subtask of the join operator under test, whose results are strings. */
+final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
+
+    JoinHarness(
+            StreamOperatorFactory<String> factory,
+            int maxParallelism,
+            int parallelism,
+            int subtaskIndex)
+            throws Exception {
+        super(factory, maxParallelism, parallelism, subtaskIndex);
+        getStreamConfig()
+                .setStateKeySerializer(
+                        Types.INT.createSerializer(getExecutionConfig().getSerializerConfig()));
+        getStreamConfig().serializeAllConfigs();
+        setup(StringSerializer.INSTANCE);
+    }
+
+    @SuppressWarnings("unchecked")
+    private StarJoinOperator<String> join() {
+        return (StarJoinOperator<String>) getOperator();
+    }
+
+    void build(Chunk chunk) throws Exception {
+        join().setKeyContextElement1(new StreamRecord<>(chunk));
+        join().processElement1(new StreamRecord<>(chunk));
+    }
+
+    void probe(Chunk chunk) throws Exception {
+        join().setKeyContextElement2(new StreamRecord<>(chunk));
+        join().processElement2(new StreamRecord<>(chunk));
+    }
+
+    void buildWatermark(long timestamp) throws Exception {
+        join().processWatermark1(new Watermark(timestamp));
+    }
+
+    void probeWatermark(long timestamp) throws Exception {
+        join().processWatermark2(new Watermark(timestamp));
+    }
+
+    void probeStatus(WatermarkStatus status) throws Exception {
+        join().processWatermarkStatus2(status);
+    }
+
+    void endBuild() throws Exception {
+        join().endInput(1);
+    }
+
+    void endProbe() throws Exception {
+        join().endInput(2);
+    }
+
+    void finish() throws Exception {
+        join().finish();
+    }
+
+    /** Runs the mails that are there, and those that they post, up to a number. */
+    void runMails(int atMost) throws Exception {
+        for (int i = 0; i < atMost && getTaskMailbox().hasMail(); i++) {
+            getTaskMailbox().take(0).run();
+        }
+    }
+
+    /** Results so far, without watermarks. */
+    List<String> results() {
+        return new ArrayList<>(extractOutputValues());
+    }
+}

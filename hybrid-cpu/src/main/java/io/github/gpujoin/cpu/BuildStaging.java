@@ -1,0 +1,100 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * Build rows of one dimension in order of arrival, copied off the heap so that their chunks may go:
+ * rows in {@link RowLayout}, carried bytes as {@code int32 lengthBytes} and the bytes. Not
+ * thread-safe.
+ */
+final class BuildStaging implements AutoCloseable {
+
+    private final RowLayout layout;
+    private final PagedMemory rows = new PagedMemory();
+    private PagedMemory carried = new PagedMemory();
+    private long rowCount;
+
+    BuildStaging(RowLayout layout) {
+        this.layout = layout;
+    }
+
+    RowLayout layout() {
+        return layout;
+    }
+
+    long rowCount() {
+        return rowCount;
+    }
+
+    PagedMemory rows() {
+        return rows;
+    }
+
+    long lengthBytes() {
+        return rows.lengthBytes() + carried.lengthBytes();
+    }
+
+    /** Hands over the carried bytes, to which rows refer by address. */
+    PagedMemory takeCarried() {
+        PagedMemory taken = carried;
+        carried = new PagedMemory();
+        return taken;
+    }
+
+    void append(Chunk chunk) {
+        int row = 0;
+        while (row < chunk.rowCount()) {
+            long room = Math.max(1, rows.roomBytes() / layout.rowBytes());
+            int count = (int) Math.min(room, chunk.rowCount() - row);
+            appendRows(chunk, row, count, rows.take((long) count * layout.rowBytes()));
+            row += count;
+        }
+        rowCount += chunk.rowCount();
+    }
+
+    private void appendRows(Chunk chunk, int firstRow, int count, long target) {
+        copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), firstRow, count, target);
+        for (int i = 0; i < layout.payloadCount(); i++) {
+            long at = target + layout.payloadOffset(i);
+            copyColumn(chunk, layout.payloadColumn(i), layout.payloadWidth(i), firstRow, count, at);
+        }
+        if (layout.carriedOffset() >= 0) {
+            for (int i = 0; i < count; i++) {
+                long at = target + (long) i * layout.rowBytes() + layout.carriedOffset();
+                Memory.putLong(at, copyCarried(chunk, firstRow + i));
+            }
+        }
+    }
+
+    private void copyColumn(
+            Chunk chunk, int column, int widthBytes, int firstRow, int count, long target) {
+        byte[] bytes = chunk.bytes();
+        long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * firstRow;
+        int stride = layout.rowBytes();
+        if (widthBytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(target + (long) i * stride, Memory.getLong(bytes, source + 8L * i));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                Memory.putInt(target + (long) i * stride, Memory.getInt(bytes, source + 4L * i));
+            }
+        }
+    }
+
+    private long copyCarried(Chunk chunk, int row) {
+        int start = chunk.carriedStart(row);
+        int length = chunk.carriedEnd(row) - start;
+        long address = carried.take(4L + length);
+        Memory.putInt(address, length);
+        Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
+        return address;
+    }
+
+    @Override
+    public void close() {
+        rows.close();
+        carried.close();
+    }
+}

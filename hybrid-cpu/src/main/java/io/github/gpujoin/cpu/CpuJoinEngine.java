@@ -1,0 +1,194 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Joins on the CPU with one {@link CpuJoinTable} for each dimension. Synchronous: {@link #poll()}
+ * does the work of one batch. All memory that grows with the data is off the heap, and probing
+ * allocates nothing.
+ *
+ * <p>One thread calls at a time; {@link #fork()} gives engines for other threads over the same
+ * tables.
+ */
+public final class CpuJoinEngine implements JoinEngine {
+
+    private static final int MAX_IN_FLIGHT = 4;
+
+    private final JoinSpec spec;
+    private final List<BuildStaging> staging = new ArrayList<>();
+    private final List<CpuJoinTable> tables = new ArrayList<>();
+    private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private ProbePipeline pipeline;
+    private EngineState state = EngineState.LOADING;
+    private long buildRows;
+    private long buildBytes;
+    private long probeRows;
+    private long resultRows;
+
+    /** A chunk in flight and how far it is joined. */
+    private static final class Probe {
+        final Chunk chunk;
+        final int firstRow;
+        boolean opened;
+        int completedRows;
+
+        Probe(PendingProbe pending) {
+            this.chunk = pending.chunk();
+            this.firstRow = pending.firstRow();
+            this.completedRows = firstRow;
+        }
+    }
+
+    public CpuJoinEngine(JoinSpec spec) {
+        this.spec = spec;
+        for (DimensionSpec dimension : spec.dimensions()) {
+            staging.add(new BuildStaging(new RowLayout(dimension)));
+        }
+    }
+
+    /**
+     * Another engine over this one's finished tables, for another thread; closed on its own, in any
+     * order.
+     *
+     * @throws IllegalStateException unless JOINING
+     */
+    public CpuJoinEngine fork() {
+        state.require(EngineState.JOINING);
+        CpuJoinEngine fork = new CpuJoinEngine(spec);
+        fork.buildRows = buildRows;
+        fork.buildBytes = buildBytes;
+        for (CpuJoinTable table : tables) {
+            fork.tables.add(table.retain());
+        }
+        fork.startJoining();
+        return fork;
+    }
+
+    @Override
+    public JoinSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public EngineState state() {
+        return state;
+    }
+
+    @Override
+    public void submitBuild(int dimension, Chunk chunk) {
+        state.require(EngineState.LOADING);
+        EngineChecks.buildSide(spec, dimension, chunk);
+        try {
+            staging.get(dimension).append(chunk);
+        } catch (Throwable e) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+        buildRows += chunk.rowCount();
+        buildBytes += EngineChecks.payloadBytes(chunk);
+    }
+
+    @Override
+    public void finishBuild() {
+        state.require(EngineState.LOADING);
+        try {
+            for (BuildStaging side : staging) {
+                tables.add(CpuJoinTableBuilder.build(side));
+            }
+        } catch (Throwable e) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+        startJoining();
+    }
+
+    private void startJoining() {
+        try {
+            pipeline = new ProbePipeline(spec, tables);
+        } catch (Throwable e) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+        state = state.to(EngineState.JOINING);
+    }
+
+    @Override
+    public boolean submitProbe(Chunk chunk, int firstRow) {
+        state.require(EngineState.JOINING);
+        EngineChecks.probe(spec, chunk);
+        PendingProbe pending = new PendingProbe(chunk, firstRow);
+        return queue.size() < MAX_IN_FLIGHT && queue.add(new Probe(pending));
+    }
+
+    @Override
+    public ResultBatch poll() {
+        state.require(EngineState.JOINING);
+        Probe head = queue.peek();
+        if (head == null) {
+            return null;
+        }
+        if (!head.opened) {
+            pipeline.open(head.chunk, head.firstRow);
+            head.opened = true;
+        }
+        ResultBatch batch = pipeline.next();
+        head.completedRows = batch.completedRows();
+        resultRows += batch.rowCount();
+        if (batch.isLast()) {
+            queue.remove();
+            probeRows += head.chunk.rowCount() - head.firstRow;
+        }
+        return batch;
+    }
+
+    @Override
+    public int inFlight() {
+        return queue.size();
+    }
+
+    @Override
+    public List<PendingProbe> snapshot() {
+        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+    }
+
+    @Override
+    public void restore(List<PendingProbe> pending) {
+        state.require(EngineState.JOINING);
+        EngineChecks.nothingInFlight(queue.size());
+        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
+        pending.forEach(probe -> queue.add(new Probe(probe)));
+    }
+
+    @Override
+    public EngineStats stats() {
+        long tableBytes =
+                tables.stream().mapToLong(CpuJoinTable::lengthBytes).sum()
+                        + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
+        return new EngineStats(buildRows, buildBytes, tableBytes, probeRows, resultRows);
+    }
+
+    @Override
+    public void close() {
+        if (state != EngineState.CLOSED) {
+            state = state.to(EngineState.CLOSED);
+            queue.clear();
+            if (pipeline != null) {
+                pipeline.close();
+            }
+            tables.forEach(CpuJoinTable::close);
+            tables.clear();
+            staging.forEach(BuildStaging::close);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * One dimension's step of the probe: reads a batch of rows that matched all dimensions before,
+ * writes those that match this one too, each as often as it matches. Stops where its output is full
+ * and goes on from there, so that memory is bounded whatever the fan-out. Not thread-safe.
+ */
+final class ProbeLevel {
+
+    private final int dimension;
+    private final CpuJoinTable table;
+    private final int factKeyColumn;
+    private final ColumnType factKeyType;
+    private final boolean atMostOne;
+    private final MatchBatch input;
+    private final MatchBatch output;
+    private final long keys;
+    private final long origins;
+    private final long foundOrigins;
+    private final long foundRows;
+
+    private Chunk chunk;
+    private int inputRow;
+
+    /** Keys found whose rows are not all written: the next one, their number, its next row. */
+    private int foundIndex;
+
+    private int foundCount;
+    private long foundRow;
+
+    ProbeLevel(
+            DimensionSpec side,
+            int dimension,
+            ColumnType factKeyType,
+            CpuJoinTable table,
+            MatchBatch input,
+            MatchBatch output,
+            PagedMemory memory) {
+        this.dimension = dimension;
+        this.table = table;
+        this.factKeyColumn = side.factKeyColumn();
+        this.factKeyType = factKeyType;
+        this.atMostOne = side.kind() == JoinKind.SEMI || table.isUnique();
+        this.input = input;
+        this.output = output;
+        int capacityRows = Math.max(input.capacityRows(), output.capacityRows());
+        this.keys = memory.take(8L * capacityRows);
+        this.origins = memory.take(4L * capacityRows);
+        this.foundOrigins = memory.take(4L * capacityRows);
+        this.foundRows = memory.take(8L * capacityRows);
+    }
+
+    /** Starts on a chunk, with no input yet. */
+    void open(Chunk chunk) {
+        this.chunk = chunk;
+        this.inputRow = 0;
+        this.foundIndex = 0;
+        this.foundCount = 0;
+        input.setRowCount(0);
+        output.setRowCount(0);
+    }
+
+    /** Starts on the input's new rows. */
+    void rewind() {
+        inputRow = 0;
+    }
+
+    boolean hasInput() {
+        return inputRow < input.rowCount() || foundIndex < foundCount;
+    }
+
+    /** The probe row of the first input row whose output is not all written. */
+    int oldestProbeRow() {
+        return input.probeRow(
+                foundIndex < foundCount
+                        ? inputRow + Memory.getInt(foundOrigins + 4L * foundIndex)
+                        : inputRow);
+    }
+
+    /** Writes what the next input rows give, as far as there is room. */
+    void advance() {
+        if (atMostOne) {
+            int count = Math.min(input.rowCount() - inputRow, output.roomRows());
+            loadKeys(count);
+            long kept = output.matches(dimension);
+            long target = kept == 0 ? foundRows : kept + 8L * output.rowCount();
+            int found = table.findFirst(keys, count, origins, target);
+            passOn(found);
+            inputRow += count;
+        } else {
+            if (foundIndex == foundCount) {
+                findNext();
+            }
+            if (foundIndex < foundCount) {
+                expand();
+            }
+        }
+    }
+
+    /** Takes as many input rows as fit, to be expanded. */
+    private void findNext() {
+        int count = input.rowCount() - inputRow;
+        loadKeys(count);
+        foundCount = table.findFirst(keys, count, foundOrigins, foundRows);
+        foundIndex = 0;
+        if (foundCount == 0) {
+            inputRow += count;
+        } else {
+            foundRow = Memory.getLong(foundRows);
+        }
+    }
+
+    /** Writes the rows of the keys found, one for each match. */
+    private void expand() {
+        int room = output.roomRows();
+        long target = output.matches(dimension);
+        target = target == 0 ? 0 : target + 8L * output.rowCount();
+        int written = 0;
+        while (written < room && foundIndex < foundCount) {
+            Memory.putInt(origins + 4L * written, Memory.getInt(foundOrigins + 4L * foundIndex));
+            if (target != 0) {
+                Memory.putLong(target + 8L * written, foundRow);
+            }
+            written++;
+            foundRow = table.nextMatch(foundRow);
+            if (foundRow == 0 && ++foundIndex < foundCount) {
+                foundRow = Memory.getLong(foundRows + 8L * foundIndex);
+            }
+        }
+        passOn(written);
+        if (foundIndex == foundCount) {
+            inputRow = input.rowCount();
+        }
+    }
+
+    /** Copies what earlier dimensions left for the input rows in {@code origins}. */
+    private void passOn(int count) {
+        int at = output.rowCount();
+        gatherInts(input.probeRows() + 4L * inputRow, output.probeRows() + 4L * at, count);
+        for (int d = 0; d < dimension; d++) {
+            if (output.matches(d) != 0) {
+                gatherLongs(input.matches(d) + 8L * inputRow, output.matches(d) + 8L * at, count);
+            }
+        }
+        output.setRowCount(at + count);
+    }
+
+    private void gatherInts(long source, long target, int count) {
+        for (int i = 0; i < count; i++) {
+            int origin = Memory.getInt(origins + 4L * i);
+            Memory.putInt(target + 4L * i, Memory.getInt(source + 4L * origin));
+        }
+    }
+
+    private void gatherLongs(long source, long target, int count) {
+        for (int i = 0; i < count; i++) {
+            int origin = Memory.getInt(origins + 4L * i);
+            Memory.putLong(target + 8L * i, Memory.getLong(source + 8L * origin));
+        }
+    }
+
+    /** Fact keys of the next input rows, widened to 64 bits. */
+    private void loadKeys(int count) {
+        byte[] bytes = chunk.bytes();
+        long column = Memory.BYTES + chunk.columnOffset(factKeyColumn);
+        long probeRows = input.probeRows() + 4L * inputRow;
+        if (factKeyType == ColumnType.INT64) {
+            for (int i = 0; i < count; i++) {
+                long row = Memory.getInt(probeRows + 4L * i);
+                Memory.putLong(keys + 8L * i, Memory.getLong(bytes, column + 8L * row));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                long row = Memory.getInt(probeRows + 4L * i);
+                Memory.putLong(keys + 8L * i, Memory.getInt(bytes, column + 4L * row));
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
+import java.util.List;
+
+/**
+ * Probes all tables with one chunk at a time. The last level pulls batches of matches from the one
+ * before it, down to the scan of the chunk; every level keeps its place between two calls. All
+ * memory is taken at the start. Not thread-safe.
+ */
+final class ProbePipeline implements AutoCloseable {
+
+    static final int BATCH_ROWS = 1024;
+
+    /** A level stops when fewer rows than this fit: a call for a handful would cost as much. */
+    private static final int MIN_ROOM_ROWS = BATCH_ROWS / 8;
+
+    private final List<CpuJoinTable> tables;
+    private final PagedMemory memory = new PagedMemory();
+    private final ResultBatch batch;
+    private final ProbeLevel[] levels;
+    private final MatchBatch[] outputs;
+    private final MatchBatch scan;
+    private Chunk chunk;
+    private int scanRow;
+
+    ProbePipeline(JoinSpec spec, List<CpuJoinTable> tables) {
+        this.tables = tables;
+        ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
+        this.batch = new ResultBatch(layout, memory.take(layout.lengthBytes()));
+        int dimensions = tables.size();
+        this.levels = new ProbeLevel[dimensions];
+        this.outputs = new MatchBatch[dimensions];
+        this.scan = new MatchBatch(BATCH_ROWS, memory.take(4L * BATCH_ROWS), new long[0]);
+        MatchBatch input = scan;
+        for (int d = 0; d < dimensions; d++) {
+            DimensionSpec side = spec.dimensions().get(d);
+            boolean last = d == dimensions - 1;
+            outputs[d] =
+                    new MatchBatch(
+                            BATCH_ROWS,
+                            last ? batch.probeRowAddress() : memory.take(4L * BATCH_ROWS),
+                            matchArrays(d));
+            levels[d] =
+                    new ProbeLevel(
+                            side,
+                            d,
+                            spec.factSchema().column(side.factKeyColumn()).type(),
+                            tables.get(d),
+                            input,
+                            outputs[d],
+                            memory);
+            input = outputs[d];
+        }
+    }
+
+    private long[] matchArrays(int lastDimension) {
+        long[] matches = new long[lastDimension + 1];
+        for (int d = 0; d <= lastDimension; d++) {
+            if (tables.get(d).layout().hasPayload()) {
+                matches[d] = memory.take(8L * BATCH_ROWS);
+            }
+        }
+        return matches;
+    }
+
+    /** Starts on a chunk; what was left of another is forgotten. */
+    void open(Chunk chunk, int firstRow) {
+        this.chunk = chunk;
+        this.scanRow = firstRow;
+        for (ProbeLevel level : levels) {
+            level.open(chunk);
+        }
+    }
+
+    /** Next results of the chunk; the last batch {@linkplain ResultBatch#isLast() says so}. */
+    ResultBatch next() {
+        int last = levels.length - 1;
+        int rows = fill(last);
+        for (int d = 0; d <= last; d++) {
+            if (outputs[last].matches(d) != 0) {
+                writePayload(d, outputs[last].matches(d), rows);
+            }
+        }
+        batch.set(chunk, rows, completedRows());
+        return batch;
+    }
+
+    /** Fills a level's output as far as possible; 0 where the chunk has no more. */
+    private int fill(int d) {
+        ProbeLevel level = levels[d];
+        MatchBatch output = outputs[d];
+        output.setRowCount(0);
+        while (output.roomRows() >= MIN_ROOM_ROWS) {
+            if (!level.hasInput()) {
+                if ((d == 0 ? scan() : fill(d - 1)) == 0) {
+                    break;
+                }
+                level.rewind();
+            }
+            level.advance();
+        }
+        return output.rowCount();
+    }
+
+    private int scan() {
+        int count = Math.min(BATCH_ROWS, chunk.rowCount() - scanRow);
+        for (int i = 0; i < count; i++) {
+            Memory.putInt(scan.probeRows() + 4L * i, scanRow + i);
+        }
+        scan.setRowCount(count);
+        scanRow += count;
+        return count;
+    }
+
+    /** Rows flow in order, so the deepest level that has input has the oldest row. */
+    private int completedRows() {
+        for (int d = levels.length - 1; d >= 0; d--) {
+            if (levels[d].hasInput()) {
+                return levels[d].oldestProbeRow();
+            }
+        }
+        return scanRow;
+    }
+
+    private void writePayload(int dimension, long matches, int rows) {
+        RowLayout layout = tables.get(dimension).layout();
+        for (int i = 0; i < layout.payloadCount(); i++) {
+            long target = batch.payloadAddress(dimension, i);
+            if (layout.payloadWidth(i) == Long.BYTES) {
+                gatherLongs(matches, layout.payloadOffset(i), target, rows);
+            } else {
+                gatherInts(matches, layout.payloadOffset(i), target, rows);
+            }
+        }
+        if (layout.carriedOffset() >= 0) {
+            gatherLongs(matches, layout.carriedOffset(), batch.carriedAddress(dimension), rows);
+        }
+    }
+
+    private static void gatherLongs(long matches, int offset, long target, int rows) {
+        for (int i = 0; i < rows; i++) {
+            long row = Memory.getLong(matches + 8L * i);
+            Memory.putLong(target + 8L * i, Memory.getLong(row + offset));
+        }
+    }
+
+    private static void gatherInts(long matches, int offset, long target, int rows) {
+        for (int i = 0; i < rows; i++) {
+            long row = Memory.getLong(matches + 8L * i);
+            Memory.putInt(target + 4L * i, Memory.getInt(row + offset));
+        }
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

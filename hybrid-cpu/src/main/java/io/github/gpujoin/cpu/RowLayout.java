@@ -1,0 +1,107 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+import java.util.List;
+
+/**
+ * Byte layout of a build row in staging and in a table. Immutable.
+ *
+ * <pre>
+ *  0          keyBytes                                carriedOffset    rowBytes
+ *  +----------+------------+-----+--------------------+----------------+
+ *  | key      | payload 0  | ... | payload n-1        | int64 carried- |
+ *  | 4 or 8 B | 4 or 8 B   |     | 4 or 8 B           | Ref, if any    |
+ *  +----------+------------+-----+--------------------+----------------+
+ * </pre>
+ *
+ * <p>Fields are packed, so a row is a multiple of 4 bytes, and 8-byte fields may stand at multiples
+ * of 4. A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}.
+ */
+final class RowLayout {
+
+    private final ChunkSchema schema;
+    private final int keyColumn;
+    private final int keyBytes;
+    private final int[] payloadColumns;
+    private final int[] payloadOffsets;
+    private final int[] payloadWidths;
+    private final int carriedOffset;
+    private final int rowBytes;
+
+    RowLayout(DimensionSpec dimension) {
+        this.schema = dimension.schema();
+        this.keyColumn = dimension.keyColumn();
+        this.keyBytes = schema.column(keyColumn).type().widthBytes();
+        List<Integer> columns = dimension.payloadColumns();
+        this.payloadColumns = columns.stream().mapToInt(Integer::intValue).toArray();
+        this.payloadOffsets = new int[payloadColumns.length];
+        this.payloadWidths = new int[payloadColumns.length];
+        int next = keyBytes;
+        for (int i = 0; i < payloadColumns.length; i++) {
+            payloadOffsets[i] = next;
+            payloadWidths[i] = schema.column(payloadColumns[i]).type().widthBytes();
+            next += payloadWidths[i];
+        }
+        this.carriedOffset = dimension.hasCarriedPayload() ? next : -1;
+        this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
+    }
+
+    /** Column of the build chunks that holds the key. */
+    int keyColumn() {
+        return keyColumn;
+    }
+
+    /** 4 for INT32 keys, 8 for INT64 keys. */
+    int keyBytes() {
+        return keyBytes;
+    }
+
+    int payloadCount() {
+        return payloadColumns.length;
+    }
+
+    /** Column of the build chunks that holds the payload. */
+    int payloadColumn(int payload) {
+        return payloadColumns[payload];
+    }
+
+    int payloadOffset(int payload) {
+        return payloadOffsets[payload];
+    }
+
+    int payloadWidth(int payload) {
+        return payloadWidths[payload];
+    }
+
+    /** Offset of the carriedRef, -1 where rows have none. */
+    int carriedOffset() {
+        return carriedOffset;
+    }
+
+    int rowBytes() {
+        return rowBytes;
+    }
+
+    /** Whether a match has anything to give to a result. */
+    boolean hasPayload() {
+        return rowBytes > keyBytes;
+    }
+
+    /** Key of the row at an address, widened to 64 bits. */
+    long key(long row) {
+        return keyBytes == Long.BYTES ? Memory.getLong(row) : Memory.getInt(row);
+    }
+
+    /** Copies one row between native addresses. */
+    void copyRow(long source, long target) {
+        int at = 0;
+        for (; at + Long.BYTES <= rowBytes; at += Long.BYTES) {
+            Memory.putLong(target + at, Memory.getLong(source + at));
+        }
+        if (at < rowBytes) {
+            Memory.putInt(target + at, Memory.getInt(source + at));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** The CPU radix join engine. */
+package io.github.gpujoin.cpu;

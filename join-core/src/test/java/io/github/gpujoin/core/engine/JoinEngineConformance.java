@@ -1,0 +1,418 @@
+package io.github.gpujoin.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The test of every join engine: subclass it, name the factory, and the engine is held against the
+ * definition of the join on small data and against the reference engine on larger data.
+ *
+ * <p>Random data is drawn from the seed in the test's display name.
+ */
+public abstract class JoinEngineConformance extends JoinEngineStateConformance {
+
+    private static final long[] EXTREME_KEYS = {
+        Long.MIN_VALUE,
+        Long.MIN_VALUE + 1,
+        Integer.MIN_VALUE - 1L,
+        Integer.MIN_VALUE,
+        Integer.MIN_VALUE + 1L,
+        -(1L << 32),
+        -(1L << 32) - 1,
+        -1,
+        0,
+        1,
+        Integer.MAX_VALUE - 1L,
+        Integer.MAX_VALUE,
+        Integer.MAX_VALUE + 1L,
+        1L << 32,
+        (1L << 32) + 1,
+        Long.MAX_VALUE - 1,
+        Long.MAX_VALUE
+    };
+
+    static LongStream smallSeeds() {
+        return LongStream.range(0, 60);
+    }
+
+    static LongStream largeSeeds() {
+        return LongStream.range(1_000, 1_006);
+    }
+
+    static LongStream snapshotSeeds() {
+        return LongStream.range(2_000, 2_010);
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("smallSeeds")
+    void shouldJoinByDefinition(long seed) {
+        RandomJoinData data = RandomJoinData.small(seed);
+        assertJoinsByDefinition(data.spec(), data.builds(), data.probes());
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("largeSeeds")
+    void shouldJoinAsTheReferenceEngineDoes(long seed) {
+        RandomJoinData data = RandomJoinData.large(seed);
+        assertThat(EngineRun.join(factory(), data.spec(), data.builds(), data.probes()))
+                .isEqualTo(
+                        EngineRun.join(
+                                new ReferenceJoinEngineFactory(),
+                                data.spec(),
+                                data.builds(),
+                                data.probes()));
+    }
+
+    private void assertJoinsByDefinition(
+            JoinSpec spec, List<BuildChunk> builds, List<Chunk> probes) {
+        NestedLoopJoin definition = new NestedLoopJoin(spec, builds);
+        assertThat(EngineRun.join(factory(), spec, builds, probes))
+                .isEqualTo(probes.stream().map(definition::join).toList());
+    }
+
+    @ParameterizedTest(name = "build key {0}, fact key {1}, {2}")
+    @CsvSource({
+        "INT32, INT32, INNER", "INT32, INT64, INNER", "INT64, INT32, INNER", "INT64, INT64, INNER",
+        "INT32, INT32, SEMI", "INT32, INT64, SEMI", "INT64, INT32, SEMI", "INT64, INT64, SEMI"
+    })
+    void shouldTellExtremeKeysApart(ColumnType buildKey, ColumnType factKey, JoinKind kind) {
+        JoinSpec spec = star(factKey, dimension(buildKey, kind, ColumnType.INT64));
+        Chunk probe = TestChunks.of(spec.factSchema(), extremeRows(factKey, 1));
+        // all rows are built, then all but one: a missing neighbour must not match either
+        for (int left = -1; left < EXTREME_KEYS.length; left++) {
+            List<Object[]> rows = new ArrayList<>(List.of(extremeRows(buildKey, 2)));
+            if (left >= 0) {
+                rows.remove(left);
+            }
+            Chunk build = TestChunks.of(spec.dimensions().get(0).schema(), 0, rows);
+            assertJoinsByDefinition(spec, List.of(new BuildChunk(0, build)), List.of(probe));
+        }
+    }
+
+    /** Every extreme key, cut to the type, and then its position in each further column. */
+    private static Object[][] extremeRows(ColumnType keyType, int columns) {
+        Object[][] rows = new Object[EXTREME_KEYS.length][columns];
+        for (int i = 0; i < rows.length; i++) {
+            Arrays.fill(rows[i], (long) i);
+            boolean narrow = keyType == ColumnType.INT32;
+            rows[i][0] = narrow ? (Object) (int) EXTREME_KEYS[i] : (Object) EXTREME_KEYS[i];
+        }
+        return rows;
+    }
+
+    @Test
+    void shouldKeepKeysApartThatShareTheirLowerHalf() {
+        JoinSpec spec = star(ColumnType.INT64, dimension(ColumnType.INT64, JoinKind.INNER));
+        Object[][] keys =
+                IntStream.range(-40, 40)
+                        .mapToObj(high -> new Object[] {((long) high << 32) + 5})
+                        .toArray(Object[][]::new);
+        Chunk build = TestChunks.of(spec.dimensions().get(0).schema(), 0, List.of(keys));
+        Chunk probe = TestChunks.of(spec.factSchema(), keys);
+        List<List<ResultRow>> results =
+                EngineRun.join(factory(), spec, List.of(new BuildChunk(0, build)), List.of(probe));
+        assertThat(results.get(0)).hasSize(80);
+        assertThat(results.get(0)).extracting(ResultRow::probeRow).doesNotHaveDuplicates();
+    }
+
+    static IntStream payloadBytes() {
+        return IntStream.rangeClosed(0, 16).map(words -> 4 * words);
+    }
+
+    @ParameterizedTest(name = "{0} bytes")
+    @MethodSource("payloadBytes")
+    void shouldCarryFixedPayloadsOfEveryWidth(int payloadBytes) {
+        Random random = new Random(payloadBytes);
+        for (int variant = 0; variant < 4; variant++) {
+            List<ColumnType> payload = new ArrayList<>();
+            for (int left = payloadBytes; left > 0; ) {
+                boolean wide = left >= 8 && (variant == 0 || variant > 1 && random.nextBoolean());
+                payload.add(wide ? ColumnType.INT64 : ColumnType.INT32);
+                left -= wide ? 8 : 4;
+            }
+            JoinSpec spec =
+                    star(
+                            ColumnType.INT64,
+                            dimension(
+                                    ColumnType.INT64,
+                                    JoinKind.INNER,
+                                    payload.toArray(ColumnType[]::new)));
+            ChunkSchema schema = spec.dimensions().get(0).schema();
+            List<Object[]> rows = new ArrayList<>();
+            for (int i = 0; i < 300; i++) {
+                Object[] row = new Object[schema.size()];
+                for (int c = 1; c < row.length; c++) {
+                    boolean narrow = schema.column(c).type() == ColumnType.INT32;
+                    row[c] = narrow ? (Object) random.nextInt() : (Object) random.nextLong();
+                }
+                row[0] = (long) random.nextInt(200);
+                rows.add(row);
+            }
+            Chunk probe = longFacts(random.longs(100, 0, 200).toArray());
+            assertJoinsByDefinition(
+                    spec,
+                    List.of(new BuildChunk(0, TestChunks.of(schema, 0, rows))),
+                    List.of(probe));
+        }
+    }
+
+    @Test
+    void shouldGiveCarriedValuesByteForByte() {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64),
+                        Column.of("text", ColumnType.STRING),
+                        Column.nullable("bytes", ColumnType.BYTES),
+                        Column.nullable("number", ColumnType.INT64));
+        JoinSpec spec =
+                new JoinSpec(FACTS, List.of(new DimensionSpec("d", schema, 0, 0, JoinKind.INNER)));
+        byte[] any = {0, -1, 127, -128, '\n'};
+        Chunk build =
+                TestChunks.of(
+                        schema,
+                        0,
+                        List.of(
+                                new Object[] {1L, "", null, null},
+                                new Object[] {2L, "Zürich 𝄞", any, Long.MIN_VALUE},
+                                new Object[] {3L, "x".repeat(10_000), new byte[0], 0L}));
+        assertJoinsByDefinition(
+                spec, List.of(new BuildChunk(0, build)), List.of(longFacts(3, 2, 1, 2, 9)));
+        assertJoinsByDefinition(spec, List.of(), List.of(longFacts(3, 2, 1)));
+        try (JoinEngine engine =
+                EngineRun.loaded(factory(), spec, List.of(new BuildChunk(0, build)))) {
+            assertThat(engine.submitProbe(longFacts(2), 0)).isTrue();
+            ResultBatch batch = next(engine);
+            while (batch.rowCount() == 0) {
+                batch = next(engine);
+            }
+            byte[] carried = batch.carried(0, 0);
+            byte[] text = "Zürich 𝄞".getBytes(StandardCharsets.UTF_8);
+            assertThat(carried).hasSize(4 + text.length + 4 + any.length + 4 + 8);
+            assertThat(Arrays.copyOfRange(carried, 4, 4 + text.length)).isEqualTo(text);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(JoinKind.class)
+    void shouldLetOneKeyTakeAllRows(JoinKind kind) {
+        JoinSpec spec = star(ColumnType.INT64, dimension(ColumnType.INT64, kind, ColumnType.INT64));
+        ChunkSchema schema = spec.dimensions().get(0).schema();
+        int rows = 2_000;
+        List<BuildChunk> builds =
+                IntStream.range(0, 4)
+                        .mapToObj(
+                                part ->
+                                        TestChunks.of(
+                                                schema,
+                                                0,
+                                                IntStream.range(0, rows / 4)
+                                                        .mapToObj(i -> new Object[] {-7L, 1L << i})
+                                                        .toList()))
+                        .map(chunk -> new BuildChunk(0, chunk))
+                        .toList();
+        long sumPerMatch = 0;
+        for (int i = 0; i < rows / 4; i++) {
+            sumPerMatch += 4 * (1L << i);
+        }
+        boolean inner = kind == JoinKind.INNER;
+        try (JoinEngine engine = EngineRun.loaded(factory(), spec, builds)) {
+            assertThat(engine.submitProbe(longFacts(LongStream.generate(() -> -7).limit(rows)), 0))
+                    .isTrue();
+            long[] countByProbeRow = new long[rows];
+            long sum = 0;
+            for (boolean last = false; !last; ) {
+                ResultBatch batch = next(engine);
+                assertThat(batch.rowCount()).isBetween(0, batch.layout().capacityRows());
+                for (int row = 0; row < batch.rowCount(); row++) {
+                    countByProbeRow[batch.probeRow(row)]++;
+                    sum += inner ? batch.getLong(0, 0, row) : 0;
+                }
+                for (int row = 0; row < batch.completedRows(); row++) {
+                    assertThat(countByProbeRow[row]).isEqualTo(inner ? rows : 1);
+                }
+                last = batch.isLast();
+            }
+            assertThat(countByProbeRow).containsOnly(inner ? rows : 1);
+            assertThat(sum).isEqualTo(inner ? rows * sumPerMatch : 0);
+        }
+    }
+
+    @Test
+    void shouldJoinEmptyTablesChunksAndNoChunksAtAll() {
+        JoinSpec spec =
+                star(
+                        ColumnType.INT64,
+                        dimension(ColumnType.INT64, JoinKind.INNER, ColumnType.INT32),
+                        dimension(ColumnType.INT32, JoinKind.SEMI));
+        Chunk noRows = TestChunks.of(spec.dimensions().get(0).schema(), 0, List.of());
+        Chunk oneRow =
+                TestChunks.of(
+                        spec.dimensions().get(0).schema(), 0, List.of(new Object[][] {{1L, 2}}));
+        Chunk semiRow =
+                TestChunks.of(spec.dimensions().get(1).schema(), 1, List.of(new Object[][] {{1}}));
+        List<Chunk> probes = List.of(longFacts(), longFacts(1), longFacts(1, 1, 2));
+        BuildChunk inner = new BuildChunk(0, oneRow);
+        BuildChunk empty = new BuildChunk(0, noRows);
+        BuildChunk semi = new BuildChunk(1, semiRow);
+        for (List<BuildChunk> builds :
+                List.of(
+                        List.<BuildChunk>of(),
+                        List.of(empty),
+                        List.of(inner),
+                        List.of(semi),
+                        List.of(semi, empty, inner, empty))) {
+            assertJoinsByDefinition(spec, builds, probes);
+        }
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("snapshotSeeds")
+    void shouldGoOnFromASnapshotAfterEveryPoll(long seed) {
+        RandomJoinData data = manyResults(seed);
+        List<List<ResultRow>> whole =
+                EngineRun.join(factory(), data.spec(), data.builds(), data.probes());
+        boolean more = true;
+        for (int polls = 0; more; polls++) {
+            more = checkSnapshotAfter(polls, data, whole);
+        }
+    }
+
+    /** Whether there was anything left to poll. */
+    private boolean checkSnapshotAfter(
+            int polls, RandomJoinData data, List<List<ResultRow>> whole) {
+        boolean more = true;
+        List<PendingProbe> snapshot;
+        EngineRun run;
+        try (JoinEngine engine = EngineRun.loaded(factory(), data.spec(), data.builds())) {
+            run = new EngineRun(engine);
+            int submitted = 0;
+            while (submitted < data.probes().size()
+                    && engine.submitProbe(data.probes().get(submitted), 0)) {
+                run.track(new PendingProbe(data.probes().get(submitted++), 0));
+            }
+            for (int i = 0; i < polls; i++) {
+                more = run.poll();
+            }
+            snapshot = engine.snapshot();
+            assertPendingIsWhatWasNotPolled(run, snapshot);
+            assertGoesOn(factory(), data, snapshot, whole);
+            assertGoesOn(new ReferenceJoinEngineFactory(), data, snapshot, whole);
+            run.drain();
+            assertThat(run.results())
+                    .as("the engine goes on undisturbed")
+                    .isEqualTo(whole.subList(0, submitted));
+        }
+        return more;
+    }
+
+    private static void assertPendingIsWhatWasNotPolled(
+            EngineRun run, List<PendingProbe> snapshot) {
+        List<EngineRun.Probe> unfinished = run.unfinished();
+        assertThat(snapshot).hasSameSizeAs(unfinished);
+        for (int i = 0; i < snapshot.size(); i++) {
+            assertThat(snapshot.get(i).chunk()).isSameAs(unfinished.get(i).chunk());
+            assertThat(snapshot.get(i).firstRow()).isEqualTo(unfinished.get(i).completedRows());
+        }
+    }
+
+    private static void assertGoesOn(
+            JoinEngineFactory factory,
+            RandomJoinData data,
+            List<PendingProbe> snapshot,
+            List<List<ResultRow>> whole) {
+        try (JoinEngine engine = EngineRun.loaded(factory, data.spec(), data.builds())) {
+            EngineRun run = new EngineRun(engine);
+            run.restore(snapshot);
+            run.drain();
+            for (int i = 0; i < snapshot.size(); i++) {
+                PendingProbe pending = snapshot.get(i);
+                List<ResultRow> all = whole.get(data.probes().indexOf(pending.chunk()));
+                assertThat(run.results().get(i))
+                        .isEqualTo(
+                                all.stream()
+                                        .filter(row -> row.probeRow() >= pending.firstRow())
+                                        .toList());
+            }
+        }
+    }
+
+    /** A few chunks, among them ones whose results take several batches of any engine. */
+    private static RandomJoinData manyResults(long seed) {
+        Random random = new Random(seed);
+        JoinSpec spec =
+                star(
+                        ColumnType.INT64,
+                        dimension(ColumnType.INT64, JoinKind.INNER, ColumnType.INT32),
+                        dimension(ColumnType.INT32, JoinKind.SEMI));
+        List<Object[]> inner = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            inner.add(new Object[] {(long) random.nextInt(4), i});
+        }
+        List<Object[]> semi = List.of(new Object[] {0}, new Object[] {1}, new Object[] {1});
+        List<BuildChunk> builds =
+                List.of(
+                        new BuildChunk(
+                                0, TestChunks.of(spec.dimensions().get(0).schema(), 0, inner)),
+                        new BuildChunk(
+                                1, TestChunks.of(spec.dimensions().get(1).schema(), 1, semi)));
+        List<Chunk> probes = new ArrayList<>();
+        for (int rows : new int[] {0, 60, 1, 0, 25}) {
+            probes.add(longFacts(random.longs(rows, 0, 3)));
+        }
+        return new RandomJoinData(spec, builds, probes);
+    }
+
+    private static ResultBatch next(JoinEngine engine) {
+        ResultBatch batch = engine.poll();
+        while (batch == null) {
+            assertThat(engine.inFlight()).isPositive();
+            batch = engine.poll();
+        }
+        return batch;
+    }
+
+    private static final ChunkSchema FACTS =
+            ChunkSchema.of(Column.of("fact_key", ColumnType.INT64));
+
+    private static Chunk longFacts(LongStream keys) {
+        return longFacts(keys.toArray());
+    }
+
+    private static Chunk longFacts(long... keys) {
+        return TestChunks.of(
+                FACTS,
+                LongStream.of(keys).mapToObj(key -> new Object[] {key}).toArray(Object[][]::new));
+    }
+
+    /** Facts of one key column, which all dimensions join. */
+    private static JoinSpec star(ColumnType factKey, DimensionSpec... dimensions) {
+        return new JoinSpec(ChunkSchema.of(Column.of("fact_key", factKey)), List.of(dimensions));
+    }
+
+    private static DimensionSpec dimension(ColumnType key, JoinKind kind, ColumnType... payload) {
+        List<Column> columns = new ArrayList<>(List.of(Column.of("key", key)));
+        for (int i = 0; i < payload.length; i++) {
+            columns.add(Column.of("payload_" + i, payload[i]));
+        }
+        return new DimensionSpec("dimension", ChunkSchema.of(columns), 0, 0, kind);
+    }
+}

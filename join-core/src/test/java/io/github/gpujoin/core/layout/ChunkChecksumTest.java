@@ -1,0 +1,80 @@
+package io.github.gpujoin.core.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.nio.ByteBuffer;
+import java.util.Random;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.RepetitionInfo;
+import org.junit.jupiter.api.Test;
+
+class ChunkChecksumTest {
+
+    private static final long GOLDEN = 0L;
+
+    /** Word by word as the layout's definition says, without the loop under test. */
+    static long byDefinition(byte[] chunk) {
+        ByteBuffer buffer = ChunkSamples.littleEndian(chunk);
+        long sum = 0;
+        for (int number = 1; number <= chunk.length / 8; number++) {
+            int offset = 8 * (number - 1);
+            long word = offset == ChunkDescriptor.CHECKSUM_OFFSET ? 0 : buffer.getLong(offset);
+            long mixed = (word ^ (number * 0x9E3779B97F4A7C15L)) * 0xD6E8FEB86659FD93L;
+            sum += mixed ^ (mixed >>> 32);
+        }
+        return sum;
+    }
+
+    private static byte[] randomBytes(long seed, int length) {
+        byte[] bytes = new byte[length];
+        new Random(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static long checksum(byte[] bytes) {
+        return ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
+    }
+
+    @RepeatedTest(value = 50, name = "seed={currentRepetition}")
+    void shouldSumEveryWordMixedWithItsPosition(RepetitionInfo repetition) {
+        int seed = repetition.getCurrentRepetition();
+        byte[] bytes = randomBytes(seed, 64 + 8 * (seed - 1));
+        assertThat(checksum(bytes)).isEqualTo(byDefinition(bytes));
+    }
+
+    @Test
+    void shouldNeverChangeItsValue() {
+        assertThat(checksum(randomBytes(1, 4096))).isEqualTo(GOLDEN);
+    }
+
+    @Test
+    void shouldBeTheSameInNativeMemory() {
+        byte[] bytes = randomBytes(2, 1000);
+        try (Region region = Region.allocate(bytes.length)) {
+            Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
+            assertThat(ChunkChecksum.of(null, region.address(), bytes.length))
+                    .isEqualTo(checksum(bytes));
+        }
+    }
+
+    @Test
+    void shouldNotDependOnWhatStandsInItsPlace() {
+        byte[] bytes = randomBytes(3, 256);
+        long before = checksum(bytes);
+        ChunkSamples.littleEndian(bytes).putLong(ChunkDescriptor.CHECKSUM_OFFSET, before);
+        assertThat(checksum(bytes)).isEqualTo(before);
+    }
+
+    @Test
+    void shouldSeeWordsThatChangedPlaces() {
+        byte[] bytes = randomBytes(4, 256);
+        ByteBuffer buffer = ChunkSamples.littleEndian(bytes);
+        long before = checksum(bytes);
+        long first = buffer.getLong(64);
+        buffer.putLong(64, buffer.getLong(72));
+        buffer.putLong(72, first);
+        assertThat(checksum(bytes)).isNotEqualTo(before);
+    }
+}

@@ -1,0 +1,73 @@
+package io.github.gpujoin.core.layout;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Any bytes at all are a chunk that reads within its bounds, or a {@link ChunkFormatException}.
+ *
+ * <p>The build runs the seeds and the inputs kept in {@code ChunkFuzzTestInputs} beside this
+ * class's resources. To search for new ones, for as long as the annotation says:
+ *
+ * <pre>JAZZER_FUZZ=1 mvn test -pl join-core -Dtest=ChunkFuzzTest</pre>
+ *
+ * <p>What it finds, it writes into that directory, to be committed with the fix.
+ */
+class ChunkFuzzTest {
+
+    /** The first input byte picks the schema, the bits of the second what is made right. */
+    private static final int CONTROL_BYTES = 2;
+
+    static Stream<byte[]> seeds() {
+        return IntStream.range(0, ChunkSamples.SCHEMAS.size()).mapToObj(ChunkFuzzTest::seed);
+    }
+
+    private static byte[] seed(int schema) {
+        byte[] chunk = ChunkSamples.chunk(schema, 5).bytes();
+        byte[] seed = new byte[CONTROL_BYTES + chunk.length];
+        seed[0] = (byte) schema;
+        seed[1] = -1;
+        System.arraycopy(chunk, 0, seed, CONTROL_BYTES, chunk.length);
+        return seed;
+    }
+
+    @MethodSource("seeds")
+    @FuzzTest(maxDuration = "10m")
+    void shouldReadAnyBytesInBoundsOrSayWhatIsWrong(byte[] input) {
+        if (input == null || input.length < CONTROL_BYTES) {
+            return;
+        }
+        ChunkSchema schema =
+                ChunkSamples.SCHEMAS.get((input[0] & 0xFF) % ChunkSamples.SCHEMAS.size());
+        byte[] bytes = Arrays.copyOfRange(input, CONTROL_BYTES, input.length);
+        if ((input[1] & 1) != 0) {
+            bytes = Arrays.copyOf(bytes, Math.max(64, ChunkDescriptor.alignChunk(bytes.length)));
+        }
+        if (bytes.length >= ChunkDescriptor.HEADER_BYTES) {
+            repair(schema, bytes, input[1]);
+        }
+        ChunkSamples.assertReadsInBoundsOrIsRefused(schema, bytes);
+    }
+
+    private static void repair(ChunkSchema schema, byte[] bytes, int what) {
+        if ((what & 2) != 0) {
+            ChunkSamples.putInt(bytes, ChunkDescriptor.MAGIC_OFFSET, ChunkDescriptor.MAGIC);
+            ChunkSamples.putInt(
+                    bytes,
+                    ChunkDescriptor.VERSION_OFFSET,
+                    ChunkDescriptor.HEADER_BYTES << 16 | ChunkDescriptor.VERSION);
+        }
+        if ((what & 4) != 0) {
+            ChunkSamples.putInt(bytes, ChunkDescriptor.LENGTH_OFFSET, bytes.length);
+        }
+        if ((what & 8) != 0) {
+            ChunkSamples.putInt(bytes, ChunkDescriptor.SCHEMA_OFFSET, schema.fingerprint());
+        }
+        if ((what & 16) != 0) {
+            ChunkSamples.sealAgain(bytes);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package io.github.gpujoin.core.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/** Schemas and chunks of every shape, and what tests of the byte layout do to them. */
+final class ChunkSamples {
+
+    /** Fixed columns only, carried ones only, and both, over all types. */
+    static final List<ChunkSchema> SCHEMAS =
+            List.of(
+                    ChunkSchema.of(Column.of("key", ColumnType.INT64)),
+                    ChunkSchema.of(
+                            Column.of("i", ColumnType.INT32),
+                            Column.of("l", ColumnType.INT64),
+                            Column.of("f", ColumnType.FLOAT32),
+                            Column.of("d", ColumnType.FLOAT64)),
+                    ChunkSchema.of(Column.of("text", ColumnType.STRING)),
+                    ChunkSchema.of(
+                            Column.nullable("i", ColumnType.INT32),
+                            Column.nullable("l", ColumnType.INT64),
+                            Column.nullable("f", ColumnType.FLOAT32),
+                            Column.nullable("d", ColumnType.FLOAT64),
+                            Column.nullable("s", ColumnType.STRING),
+                            Column.nullable("b", ColumnType.BYTES)),
+                    ChunkSchema.of(
+                            Column.of("text", ColumnType.STRING),
+                            Column.of("key", ColumnType.INT32),
+                            Column.nullable("weight", ColumnType.FLOAT64),
+                            Column.of("measure", ColumnType.INT64),
+                            Column.of("raw", ColumnType.BYTES)));
+
+    private ChunkSamples() {}
+
+    /** A chunk of random rows, the same for the same arguments. */
+    static Chunk chunk(int schema, int rowCount) {
+        return TestChunks.of(
+                SCHEMAS.get(schema),
+                schema,
+                randomRows(SCHEMAS.get(schema), rowCount, new Random(31L * schema + rowCount)));
+    }
+
+    static List<Object[]> randomRows(ChunkSchema schema, int rowCount, Random random) {
+        return IntStream.range(0, rowCount)
+                .mapToObj(
+                        i ->
+                                schema.columns().stream()
+                                        .map(column -> randomValue(column, random))
+                                        .toArray())
+                .toList();
+    }
+
+    private static Object randomValue(Column column, Random random) {
+        if (column.nullable() && random.nextInt(3) == 0) {
+            return null;
+        }
+        return switch (column.type()) {
+            case INT32 -> random.nextInt();
+            case INT64 -> random.nextLong();
+            case FLOAT32 -> (float) random.nextGaussian();
+            case FLOAT64 -> random.nextGaussian();
+            case STRING -> "aß€𝄞\u0000".repeat(random.nextInt(4));
+            case BYTES -> {
+                byte[] bytes = new byte[random.nextInt(10)];
+                random.nextBytes(bytes);
+                yield bytes;
+            }
+        };
+    }
+
+    /** The row as boxed values, read through a cursor. */
+    static Object[] values(RowView row) {
+        List<Object> values = new ArrayList<>();
+        for (int i = 0; i < row.schema().size(); i++) {
+            values.add(row.isNull(i) ? null : value(row, i));
+        }
+        return values.toArray();
+    }
+
+    private static Object value(RowView row, int column) {
+        return switch (row.schema().column(column).type()) {
+            case INT32 -> row.getInt(column);
+            case INT64 -> row.getLong(column);
+            case FLOAT32 -> (float) row.getDouble(column);
+            case FLOAT64 -> row.getDouble(column);
+            case STRING -> row.getString(column);
+            case BYTES -> row.getBytes(column);
+        };
+    }
+
+    /** Whether the bytes were a chunk; fails where reading it would leave its bounds. */
+    static boolean assertReadsInBoundsOrIsRefused(ChunkSchema schema, byte[] bytes) {
+        Chunk chunk;
+        try {
+            chunk = Chunk.wrap(schema, bytes);
+        } catch (ChunkFormatException expected) {
+            return false;
+        }
+        assertThat(chunk.lengthBytes()).isEqualTo(bytes.length);
+        for (int i = 0; i < schema.size(); i++) {
+            if (schema.column(i).isFixed()) {
+                long end = (long) schema.column(i).type().widthBytes() * chunk.rowCount();
+                assertThat(chunk.columnOffset(i)).isGreaterThanOrEqualTo(64);
+                assertThat(chunk.columnOffset(i) + end).isLessThanOrEqualTo(bytes.length);
+            }
+        }
+        ChunkCursor cursor = new ChunkCursor(schema);
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            if (schema.hasCarried()) {
+                assertThat(chunk.carriedEnd(row)).isBetween(chunk.carriedStart(row), bytes.length);
+                assertThat(chunk.carriedStart(row))
+                        .isGreaterThanOrEqualTo(row == 0 ? 64 : chunk.carriedEnd(row - 1));
+            }
+            values(cursor.at(chunk, row));
+        }
+        return true;
+    }
+
+    static void putInt(byte[] bytes, int offset, int value) {
+        littleEndian(bytes).putInt(offset, value);
+    }
+
+    static int getInt(byte[] bytes, int offset) {
+        return littleEndian(bytes).getInt(offset);
+    }
+
+    /** Makes the checksum fit what was changed. */
+    static void sealAgain(byte[] bytes) {
+        littleEndian(bytes)
+                .putLong(ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksumTest.byDefinition(bytes));
+    }
+
+    static ByteBuffer littleEndian(byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}
