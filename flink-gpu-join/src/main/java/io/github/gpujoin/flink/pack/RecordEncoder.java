@@ -181,20 +181,9 @@ public final class RecordEncoder<T> {
             throw new IllegalStateException(
                     "a full chunk must be sealed first: capacityRows=" + target.capacityRows());
         }
-        long at = Memory.BYTES + 8L * row;
-        for (int i = 0; i < raw8.columns.length; i++) {
-            Memory.putLong(
-                    target.columnArray(raw8.columns[i]),
-                    at,
-                    Memory.getLong(record, raw8.offsets[i]));
-        }
-        at = Memory.BYTES + 4L * row;
-        for (int i = 0; i < raw4.columns.length; i++) {
-            Memory.putInt(
-                    target.columnArray(raw4.columns[i]),
-                    at,
-                    Memory.getInt(record, raw4.offsets[i]));
-        }
+        copy8(record, target, Memory.BYTES + 8L * row);
+        long at = Memory.BYTES + 4L * row;
+        copy4(record, target, at);
         for (Slot<T> slot : narrow) {
             Memory.putInt(target.columnArray(slot.column), at, narrowed(record, slot));
         }
@@ -205,6 +194,24 @@ public final class RecordEncoder<T> {
             encodeObject(slot.getter.get(record), slot, target);
         }
         target.endRow();
+    }
+
+    // Raw accesses keep the compiler from holding fields in registers; locals it does hold.
+    private void copy8(T record, ChunkBuilder target, long at) {
+        int[] columns = raw8.columns;
+        long[] offsets = raw8.offsets;
+        for (int i = 0; i < columns.length; i++) {
+            Memory.putLong(
+                    target.columnArray(columns[i]), at, Memory.getLong(record, offsets[i]));
+        }
+    }
+
+    private void copy4(T record, ChunkBuilder target, long at) {
+        int[] columns = raw4.columns;
+        long[] offsets = raw4.offsets;
+        for (int i = 0; i < columns.length; i++) {
+            Memory.putInt(target.columnArray(columns[i]), at, Memory.getInt(record, offsets[i]));
+        }
     }
 
     private static int narrowed(Object record, Slot<?> slot) {

@@ -74,6 +74,15 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
         }
     }
 
+    /** Ends the task as a cancellation does: closes without finishing. */
+    @Override
+    public void close() throws Exception {
+        if (getOperator() != null) {
+            getOperator().close();
+        }
+        getEnvironment().close();
+    }
+
     /** Results so far, without watermarks. */
     List<String> results() {
         return new ArrayList<>(extractOutputValues());

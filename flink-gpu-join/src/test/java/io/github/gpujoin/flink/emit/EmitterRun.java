@@ -1,0 +1,117 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.reference.ReferenceJoinEngine;
+import io.github.gpujoin.flink.pack.RecordEncoder;
+import io.github.gpujoin.flink.pack.RecordLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.MockOutput;
+import org.assertj.core.api.recursive.comparison.RecursiveComparisonConfiguration;
+
+/** Joins records with the reference engine and collects what an emitter makes of the results. */
+final class EmitterRun {
+
+    /** Compares records field by field, floating point numbers without tolerance. */
+    static final RecursiveComparisonConfiguration EXACTLY =
+            RecursiveComparisonConfiguration.builder()
+                    .withComparatorForType(Double::compare, Double.class)
+                    .withComparatorForType(Float::compare, Float.class)
+                    .build();
+
+    /** Keeps whole elements, as the emitter reuses its own. */
+    private static final class Elements<OUT> extends MockOutput<OUT> {
+        private final List<StreamRecord<OUT>> elements = new ArrayList<>();
+
+        Elements() {
+            super(new ArrayList<>());
+        }
+
+        @Override
+        public void collect(StreamRecord<OUT> element) {
+            elements.add(element.copy(element.getValue()));
+        }
+    }
+
+    private EmitterRun() {}
+
+    /** Records as chunks; the n-th record has the timestamp n, every fifth has none. */
+    static <T> List<Chunk> pack(RecordLayout<T> layout, List<T> records, int dimension)
+            throws Exception {
+        RecordEncoder<T> encoder = layout.encoder();
+        ChunkBuilder builder = new ChunkBuilder(layout.schema(), 1000);
+        List<Chunk> chunks = new ArrayList<>();
+        for (int i = 0; i < records.size(); i++) {
+            if (encoder.accept(records.get(i))) {
+                long timestamp = i % 5 == 0 ? Long.MIN_VALUE : i;
+                encoder.encode(records.get(i), timestamp, builder);
+            }
+            if (builder.isFull()) {
+                chunks.add(builder.seal(dimension, -1, 0, chunks.size()));
+            }
+        }
+        chunks.add(builder.seal(dimension, -1, 0, chunks.size()));
+        return chunks;
+    }
+
+    /**
+     * All elements emitted; batches are emitted in random parts.
+     *
+     * @param builds chunks of each dimension
+     */
+    static <OUT> List<StreamRecord<OUT>> join(
+            JoinSpec spec,
+            List<List<Chunk>> builds,
+            List<Chunk> facts,
+            ResultEmitterFactory<OUT> factory,
+            Random random)
+            throws Exception {
+        Elements<OUT> output = new Elements<>();
+        try (JoinEngine engine = new ReferenceJoinEngine(spec);
+                ResultEmitter<OUT> emitter = factory.create(null)) {
+            for (int d = 0; d < builds.size(); d++) {
+                for (Chunk chunk : builds.get(d)) {
+                    engine.submitBuild(d, chunk);
+                }
+            }
+            engine.finishBuild();
+            for (Chunk chunk : facts) {
+                engine.submitProbe(chunk, 0);
+                ResultBatch batch;
+                while ((batch = engine.poll()) != null) {
+                    emitInParts(emitter, batch, output, random);
+                }
+                if (random.nextInt(3) == 0) {
+                    emitter.flush(output);
+                }
+            }
+            emitter.flush(output);
+        }
+        return output.elements;
+    }
+
+    private static <OUT> void emitInParts(
+            ResultEmitter<OUT> emitter,
+            ResultBatch batch,
+            Output<StreamRecord<OUT>> output,
+            Random random)
+            throws Exception {
+        int row = 0;
+        while (row < batch.rowCount()) {
+            int next = row + 1 + random.nextInt(batch.rowCount() - row);
+            emitter.emit(batch, row, next, output);
+            row = next;
+        }
+    }
+
+    static <OUT> List<OUT> values(List<StreamRecord<OUT>> elements) {
+        return elements.stream().map(StreamRecord::getValue).toList();
+    }
+}

@@ -1,0 +1,179 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.flink.emit.ResultEmitter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Rows of a join of facts (key, number) with one dimension (key, number), the chunks that packers
+ * would make of them, and the results that must come out, as {@code "fact|dimension"}.
+ */
+final class JoinScenario {
+
+    static final int MAX_PARALLELISM = 16;
+
+    private static final ChunkSchema FACTS =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("number", ColumnType.INT64));
+    private static final ChunkSchema DIMENSION =
+            ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("value", ColumnType.INT64));
+    private static final int CHUNK_ROWS = 40;
+
+    private final boolean partitioned;
+    private final List<long[]> build = new ArrayList<>();
+    private final List<long[]> facts = new ArrayList<>();
+    private long sequence;
+
+    JoinScenario(boolean partitioned) {
+        this.partitioned = partitioned;
+    }
+
+    static JoinScenario random(long seed, boolean partitioned) {
+        JoinScenario scenario = new JoinScenario(partitioned);
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            scenario.buildRow(random.nextInt(200), 1_000_000 + i);
+        }
+        for (int i = 0; i < 600; i++) {
+            scenario.fact(random.nextInt(250), i);
+        }
+        return scenario;
+    }
+
+    JoinScenario buildRow(long key, long value) {
+        build.add(new long[] {key, value});
+        return this;
+    }
+
+    JoinScenario fact(long key, long number) {
+        facts.add(new long[] {key, number});
+        return this;
+    }
+
+    static JoinSpec spec() {
+        return new JoinSpec(
+                FACTS, List.of(new DimensionSpec("dimension", DIMENSION, 0, 0, JoinKind.INNER)));
+    }
+
+    static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {
+        return new StarJoinOperatorFactory<>(
+                spec(), engine, context -> new TextEmitter(), MAX_PARALLELISM);
+    }
+
+    List<Chunk> buildChunks() {
+        return chunks(DIMENSION, 0, build);
+    }
+
+    List<Chunk> factChunks() {
+        return chunks(FACTS, ChunkDescriptor.FACTS, facts);
+    }
+
+    List<String> results() {
+        List<String> results = new ArrayList<>();
+        for (long[] fact : facts) {
+            for (long[] row : build) {
+                if (fact[0] == row[0]) {
+                    results.add(fact[1] + "|" + row[1]);
+                }
+            }
+        }
+        return results;
+    }
+
+    private List<Chunk> chunks(ChunkSchema schema, int dimension, List<long[]> rows) {
+        Map<Integer, ChunkBuilder> builders = new TreeMap<>();
+        List<Chunk> chunks = new ArrayList<>();
+        for (long[] row : rows) {
+            int partition =
+                    partitioned
+                            ? KeyHash.partition(KeyHash.hash(row[0]), MAX_PARALLELISM)
+                            : ChunkDescriptor.UNPARTITIONED;
+            ChunkBuilder builder =
+                    builders.computeIfAbsent(
+                            partition, p -> new ChunkBuilder(schema, 16 * CHUNK_ROWS));
+            builder.putLong(0, row[0]);
+            builder.putLong(1, row[1]);
+            builder.endRow();
+            if (builder.isFull()) {
+                chunks.add(builder.seal(dimension, partition, 0, sequence++));
+            }
+        }
+        builders.forEach(
+                (partition, builder) ->
+                        chunks.add(builder.seal(dimension, partition, 0, sequence++)));
+        return chunks;
+    }
+
+    /** Emits results as text. */
+    static final class TextEmitter implements ResultEmitter<String> {
+        @Override
+        public void emit(
+                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
+            for (int row = fromRow; row < toRow; row++) {
+                long number = batch.chunk().getLong(1, batch.probeRow(row));
+                output.collect(new StreamRecord<>(number + "|" + batch.getLong(0, 0, row)));
+            }
+        }
+    }
+
+    /** Engines of another kind that give no more batches than they are allowed. */
+    static final class Throttle implements JoinEngineFactory {
+        private static final long serialVersionUID = 1L;
+
+        private final JoinEngineFactory inner;
+        private long allowedBatches;
+
+        Throttle(JoinEngineFactory inner, long allowedBatches) {
+            this.inner = inner;
+            this.allowedBatches = allowedBatches;
+        }
+
+        void allow(long batches) {
+            allowedBatches = batches;
+        }
+
+        @Override
+        public String engineName() {
+            return "throttled " + inner.engineName();
+        }
+
+        @Override
+        public JoinEngine create(JoinSpec spec) {
+            JoinEngine engine = inner.create(spec);
+            return (JoinEngine)
+                    Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {JoinEngine.class},
+                            (proxy, method, arguments) -> {
+                                if (method.getName().equals("poll") && allowedBatches-- <= 0) {
+                                    return null;
+                                }
+                                try {
+                                    return method.invoke(engine, arguments);
+                                } catch (InvocationTargetException e) {
+                                    throw e.getCause();
+                                }
+                            });
+        }
+    }
+}

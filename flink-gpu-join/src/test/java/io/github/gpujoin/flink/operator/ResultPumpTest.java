@@ -1,0 +1,120 @@
+package io.github.gpujoin.flink.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.util.CollectorOutput;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ResultPumpTest {
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    /** Rows with no match, with some, and with more than a batch holds. */
+    private static JoinScenario scenario() {
+        JoinScenario scenario = new JoinScenario(false);
+        for (int i = 0; i < 2_500; i++) {
+            scenario.buildRow(7, i);
+        }
+        for (int i = 0; i < 300; i++) {
+            scenario.buildRow(9, 10_000 + i);
+        }
+        for (int i = 0; i < 38; i++) {
+            scenario.fact(new int[] {8, 9, 7, 9, 9, 7}[i % 6], i);
+        }
+        return scenario;
+    }
+
+    static Stream<Arguments> engines() {
+        JoinEngineFactory cpu = new CpuJoinEngineFactory();
+        JoinEngineFactory reference = new ReferenceJoinEngineFactory();
+        return Stream.of(
+                Arguments.of("cpu", "cpu", cpu, cpu),
+                Arguments.of("reference", "cpu", reference, cpu),
+                Arguments.of("cpu", "reference", cpu, reference));
+    }
+
+    private static final class Run implements AutoCloseable {
+        final JoinEngine engine;
+        final List<StreamElement> output = new ArrayList<>();
+        final ResultPump<String> pump;
+        int completedChunks;
+
+        Run(JoinEngineFactory factory, JoinScenario scenario) {
+            engine = factory.create(JoinScenario.spec());
+            scenario.buildChunks().forEach(chunk -> engine.submitBuild(0, chunk));
+            engine.finishBuild();
+            pump =
+                    new ResultPump<>(
+                            engine,
+                            new JoinScenario.TextEmitter(),
+                            new CollectorOutput<>(output),
+                            () -> completedChunks++);
+        }
+
+        @Override
+        public void close() {
+            engine.close();
+        }
+    }
+
+    @ParameterizedTest(name = "{0} then {1}")
+    @MethodSource("engines")
+    void shouldSayAfterEveryTurnExactlyWhatWasEmitted(
+            String before, String after, JoinEngineFactory first, JoinEngineFactory second)
+            throws Exception {
+        JoinScenario scenario = scenario();
+        List<String> expected = scenario.results().stream().sorted().toList();
+        int stoppedInside = 0;
+        for (int turns = 0; ; turns++) {
+            List<StreamElement> results;
+            List<PendingProbe> pending;
+            boolean done;
+            try (Run run = new Run(first, scenario)) {
+                for (Chunk chunk : scenario.factChunks()) {
+                    run.engine.submitProbe(chunk, 0);
+                }
+                for (int i = 0; i < turns; i++) {
+                    run.pump.turn();
+                }
+                results = run.output;
+                pending = run.engine.snapshot();
+                done = run.engine.inFlight() == 0;
+                assertThat(run.completedChunks).isEqualTo(done ? 1 : 0);
+            }
+            stoppedInside += done || results.isEmpty() ? 0 : 1;
+            try (Run run = new Run(second, scenario)) {
+                run.engine.restore(pending);
+                while (run.pump.turn()) {
+                    // until nothing is left
+                }
+                results.addAll(run.output);
+            }
+            assertThat(sorted(results)).isEqualTo(expected);
+            if (done) {
+                break;
+            }
+        }
+        assertThat(stoppedInside).isGreaterThan(3);
+    }
+
+    private static List<String> sorted(List<StreamElement> results) {
+        return results.stream().map(e -> e.<String>asRecord().getValue()).sorted().toList();
+    }
+}

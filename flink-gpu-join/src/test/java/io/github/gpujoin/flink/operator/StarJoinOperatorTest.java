@@ -1,0 +1,234 @@
+package io.github.gpujoin.flink.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class StarJoinOperatorTest {
+
+    private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private static JoinHarness open(JoinEngineFactory engine) throws Exception {
+        JoinHarness harness = harness(engine);
+        harness.initializeEmptyState();
+        harness.open();
+        return harness;
+    }
+
+    private static JoinHarness restored(JoinEngineFactory engine, OperatorSubtaskState state)
+            throws Exception {
+        JoinHarness harness = harness(engine);
+        harness.initializeState(state);
+        harness.open();
+        return harness;
+    }
+
+    private static JoinHarness harness(JoinEngineFactory engine) throws Exception {
+        return new JoinHarness(JoinScenario.operator(engine), JoinScenario.MAX_PARALLELISM, 1, 0);
+    }
+
+    @Test
+    void shouldKeepFactsInStateUntilTheBuildSideEnds() throws Exception {
+        JoinScenario scenario = JoinScenario.random(1, false);
+        try (JoinHarness harness = open(CPU)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            assertThat(harness.results()).isEmpty();
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.endBuild();
+            harness.runMails(1_000);
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldStartJoiningAtTheLargestWatermarkOfTheBuildSide() throws Exception {
+        JoinScenario scenario = JoinScenario.random(2, true);
+        try (JoinHarness harness = open(CPU)) {
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.buildWatermark(5);
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.runMails(1_000);
+            assertThat(harness.results()).isEmpty();
+            harness.buildWatermark(Long.MAX_VALUE);
+            harness.runMails(1_000);
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldTakeTheEndOfTheBuildSideTwice() throws Exception {
+        JoinScenario scenario = JoinScenario.random(3, false);
+        try (JoinHarness harness = open(CPU)) {
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.buildWatermark(Long.MAX_VALUE);
+            harness.endBuild();
+            harness.endBuild();
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.endProbe();
+            harness.endProbe();
+            harness.finish();
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldDrainWhatWaitsWhenItFinishes() throws Exception {
+        JoinScenario scenario = JoinScenario.random(4, false);
+        try (JoinHarness harness = open(CPU)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.endProbe();
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.endBuild();
+            harness.finish();
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldFailOnRowsOfACompleteDimension() throws Exception {
+        JoinScenario scenario = JoinScenario.random(5, false);
+        try (JoinHarness harness = open(CPU)) {
+            harness.endBuild();
+            assertThatThrownBy(() -> harness.build(scenario.buildChunks().get(0)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("a dimension's rows come before")
+                    .hasMessageContaining("dimension=dimension")
+                    .hasMessageContaining("lateRows=40");
+        }
+    }
+
+    @Test
+    void shouldNotLetWatermarksOvertakeResults() throws Exception {
+        JoinScenario scenario = new JoinScenario(false);
+        scenario.buildRow(1, 10).buildRow(1, 11);
+        for (int i = 0; i < 200; i++) {
+            scenario.fact(1, i);
+        }
+        List<Chunk> facts = scenario.factChunks();
+        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, 0);
+        try (JoinHarness harness = open(throttle)) {
+            harness.probe(facts.get(0));
+            harness.probeWatermark(100);
+            harness.probeWatermark(150);
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.endBuild();
+            harness.probe(facts.get(1));
+            harness.probeWatermark(200);
+            harness.probeStatus(WatermarkStatus.IDLE);
+            harness.runMails(3);
+            assertThat(harness.getOutput()).isEmpty();
+
+            throttle.allow(Long.MAX_VALUE);
+            harness.runMails(1_000);
+            harness.probeStatus(WatermarkStatus.ACTIVE);
+            harness.probeWatermark(300);
+
+            List<Object> expected = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                expected.add(new StreamRecord<>(i + "|10"));
+                expected.add(new StreamRecord<>(i + "|11"));
+            }
+            expected.add(new Watermark(150));
+            for (int i = 40; i < 80; i++) {
+                expected.add(new StreamRecord<>(i + "|10"));
+                expected.add(new StreamRecord<>(i + "|11"));
+            }
+            expected.add(new Watermark(200));
+            expected.add(WatermarkStatus.IDLE);
+            expected.add(WatermarkStatus.ACTIVE);
+            expected.add(new Watermark(300));
+            assertThat(new ArrayList<>(harness.getOutput())).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void shouldGiveAllMemoryBackWhenItIsCancelledWhileFull() throws Exception {
+        JoinScenario scenario = JoinScenario.random(6, false);
+        JoinHarness harness = open(new JoinScenario.Throttle(CPU, 0));
+        for (Chunk chunk : scenario.buildChunks()) {
+            harness.build(chunk);
+        }
+        harness.endBuild();
+        List<Chunk> facts = scenario.factChunks();
+        for (int i = 0; i < 8; i++) {
+            harness.probe(facts.get(i));
+        }
+        assertThat(harness.results()).isEmpty();
+        assertThat(Region.openCount()).isPositive();
+        harness.close();
+    }
+
+    @Test
+    void shouldRefuseASnapshotOfAnotherJoin() throws Exception {
+        OperatorSubtaskState state;
+        try (JoinHarness harness = open(CPU)) {
+            state = harness.snapshot(1, 1);
+        }
+        ChunkSchema keyOnly = ChunkSchema.of(Column.of("key", ColumnType.INT64));
+        JoinSpec spec =
+                new JoinSpec(
+                        keyOnly, List.of(new DimensionSpec("other", keyOnly, 0, 0, JoinKind.SEMI)));
+        JoinHarness other =
+                new JoinHarness(
+                        new StarJoinOperatorFactory<>(
+                                spec,
+                                CPU,
+                                context -> new JoinScenario.TextEmitter(),
+                                JoinScenario.MAX_PARALLELISM),
+                        JoinScenario.MAX_PARALLELISM,
+                        1,
+                        0);
+        assertThatThrownBy(() -> other.initializeState(state))
+                .hasStackTraceContaining("the join has the dimensions and columns it had");
+        other.close();
+    }
+
+    @Test
+    void shouldRefuseAnotherMaximumParallelismThanPartitions() throws Exception {
+        JoinHarness harness = new JoinHarness(JoinScenario.operator(CPU), 32, 1, 0);
+        assertThatThrownBy(harness::initializeEmptyState)
+                .hasStackTraceContaining("partitions=16, maxParallelism=32");
+        harness.close();
+    }
+}
