@@ -52,7 +52,7 @@ final class ChunkSink {
         }
     }
 
-    /** Where to add rows of the partition, 0 if there are none; never full. */
+    /** Where to add rows of the partition, 0 if there are none; always the same, never full. */
     ChunkBuilder builder(int partition) {
         ChunkBuilder builder = builders[partition];
         if (builder == null) {

@@ -13,6 +13,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private final RecordLayout<T> layout;
 
     private transient RecordEncoder<T> encoder;
+    private transient RecordEncoder.Target[] targets;
 
     /**
      * @param filter of records, null to keep all
@@ -27,6 +28,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     public void open() throws Exception {
         super.open();
         encoder = layout.encoder();
+        targets = new RecordEncoder.Target[Math.max(1, packing.partitions())];
     }
 
     @Override
@@ -48,11 +50,20 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
                 partition = KeyHash.partition(hash, packing.partitions());
             }
             long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
-            encoder.encode(record, timestamp, sink.builder(partition));
+            encoder.encode(record, timestamp, target(partition));
         } catch (Exception e) {
             throw new FlinkRuntimeException(
                     "a record of a side of the join cannot be packed: side=" + packing.side(), e);
         }
         sink.added(partition, 1);
+    }
+
+    private RecordEncoder.Target target(int partition) {
+        RecordEncoder.Target target = targets[partition];
+        if (target == null) {
+            target = encoder.target(sink.builder(partition));
+            targets[partition] = target;
+        }
+        return target;
     }
 }

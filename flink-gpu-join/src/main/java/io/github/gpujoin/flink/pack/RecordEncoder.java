@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -41,6 +42,25 @@ public final class RecordEncoder<T> {
         }
     }
 
+    /** A builder to write to, with its column arrays at hand. Made once for each builder. */
+    public static final class Target {
+        private final ChunkBuilder builder;
+        private final byte[][] arrays8;
+        private final byte[][] arrays4;
+
+        private Target(ChunkBuilder builder, RawColumns raw8, RawColumns raw4) {
+            this.builder = builder;
+            this.arrays8 = arrays(builder, raw8);
+            this.arrays4 = arrays(builder, raw4);
+        }
+
+        private static byte[][] arrays(ChunkBuilder builder, RawColumns raw) {
+            return Arrays.stream(raw.columns)
+                    .mapToObj(builder::columnArray)
+                    .toArray(byte[][]::new);
+        }
+    }
+
     private final Class<T> type;
     private final boolean exactType;
     private final KeySelector<T, ?> keySelector;
@@ -52,6 +72,9 @@ public final class RecordEncoder<T> {
     private final Slot<T>[] nullableKeys;
     private final Slot<T>[] byColumn;
     private final DataOutputSerializer scratch = new DataOutputSerializer(256);
+    private final long[] offsets8;
+    private final long[] offsets4;
+    private final boolean rawOnly;
     private Object selectedKey;
 
     RecordEncoder(RecordLayout<T> layout) {
@@ -84,6 +107,9 @@ public final class RecordEncoder<T> {
         }
         this.raw8 = RawColumns.of(eight);
         this.raw4 = RawColumns.of(four);
+        this.offsets8 = raw8.offsets;
+        this.offsets4 = raw4.offsets;
+        this.rawOnly = narrower.isEmpty() && others.isEmpty() && timestampColumn < 0;
         this.narrow = array(narrower);
         this.objects = array(others);
         this.nullableKeys = array(keys);
@@ -169,48 +195,50 @@ public final class RecordEncoder<T> {
                 : narrowed(record, slot);
     }
 
+    /** Makes a builder of the layout's schema ready to be written to. */
+    public Target target(ChunkBuilder builder) {
+        return new Target(builder, raw8, raw4);
+    }
+
     /**
      * Adds the record that was accepted last as a row.
      *
      * @param timestamp event time in ms, {@link Long#MIN_VALUE} for none
-     * @param target of the layout's schema and not full
+     * @param target whose builder is not full
      */
-    public void encode(T record, long timestamp, ChunkBuilder target) throws IOException {
-        int row = target.rowCount();
-        if (row == target.capacityRows()) {
+    public void encode(T record, long timestamp, Target target) throws IOException {
+        ChunkBuilder builder = target.builder;
+        int row = builder.rowCount();
+        if (row == builder.capacityRows()) {
             throw new IllegalStateException(
-                    "a full chunk must be sealed first: capacityRows=" + target.capacityRows());
+                    "a full chunk must be sealed first: capacityRows=" + builder.capacityRows());
         }
-        copy8(record, target, Memory.BYTES + 8L * row);
-        long at = Memory.BYTES + 4L * row;
-        copy4(record, target, at);
+        // Fields are held in locals, as raw stores keep the compiler from doing so.
+        byte[][] arrays8 = target.arrays8;
+        long[] from8 = offsets8;
+        for (int i = 0; i < arrays8.length; i++) {
+            Memory.putLong(arrays8[i], Memory.BYTES + 8L * row, Memory.getLong(record, from8[i]));
+        }
+        byte[][] arrays4 = target.arrays4;
+        long[] from4 = offsets4;
+        for (int i = 0; i < arrays4.length; i++) {
+            Memory.putInt(arrays4[i], Memory.BYTES + 4L * row, Memory.getInt(record, from4[i]));
+        }
+        if (!rawOnly) {
+            encodeOthers(record, timestamp, builder);
+        }
+        builder.endRow();
+    }
+
+    private void encodeOthers(T record, long timestamp, ChunkBuilder builder) throws IOException {
         for (Slot<T> slot : narrow) {
-            Memory.putInt(target.columnArray(slot.column), at, narrowed(record, slot));
+            builder.putInt(slot.column, narrowed(record, slot));
         }
         if (timestampColumn >= 0) {
-            target.putLong(timestampColumn, timestamp);
+            builder.putLong(timestampColumn, timestamp);
         }
         for (Slot<T> slot : objects) {
-            encodeObject(slot.getter.get(record), slot, target);
-        }
-        target.endRow();
-    }
-
-    // Raw accesses keep the compiler from holding fields in registers; locals it does hold.
-    private void copy8(T record, ChunkBuilder target, long at) {
-        int[] columns = raw8.columns;
-        long[] offsets = raw8.offsets;
-        for (int i = 0; i < columns.length; i++) {
-            Memory.putLong(
-                    target.columnArray(columns[i]), at, Memory.getLong(record, offsets[i]));
-        }
-    }
-
-    private void copy4(T record, ChunkBuilder target, long at) {
-        int[] columns = raw4.columns;
-        long[] offsets = raw4.offsets;
-        for (int i = 0; i < columns.length; i++) {
-            Memory.putInt(target.columnArray(columns[i]), at, Memory.getInt(record, offsets[i]));
+            encodeObject(slot.getter.get(record), slot, builder);
         }
     }
 

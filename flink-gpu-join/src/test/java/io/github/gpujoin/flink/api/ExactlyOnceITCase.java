@@ -1,0 +1,170 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.state.CheckpointListener;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A job that fails after a checkpoint and starts over from it gives every result once. */
+class ExactlyOnceITCase {
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(2)
+                            .setNumberSlotsPerTaskManager(2)
+                            .build());
+
+    private static final int FACTS = 20_000;
+    private static final int KEYS = 1_000;
+
+    /** Where the failure comes. */
+    enum FailAt {
+        LOAD,
+        JOIN
+    }
+
+    private static final AtomicInteger CHECKPOINTS = new AtomicInteger();
+    private static final AtomicBoolean FAILED = new AtomicBoolean();
+
+    /** A fact or a row of the dimension. */
+    public static class Numbered {
+        public long key;
+        public long number;
+
+        public Numbered() {}
+    }
+
+    @BeforeEach
+    void reset() {
+        CHECKPOINTS.set(0);
+        FAILED.set(false);
+    }
+
+    @ParameterizedTest(name = "fails in {0}, state={1}, partitioned={2}, unaligned={3}")
+    @CsvSource({
+        "LOAD,hashmap,true,false",
+        "LOAD,hashmap,false,false",
+        "JOIN,hashmap,false,false",
+        "JOIN,hashmap,true,true",
+        "LOAD,rocksdb,true,true",
+        "JOIN,rocksdb,true,false",
+        "JOIN,rocksdb,false,true"
+    })
+    void shouldGiveEveryResultOnce(
+            FailAt failAt, String state, boolean partitioned, boolean unaligned) throws Exception {
+        Configuration config = new Configuration();
+        config.set(StateBackendOptions.STATE_BACKEND, state);
+        config.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        config.setString("restart-strategy.fixed-delay.delay", "10 ms");
+        config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "1kb");
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(3);
+        env.enableCheckpointing(50);
+        env.getCheckpointConfig().enableUnalignedCheckpoints(unaligned);
+
+        DataStream<Numbered> dimension = numbers(env, 0, 2 * KEYS - 1, "dimension");
+        DataStream<Numbered> facts = numbers(env, 0, FACTS - 1, "facts");
+        dimension =
+                dimension.map(new Gate(failAt == FailAt.LOAD, KEYS / 2)).returns(Numbered.class);
+        facts = facts.map(new Gate(failAt == FailAt.JOIN, FACTS / 6)).returns(Numbered.class);
+
+        Dimension<Numbered, Numbered> join =
+                StarJoin.facts(facts)
+                        .select("number")
+                        .dimension(dimension)
+                        .on("key", "key")
+                        .select("number AS match");
+        if (partitioned) {
+            join.partitioned();
+        }
+        List<String> results = new ArrayList<>();
+        try (CloseableIterator<Row> rows = join.uid("join").toRows().executeAndCollect()) {
+            rows.forEachRemaining(r -> results.add(r.getField(0) + "|" + r.getField(1)));
+        }
+
+        List<String> expected = new ArrayList<>();
+        for (long fact = 0; fact < FACTS; fact++) {
+            expected.add(fact + "|" + fact % KEYS);
+            expected.add(fact + "|" + (fact % KEYS + KEYS));
+        }
+        results.sort(null);
+        expected.sort(null);
+        assertThat(FAILED).isTrue();
+        assertThat(results).isEqualTo(expected);
+    }
+
+    private static DataStream<Numbered> numbers(
+            StreamExecutionEnvironment env, long from, long to, String name) {
+        return env.fromSource(
+                        new NumberSequenceSource(from, to), WatermarkStrategy.noWatermarks(), name)
+                .map(
+                        n -> {
+                            Numbered row = new Numbered();
+                            row.key = n % KEYS;
+                            row.number = n;
+                            return row;
+                        })
+                .returns(TypeInformation.of(Numbered.class));
+    }
+
+    /**
+     * Slows down after some records until a checkpoint covers them, fails once, and is fast from
+     * then on.
+     */
+    private static final class Gate extends RichMapFunction<Numbered, Numbered>
+            implements CheckpointListener {
+
+        private static final long serialVersionUID = 1L;
+
+        private final boolean fails;
+        private final int afterRecords;
+        private int records;
+
+        Gate(boolean fails, int afterRecords) {
+            this.fails = fails;
+            this.afterRecords = afterRecords;
+        }
+
+        @Override
+        public Numbered map(Numbered value) throws Exception {
+            if (fails && !FAILED.get() && ++records > afterRecords / 2) {
+                if (CHECKPOINTS.get() > 1 && FAILED.compareAndSet(false, true)) {
+                    throw new IllegalStateException("a failure to recover from");
+                }
+                // Barriers pass between two records, never inside one.
+                Thread.sleep(10);
+            }
+            return value;
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            if (fails && records > afterRecords / 2) {
+                CHECKPOINTS.incrementAndGet();
+            }
+        }
+    }
+}
