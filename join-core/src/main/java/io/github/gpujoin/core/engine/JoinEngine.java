@@ -63,9 +63,12 @@ public interface JoinEngine extends AutoCloseable {
     List<PendingProbe> snapshot();
 
     /**
-     * Queues what a snapshot of another engine, of any kind, had pending.
+     * Queues what a snapshot of another engine, of any kind, had pending: all of it, even where
+     * that is more than {@link #submitProbe} would take.
      *
      * @throws IllegalStateException unless JOINING with nothing in flight
+     * @throws IllegalArgumentException where a chunk's schema is not the facts' own; nothing is
+     *     queued then
      */
     void restore(List<PendingProbe> pending);
 

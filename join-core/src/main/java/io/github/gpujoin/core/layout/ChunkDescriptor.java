@@ -22,9 +22,11 @@ package io.github.gpujoin.core.layout;
  *  carriedOffset (0 where no column is carried):
  *      int32 ends[rowCount]   end of each row's carried bytes, counted from the byte after ends
  *      the rows' carried bytes; per carried column, in schema order:
- *        int32 length (-1 is null), then as many bytes
+ *        int32 length (-1 is null; the width, for a type that has one), then as many bytes
  *  lengthBytes: the whole chunk, a multiple of 8
  * </pre>
+ *
+ * <p>Version 1 has no flags: the field is zero.
  */
 public final class ChunkDescriptor {
 

@@ -239,6 +239,7 @@ public abstract class JoinEngineConformance extends JoinEngineStateConformance {
                     .isTrue();
             long[] countByProbeRow = new long[rows];
             long sum = 0;
+            int completedRows = 0;
             for (boolean last = false; !last; ) {
                 ResultBatch batch = next(engine);
                 assertThat(batch.rowCount()).isBetween(0, batch.layout().capacityRows());
@@ -246,8 +247,8 @@ public abstract class JoinEngineConformance extends JoinEngineStateConformance {
                     countByProbeRow[batch.probeRow(row)]++;
                     sum += inner ? batch.getLong(0, 0, row) : 0;
                 }
-                for (int row = 0; row < batch.completedRows(); row++) {
-                    assertThat(countByProbeRow[row]).isEqualTo(inner ? rows : 1);
+                for (; completedRows < batch.completedRows(); completedRows++) {
+                    assertThat(countByProbeRow[completedRows]).isEqualTo(inner ? rows : 1);
                 }
                 last = batch.isLast();
             }

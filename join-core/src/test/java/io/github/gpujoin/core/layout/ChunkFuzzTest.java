@@ -9,12 +9,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Any bytes at all are a chunk that reads within its bounds, or a {@link ChunkFormatException}.
  *
- * <p>The build runs the seeds and the inputs kept in {@code ChunkFuzzTestInputs} beside this
- * class's resources. To search for new ones, for as long as the annotation says:
+ * <p>The build runs the seeds, and the inputs kept in the resource directory {@code
+ * ChunkFuzzTestInputs/shouldReadAnyBytesInBoundsOrSayWhatIsWrong} of this package. To search for
+ * new ones, guided by coverage and with raw memory accesses watched:
  *
- * <pre>JAZZER_FUZZ=1 mvn test -pl join-core -Dtest=ChunkFuzzTest</pre>
+ * <pre>
+ * JAZZER_FUZZ=1 mvn test -pl join-core -Dtest=ChunkFuzzTest -Djazzer.hooks=true -Djazzer.max_duration=1h
+ * </pre>
  *
- * <p>What it finds, it writes into that directory, to be committed with the fix.
+ * <p>What it finds is written into that directory, to be committed with the fix.
  */
 class ChunkFuzzTest {
 

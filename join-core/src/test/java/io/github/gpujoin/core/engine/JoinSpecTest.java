@@ -1,0 +1,113 @@
+package io.github.gpujoin.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JoinSpecTest {
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("a", ColumnType.INT32),
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("text", ColumnType.STRING),
+                    Column.of("d", ColumnType.FLOAT64),
+                    Column.nullable("maybe", ColumnType.INT64));
+
+    private static DimensionSpec dimension(int keyColumn, int factKeyColumn, JoinKind kind) {
+        return new DimensionSpec("part", SCHEMA, keyColumn, factKeyColumn, kind);
+    }
+
+    @Test
+    void shouldKeepAllFixedColumnsButTheKeyOfAnInnerJoin() {
+        assertThat(dimension(1, 0, JoinKind.INNER).payloadColumns()).containsExactly(0, 3);
+        assertThat(dimension(0, 0, JoinKind.INNER).payloadColumns()).containsExactly(1, 3);
+        assertThat(dimension(1, 0, JoinKind.INNER).hasCarriedPayload()).isTrue();
+    }
+
+    @Test
+    void shouldKeepNothingOfASemiJoin() {
+        assertThat(dimension(1, 0, JoinKind.SEMI).payloadColumns()).isEmpty();
+        assertThat(dimension(1, 0, JoinKind.SEMI).hasCarriedPayload()).isFalse();
+    }
+
+    @Test
+    void shouldRefuseAJoinWithoutDimensions() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new JoinSpec(SCHEMA, List.of()))
+                .withMessageContaining("dimensions=[]");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 5, Integer.MAX_VALUE})
+    void shouldRefuseAKeyThatIsNoColumn(int column) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
+                .withMessage("the key is a column of its side: side=part, column=" + column);
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> new JoinSpec(SCHEMA, List.of(dimension(1, column, JoinKind.INNER))))
+                .withMessage(
+                        "the key is a column of its side: side=facts of part, column=" + column);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, STRING", "3, FLOAT64", "4, INT64"})
+    void shouldRefuseAKeyThatIsNoIntegerOrNullable(int column, String type) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
+                .withMessageContaining("side=part")
+                .withMessageContaining("type=" + type);
+    }
+
+    @Test
+    void shouldPlaceResultArraysOneAfterTheOtherAtCacheLines() {
+        JoinSpec spec =
+                new JoinSpec(
+                        SCHEMA,
+                        List.of(dimension(1, 1, JoinKind.INNER), dimension(1, 1, JoinKind.SEMI)));
+        ResultLayout layout = new ResultLayout(spec, 17);
+        assertThat(layout.capacityRows()).isEqualTo(17);
+        assertThat(layout.probeRowOffset()).isZero();
+        assertThat(layout.payloadCount(0)).isEqualTo(2);
+        assertThat(layout.payloadOffset(0, 0)).as("after 17 ints").isEqualTo(128);
+        assertThat(layout.payloadWidth(0, 0)).isEqualTo(4);
+        assertThat(layout.payloadOffset(0, 1)).as("after 17 ints").isEqualTo(256);
+        assertThat(layout.payloadWidth(0, 1)).isEqualTo(8);
+        assertThat(layout.carriedOffset(0)).as("after 17 longs").isEqualTo(448);
+        assertThat(layout.lengthBytes()).as("after 17 references").isEqualTo(640);
+        assertThat(layout.payloadCount(1)).isZero();
+        assertThat(layout.carriedOffset(1)).isEqualTo(-1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 2})
+    void shouldRefuseToGoOnOutsideAChunk(int firstRow) {
+        Chunk chunk = TestChunks.of(SCHEMA, new Object[] {1, 2L, "x", 3.0, null});
+        assertThat(new PendingProbe(chunk, 1).firstRow()).isEqualTo(1);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new PendingProbe(chunk, firstRow))
+                .withMessageContaining("firstRow=" + firstRow + ", rowCount=1");
+    }
+
+    @Test
+    void shouldCountRowsWithoutHeaderAndPadding() {
+        Chunk rows =
+                TestChunks.of(
+                        SCHEMA,
+                        new Object[] {1, 2L, "abc", 3.0, null},
+                        new Object[] {1, 2L, "", 3.0, 9L});
+        assertThat(EngineChecks.payloadBytes(rows)).isEqualTo(2 * 20 + (7 + 4) + (4 + 12));
+        assertThat(EngineChecks.payloadBytes(TestChunks.of(SCHEMA))).isZero();
+    }
+}

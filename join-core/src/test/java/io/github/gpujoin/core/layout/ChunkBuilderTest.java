@@ -1,0 +1,240 @@
+package io.github.gpujoin.core.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.core.region.Memory;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ChunkBuilderTest {
+
+    private static final ChunkSchema FIXED =
+            ChunkSchema.of(Column.of("key", ColumnType.INT64), Column.of("v", ColumnType.INT32));
+    private static final ChunkSchema MIXED =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT32), Column.nullable("text", ColumnType.STRING));
+
+    private static Chunk seal(ChunkBuilder builder) {
+        return builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, 0);
+    }
+
+    private static void addMixed(ChunkBuilder builder, int key, String text) {
+        TestChunks.addRow(builder, key, text);
+    }
+
+    private static Object[] mixedRow(Chunk chunk, int row) {
+        return ChunkSamples.values(new ChunkCursor(MIXED).at(chunk, row));
+    }
+
+    @ParameterizedTest(name = "targetBytes={0}: {1} rows")
+    @CsvSource({"1, 1", "12, 1", "23, 1", "24, 2", "65536, 5461"})
+    void shouldHoldAsManyRowsAsFitTheTarget(int targetBytes, int rows) {
+        ChunkBuilder builder = new ChunkBuilder(FIXED, targetBytes);
+        assertThat(builder.capacityRows()).isEqualTo(rows);
+        for (int row = 0; row < rows; row++) {
+            assertThat(builder.isFull()).isFalse();
+            assertThat(builder.rowCount()).isEqualTo(row);
+            TestChunks.addRow(builder, (long) row, row);
+        }
+        assertThat(builder.isFull()).isTrue();
+        assertThat(seal(builder).rowCount()).isEqualTo(rows);
+        assertThat(builder.isEmpty()).isTrue();
+        assertThat(builder.isFull()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
+    void shouldRefuseATargetWithoutRoom(int targetBytes) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new ChunkBuilder(FIXED, targetBytes))
+                .withMessage("a chunk has room for something: targetBytes=" + targetBytes);
+    }
+
+    @Test
+    void shouldBeFullOnceFixedAndCarriedBytesReachTheTarget() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+        int rows = 0;
+        while (!builder.isFull()) {
+            addMixed(builder, rows++, "x".repeat(92));
+        }
+        assertThat(rows).as("of 4 + 4 + 92 bytes").isEqualTo(10);
+    }
+
+    @Test
+    void shouldTakeARowLargerThanTheTarget() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 16);
+        String text = "y".repeat(1_000_000);
+        addMixed(builder, 7, text);
+        assertThat(builder.isFull()).isTrue();
+        assertThat(mixedRow(seal(builder), 0)).containsExactly(7, text);
+    }
+
+    @Test
+    void shouldRefuseARowBeyondItsCapacity() {
+        ChunkBuilder fixed = new ChunkBuilder(FIXED, 24);
+        TestChunks.addRow(fixed, 1L, 1);
+        TestChunks.addRow(fixed, 2L, 2);
+        ChunkBuilder carried = new ChunkBuilder(ChunkSamples.SCHEMAS.get(2), 1);
+        TestChunks.addRow(carried, "only");
+        for (Runnable write :
+                List.<Runnable>of(
+                        () -> fixed.putInt(1, 3),
+                        () -> fixed.putLong(0, 3),
+                        fixed::endRow,
+                        carried::endRow)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(write::run)
+                    .withMessageContaining("a full chunk must be sealed first: capacityRows=");
+        }
+        assertThat(seal(fixed).rowCount()).isEqualTo(2);
+        assertThat(seal(carried).rowCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseAValueOfAnotherWidthThanItsColumn() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 100);
+        ChunkBuilder fixed = new ChunkBuilder(FIXED, 100);
+        for (Runnable write :
+                List.<Runnable>of(
+                        () -> fixed.putInt(0, 1),
+                        () -> fixed.putFloat(0, 1),
+                        () -> fixed.putLong(1, 1),
+                        () -> fixed.putDouble(1, 1),
+                        () -> builder.putInt(1, 1),
+                        () -> builder.putLong(1, 1))) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(write::run)
+                    .withMessageContaining("a value has the width of its fixed column: column=");
+        }
+    }
+
+    @Test
+    void shouldForgetAnAbandonedRow() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+        builder.putInt(0, 1);
+        builder.addString("gone");
+        builder.abandonRow();
+        addMixed(builder, 2, "kept");
+        builder.putInt(0, 3);
+        builder.addString("gone too");
+        builder.abandonRow();
+        builder.abandonRow();
+        addMixed(builder, 4, null);
+        Chunk chunk = seal(builder);
+        assertThat(chunk.rowCount()).isEqualTo(2);
+        assertThat(mixedRow(chunk, 0)).containsExactly(2, "kept");
+        assertThat(mixedRow(chunk, 1)).containsExactly(4, null);
+    }
+
+    @Test
+    void shouldRefuseToSealWithARowBegun() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+        addMixed(builder, 1, "whole");
+        builder.putInt(0, 2);
+        builder.addString("half");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> seal(builder))
+                .withMessageContaining("row=1");
+        builder.abandonRow();
+        assertThat(seal(builder).rowCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseCarriedValuesThatAreNotTheSchemas() {
+        for (int values : new int[] {0, 2}) {
+            ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+            builder.putInt(0, 1);
+            for (int i = 0; i < values; i++) {
+                builder.addString("text");
+            }
+            builder.endRow();
+            assertThatExceptionOfType(ChunkFormatException.class)
+                    .isThrownBy(() -> seal(builder))
+                    .withMessageContaining("row=0");
+        }
+    }
+
+    @Test
+    void shouldRefuseBytesOutsideTheirArrayAndStayUsable() {
+        ChunkBuilder builder = new ChunkBuilder(ChunkSamples.SCHEMAS.get(2), 16);
+        byte[] value = new byte[10];
+        for (int[] range :
+                new int[][] {{0, -1}, {-1, 2}, {0, 11}, {9, 2}, {0, Integer.MAX_VALUE}}) {
+            assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                    .isThrownBy(() -> builder.addBytes(value, range[0], range[1]));
+        }
+        TestChunks.addRow(builder, "still works");
+        assertThat(seal(builder).rowCount()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-2, 32_768, Integer.MAX_VALUE, Integer.MIN_VALUE})
+    void shouldRefuseADimensionThatDoesNotFitTheHeader(int dimension) {
+        ChunkBuilder builder = new ChunkBuilder(FIXED, 100);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.seal(dimension, 0, 0, 0))
+                .withMessageContaining("dimension=" + dimension);
+    }
+
+    @Test
+    void shouldAdvanceOverRowsWrittenInBulk() {
+        ChunkBuilder builder = new ChunkBuilder(FIXED, 120);
+        for (int row = 0; row < 10; row++) {
+            Memory.putLong(builder.columnArray(0), Memory.BYTES + 8L * row, 100 + row);
+            Memory.putInt(builder.columnArray(1), Memory.BYTES + 4L * row, -row);
+        }
+        builder.advance(4);
+        assertThat(builder.rowCount()).isEqualTo(4);
+        builder.advance(6);
+        assertThat(builder.isFull()).isTrue();
+        Chunk chunk = seal(builder);
+        for (int row = 0; row < 10; row++) {
+            assertThat(chunk.getLong(0, row)).isEqualTo(100 + row);
+            assertThat(chunk.getInt(1, row)).isEqualTo(-row);
+        }
+    }
+
+    @Test
+    void shouldRefuseToAdvanceBeyondItsCapacityOrPastCarriedColumns() {
+        ChunkBuilder fixed = new ChunkBuilder(FIXED, 120);
+        ChunkBuilder mixed = new ChunkBuilder(MIXED, 120);
+        fixed.advance(3);
+        for (int rows : new int[] {-1, 8, Integer.MAX_VALUE}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> fixed.advance(rows))
+                    .withMessageContaining("rows=" + rows + ", room=7");
+        }
+        assertThatIllegalArgumentException().isThrownBy(() -> mixed.advance(1));
+        assertThat(mixed.columnArray(1)).isNull();
+    }
+
+    @Test
+    void shouldCopyCarriedRowsFromAnotherChunk() {
+        Chunk source = ChunkSamples.chunk(3, 20);
+        ChunkBuilder builder = new ChunkBuilder(source.schema(), 10_000);
+        for (int row = 0; row < 20; row++) {
+            builder.addCarriedRow(source.bytes(), source.carriedStart(row), source.carriedEnd(row));
+            builder.endRow();
+        }
+        assertThat(builder.seal(3, -1, 0, 0).bytes()).isEqualTo(source.bytes());
+    }
+
+    @Test
+    void shouldLeaveNothingOfOneChunkInTheNext() {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+        for (int i = 0; i < 20; i++) {
+            addMixed(builder, -1, "of the chunk before");
+        }
+        seal(builder);
+        addMixed(builder, 5, "x");
+        ChunkBuilder fresh = new ChunkBuilder(MIXED, 1_000);
+        addMixed(fresh, 5, "x");
+        assertThat(seal(builder).bytes()).isEqualTo(seal(fresh).bytes());
+    }
+}
