@@ -83,6 +83,10 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     private void select(Chunk chunk) {
         int rowCount = chunk.rowCount();
         boolean filters = hasFilter();
+        if (!filters && projection.nullableKeys().length == 0) {
+            selection.selectAll(rowCount);
+            return;
+        }
         int filtered = 0;
         int nullKeys = 0;
         selection.clear(rowCount);

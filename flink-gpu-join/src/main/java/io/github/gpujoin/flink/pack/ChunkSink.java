@@ -63,7 +63,7 @@ final class ChunkSink {
     }
 
     /**
-     * To be called when rows were added to the partition's builder.
+     * To be called when rows were added to the partition's builder that are its first or fill it.
      *
      * @param rows how many, at least 1
      */

@@ -40,6 +40,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return;
         }
         int partition = 0;
+        RecordEncoder.Target target;
         try {
             if (!encoder.accept(record)) {
                 nullKeyRows.inc();
@@ -50,12 +51,15 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
                 partition = KeyHash.partition(hash, packing.partitions());
             }
             long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
-            encoder.encode(record, timestamp, target(partition));
+            target = target(partition);
+            encoder.encode(record, timestamp, target);
         } catch (Exception e) {
             throw new FlinkRuntimeException(
                     "a record of a side of the join cannot be packed: side=" + packing.side(), e);
         }
-        sink.added(partition, 1);
+        if (target.hasOneRow() || target.isFull()) {
+            sink.added(partition, 1);
+        }
     }
 
     private RecordEncoder.Target target(int partition) {

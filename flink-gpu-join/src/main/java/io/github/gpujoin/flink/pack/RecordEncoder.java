@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -47,21 +48,33 @@ public final class RecordEncoder<T> {
         private final ChunkBuilder builder;
         private final byte[][] arrays8;
         private final byte[][] arrays4;
+        private final boolean carries;
 
         private Target(ChunkBuilder builder, RawColumns raw8, RawColumns raw4) {
             this.builder = builder;
             this.arrays8 = arrays(builder, raw8);
             this.arrays4 = arrays(builder, raw4);
+            this.carries = builder.schema().hasCarried();
+        }
+
+        /** Whether the builder must be sealed; without carried bytes, rows alone fill it. */
+        boolean isFull() {
+            int rows = builder.rowCount();
+            return rows == builder.capacityRows() || (carries && builder.isFull());
+        }
+
+        /** Whether the last row that was written is the first. */
+        boolean hasOneRow() {
+            return builder.rowCount() == 1;
         }
 
         private static byte[][] arrays(ChunkBuilder builder, RawColumns raw) {
-            return Arrays.stream(raw.columns)
-                    .mapToObj(builder::columnArray)
-                    .toArray(byte[][]::new);
+            return Arrays.stream(raw.columns).mapToObj(builder::columnArray).toArray(byte[][]::new);
         }
     }
 
     private final Class<T> type;
+    private final ChunkSchema schema;
     private final boolean exactType;
     private final KeySelector<T, ?> keySelector;
     private final int timestampColumn;
@@ -79,6 +92,7 @@ public final class RecordEncoder<T> {
 
     RecordEncoder(RecordLayout<T> layout) {
         this.type = layout.type().getTypeClass();
+        this.schema = layout.schema();
         this.exactType = layout.isWhole() && layout.schema().indexOf(RecordLayout.RECORD) < 0;
         this.keySelector = layout.keySelector();
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
@@ -195,8 +209,19 @@ public final class RecordEncoder<T> {
                 : narrowed(record, slot);
     }
 
-    /** Makes a builder of the layout's schema ready to be written to. */
+    /**
+     * Makes a builder ready to be written to.
+     *
+     * @throws IllegalArgumentException where its schema is not the layout's
+     */
     public Target target(ChunkBuilder builder) {
+        if (!builder.schema().equals(schema)) {
+            throw new IllegalArgumentException(
+                    "records are written under their layout's schema: expected="
+                            + schema
+                            + ", schema="
+                            + builder.schema());
+        }
         return new Target(builder, raw8, raw4);
     }
 

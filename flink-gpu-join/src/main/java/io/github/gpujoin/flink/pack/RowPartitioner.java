@@ -40,11 +40,8 @@ final class RowPartitioner {
             partitionOf = new int[count];
             sorted = new int[count];
         }
-        findPartitions(chunk, selection.rows(), count);
         Arrays.fill(ends, 0);
-        for (int i = 0; i < count; i++) {
-            ends[partitionOf[i] + 1]++;
-        }
+        countPartitions(chunk, selection.rows(), count);
         for (int p = 0; p < partitions; p++) {
             ends[p + 1] += ends[p];
         }
@@ -68,26 +65,31 @@ final class RowPartitioner {
         return ends[partition];
     }
 
-    private void findPartitions(Chunk chunk, int[] rows, int count) {
+    /** Notes the partition of each row, and in {@code ends[p + 1]} how many rows are of p. */
+    private void countPartitions(Chunk chunk, int[] rows, int count) {
         int offset = chunk.columnOffset(keyColumn);
-        byte[] bytes = chunk.bytes();
-        long start = Memory.BYTES + offset;
         if (offset < 0) {
             for (int i = 0; i < count; i++) {
-                partitionOf[i] = partition(cursor.at(chunk, rows[i]).getLong(keyColumn));
+                note(i, cursor.at(chunk, rows[i]).getLong(keyColumn));
             }
-        } else if (chunk.schema().column(keyColumn).type() == ColumnType.INT64) {
+            return;
+        }
+        byte[] bytes = chunk.bytes();
+        long start = Memory.BYTES + offset;
+        if (chunk.schema().column(keyColumn).type() == ColumnType.INT64) {
             for (int i = 0; i < count; i++) {
-                partitionOf[i] = partition(Memory.getLong(bytes, start + 8L * rows[i]));
+                note(i, Memory.getLong(bytes, start + 8L * rows[i]));
             }
         } else {
             for (int i = 0; i < count; i++) {
-                partitionOf[i] = partition(Memory.getInt(bytes, start + 4L * rows[i]));
+                note(i, Memory.getInt(bytes, start + 4L * rows[i]));
             }
         }
     }
 
-    private int partition(long key) {
-        return KeyHash.partition(KeyHash.hash(key), partitions);
+    private void note(int i, long key) {
+        int partition = KeyHash.partition(KeyHash.hash(key), partitions);
+        partitionOf[i] = partition;
+        ends[partition + 1]++;
     }
 }

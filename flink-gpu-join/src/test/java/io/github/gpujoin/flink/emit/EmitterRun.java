@@ -47,11 +47,12 @@ final class EmitterRun {
             throws Exception {
         RecordEncoder<T> encoder = layout.encoder();
         ChunkBuilder builder = new ChunkBuilder(layout.schema(), 1000);
+        RecordEncoder.Target target = encoder.target(builder);
         List<Chunk> chunks = new ArrayList<>();
         for (int i = 0; i < records.size(); i++) {
             if (encoder.accept(records.get(i))) {
                 long timestamp = i % 5 == 0 ? Long.MIN_VALUE : i;
-                encoder.encode(records.get(i), timestamp, builder);
+                encoder.encode(records.get(i), timestamp, target);
             }
             if (builder.isFull()) {
                 chunks.add(builder.seal(dimension, -1, 0, chunks.size()));

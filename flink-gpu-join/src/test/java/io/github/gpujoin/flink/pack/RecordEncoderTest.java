@@ -42,10 +42,11 @@ class RecordEncoderTest {
     private static <T> Chunk encode(RecordLayout<T> layout, List<T> records) throws Exception {
         RecordEncoder<T> encoder = layout.encoder();
         ChunkBuilder builder = new ChunkBuilder(layout.schema(), 1 << 20);
+        RecordEncoder.Target target = encoder.target(builder);
         long timestamp = 0;
         for (T record : records) {
             if (encoder.accept(record)) {
-                encoder.encode(record, timestamp++, builder);
+                encoder.encode(record, timestamp++, target);
             }
         }
         return builder.seal(0, 0, 0, 0);
@@ -204,7 +205,7 @@ class RecordEncoderTest {
 
         assertThat(encoder.accept(record)).isTrue();
         assertThat(encoder.key(record, 0)).isEqualTo(42);
-        encoder.encode(record, 0, builder);
+        encoder.encode(record, 0, encoder.target(builder));
         assertThat(encoder.accept(new AllKinds())).isFalse();
 
         assertThat(calls[0]).isEqualTo(2);
@@ -268,11 +269,21 @@ class RecordEncoderTest {
     void shouldRefuseToWriteIntoAFullChunk() throws Exception {
         RecordLayout<AllKinds> layout = layout(POJO, List.of("aLong"));
         RecordEncoder<AllKinds> encoder = layout.encoder();
-        ChunkBuilder builder = new ChunkBuilder(layout.schema(), 8);
-        encoder.encode(new AllKinds(), 0, builder);
+        RecordEncoder.Target target = encoder.target(new ChunkBuilder(layout.schema(), 8));
+        encoder.encode(new AllKinds(), 0, target);
 
-        assertThatThrownBy(() -> encoder.encode(new AllKinds(), 0, builder))
+        assertThatThrownBy(() -> encoder.encode(new AllKinds(), 0, target))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("a full chunk must be sealed first: capacityRows=1");
+    }
+
+    @Test
+    void shouldRefuseABuilderOfAnotherSchema() {
+        RecordLayout<AllKinds> layout = layout(POJO, List.of("aLong"));
+        ChunkBuilder other = new ChunkBuilder(layout(POJO, List.of("anInt")).schema(), 64);
+
+        assertThatThrownBy(() -> layout.encoder().target(other))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("records are written under their layout's schema");
     }
 }
