@@ -56,6 +56,11 @@ jvm_opens() {
   grep -o -- '--add-opens=[^ <]*' "$ROOT/pom.xml"
 }
 
+# Maven for a log or a terminal alike; Debian's writes a few colour codes whatever it is told.
+maven() {
+  mvn -B -Dstyle.color=never --no-transfer-progress -f "$ROOT/pom.xml" "$@" | sed -u 's/\x1b\[[0-9;]*m//g'
+}
+
 # Where the sources of a module and of those it stands on lie.
 sources_of() {
   printf '%s\n' "$ROOT/pom.xml" "$ROOT/$1/pom.xml"
@@ -87,7 +92,7 @@ build() {
   need_maven
   note "Building $module (the first build also downloads its dependencies) ..."
   started=$(mktemp)
-  mvn -B -q -Dstyle.color=never -f "$ROOT/pom.xml" package -DskipTests -pl "$module" -am >&2 ||
+  maven -q package -DskipTests -Dspotless.check.skip -Dcyclonedx.skip -pl "$module" -am >&2 ||
     { rm -f "$started"; fail "the build failed: module=$module (see Maven's message above)"; }
   [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file"
   # The stamp carries the time at which the build began: an edit made meanwhile is built next time.

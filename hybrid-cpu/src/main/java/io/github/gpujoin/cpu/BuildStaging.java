@@ -14,6 +14,8 @@ final class BuildStaging implements AutoCloseable {
     private final PagedMemory rows = new PagedMemory();
     private PagedMemory carried = new PagedMemory();
     private long rowCount;
+    private long minKey = Long.MAX_VALUE;
+    private long maxKey = Long.MIN_VALUE;
 
     BuildStaging(RowLayout layout) {
         this.layout = layout;
@@ -25,6 +27,16 @@ final class BuildStaging implements AutoCloseable {
 
     long rowCount() {
         return rowCount;
+    }
+
+    /** Smallest key, once there is one. */
+    long minKey() {
+        return minKey;
+    }
+
+    /** Largest key, once there is one. */
+    long maxKey() {
+        return maxKey;
     }
 
     PagedMemory rows() {
@@ -55,6 +67,7 @@ final class BuildStaging implements AutoCloseable {
 
     private void appendRows(Chunk chunk, int firstRow, int count, long target) {
         copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), firstRow, count, target);
+        widenKeyRange(target, count);
         for (int i = 0; i < layout.payloadCount(); i++) {
             long at = target + layout.payloadOffset(i);
             copyColumn(chunk, layout.payloadColumn(i), layout.payloadWidth(i), firstRow, count, at);
@@ -65,6 +78,18 @@ final class BuildStaging implements AutoCloseable {
                 Memory.putLong(at, copyCarried(chunk, firstRow + i));
             }
         }
+    }
+
+    private void widenKeyRange(long rows, int count) {
+        long min = minKey;
+        long max = maxKey;
+        for (int i = 0; i < count; i++) {
+            long key = layout.key(rows + (long) i * layout.rowBytes());
+            min = Math.min(min, key);
+            max = Math.max(max, key);
+        }
+        minKey = min;
+        maxKey = max;
     }
 
     private void copyColumn(

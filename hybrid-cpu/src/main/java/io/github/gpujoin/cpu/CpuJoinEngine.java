@@ -29,6 +29,7 @@ public final class CpuJoinEngine implements JoinEngine {
     private final List<BuildStaging> staging = new ArrayList<>();
     private final List<CpuJoinTable> tables = new ArrayList<>();
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private final PagedMemory scratch = new PagedMemory();
     private ProbePipeline pipeline;
     private EngineState state = EngineState.LOADING;
     private long buildRows;
@@ -68,10 +69,13 @@ public final class CpuJoinEngine implements JoinEngine {
         CpuJoinEngine fork = new CpuJoinEngine(spec);
         fork.buildRows = buildRows;
         fork.buildBytes = buildBytes;
-        for (CpuJoinTable table : tables) {
-            fork.tables.add(table.retain());
+        try {
+            tables.forEach(table -> fork.tables.add(table.retain()));
+            fork.startJoining();
+        } catch (Throwable e) {
+            fork.close();
+            throw e;
         }
-        fork.startJoining();
         return fork;
     }
 
@@ -103,23 +107,19 @@ public final class CpuJoinEngine implements JoinEngine {
     public void finishBuild() {
         state.require(EngineState.LOADING);
         try {
-            for (BuildStaging side : staging) {
-                tables.add(CpuJoinTableBuilder.build(side));
+            for (int d = 0; d < staging.size(); d++) {
+                boolean keepsRepeats = spec.dimensions().get(d).kind().keepsPayload();
+                tables.add(CpuJoinTableBuilder.build(staging.get(d), keepsRepeats));
             }
+            startJoining();
         } catch (Throwable e) {
             state = state.to(EngineState.FAILED);
             throw e;
         }
-        startJoining();
     }
 
     private void startJoining() {
-        try {
-            pipeline = new ProbePipeline(spec, tables);
-        } catch (Throwable e) {
-            state = state.to(EngineState.FAILED);
-            throw e;
-        }
+        pipeline = new ProbePipeline(spec, tables, scratch);
         state = state.to(EngineState.JOINING);
     }
 
@@ -183,9 +183,7 @@ public final class CpuJoinEngine implements JoinEngine {
         if (state != EngineState.CLOSED) {
             state = state.to(EngineState.CLOSED);
             queue.clear();
-            if (pipeline != null) {
-                pipeline.close();
-            }
+            scratch.close();
             tables.forEach(CpuJoinTable::close);
             tables.clear();
             staging.forEach(BuildStaging::close);

@@ -1,191 +1,134 @@
 package io.github.gpujoin.cpu;
 
-import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Hash table of one dimension: all rows in one array, sorted by hash slot, and a directory that
- * says where each slot starts. Immutable, so threads share it; counted, so the last owner frees it.
- *
- * <p>After Birler, Schmidt, Fent, Neumann: "Simple, Efficient, and Robust Hash Tables for Join
- * Processing" (DaMoN 2024), section 4, "unchained" tables. Rows of a key stand side by side in
- * build order, a miss is nearly always decided by the directory alone, and hash order is memory
- * order in both arrays.
+ * The rows of one dimension, ordered by slot, and a {@link RankDirectory} that finds the key's rows
+ * by counting the keys before it. Immutable, so threads share it; counted, so the last owner frees
+ * it.
  *
  * <pre>
- *  directory, slots + 1 entries of 8 bytes:
- *   63                                  16 15               0
- *  +--------------------------------------+------------------+
- *  | byte offset of the slot's first row  | tags: bit t set  |
- *  | (= end of the slot before it)        | if a key has it  |
- *  +--------------------------------------+------------------+
- *  rows, in {@link RowLayout}: slot 0's rows, slot 1's rows, ..., a copy of the last row
+ *  directory:  . 1 . . 1 1 . . 1 ...     a bit for each different key, at its slot or, where
+ *                |     | |     |         that is taken, at the next free one
+ *  starts:       0     1 2     3         by rank, int64 address; only where keys repeat,
+ *                |     | |      \        else row number rank
+ *  rows:         A     B C C C   D ...   in {@link RowLayout}, equal keys in build order,
+ *                                        and at the end the last row once more
  * </pre>
  *
- * <p>The copy at the end lets a probe look at two rows without asking whether there are two: a key
- * that does not equal the last row does not equal its copy.
+ * <p>A probe may look at two rows in a row without asking whether there are two: a key that does
+ * not equal the last row does not equal its copy. Where {@linkplain SlotFunction#isDirect() each
+ * slot is of one key} and no key repeats, rows have no key, and where they have no payload either,
+ * the directory is all there is.
+ *
+ * <p>A miss is nearly always decided by the directory alone, which for 16-byte rows is an eighth as
+ * large as they are. Equal keys side by side are an idea of Birler, Schmidt, Fent, Neumann:
+ * "Simple, Efficient, and Robust Hash Tables for Join Processing" (DaMoN 2024).
  */
 final class CpuJoinTable implements AutoCloseable {
 
-    /** Bits of a directory entry below the offset. */
-    static final int OFFSET_SHIFT = 16;
-
     private final RowLayout layout;
-    private final long rowCount;
-    private final int slots;
-    private final boolean unique;
+    private final SlotFunction slotFunction;
+    private final RankDirectory directory;
     private final Region rows;
-    private final Region directory;
+    private final Region starts;
     private final PagedMemory carried;
     private final long rowsAddress;
-    private final long directoryAddress;
     private final long rowsEnd;
     private final AtomicInteger owners = new AtomicInteger(1);
 
     /**
      * Takes over the memory.
      *
-     * @param unique whether no key stands twice
+     * @param rowCount rows, without the copy of the last one
+     * @param starts where the rows of each key start, null where no key repeats
      */
     CpuJoinTable(
             RowLayout layout,
-            long rowCount,
-            int slots,
-            boolean unique,
+            SlotFunction slotFunction,
+            RankDirectory directory,
             Region rows,
-            Region directory,
+            long rowCount,
+            Region starts,
             PagedMemory carried) {
         this.layout = layout;
-        this.rowCount = rowCount;
-        this.slots = slots;
-        this.unique = unique;
-        this.rows = rows;
+        this.slotFunction = slotFunction;
         this.directory = directory;
+        this.rows = rows;
+        this.starts = starts;
         this.carried = carried;
         this.rowsAddress = rows.address();
-        this.directoryAddress = directory.address();
         this.rowsEnd = rowsAddress + rowCount * layout.rowBytes();
-    }
-
-    /** Bit of a directory entry that keys of this hash set. */
-    static int tag(long hash) {
-        return (int) (hash >>> 32) & 15;
     }
 
     RowLayout layout() {
         return layout;
     }
 
-    long rowCount() {
-        return rowCount;
+    SlotFunction slotFunction() {
+        return slotFunction;
     }
 
-    /** Whether no key stands twice. */
+    RankDirectory directory() {
+        return directory;
+    }
+
+    /** Whether no key has two rows. */
     boolean isUnique() {
-        return unique;
+        return starts == null;
     }
 
-    /** Bytes of rows, directory and carried values. */
+    /** Bytes of all parts. */
     long lengthBytes() {
-        return rows.lengthBytes() + directory.lengthBytes() + carried.lengthBytes();
+        return rows.lengthBytes()
+                + directory.lengthBytes()
+                + (starts == null ? 0 : starts.lengthBytes())
+                + carried.lengthBytes();
     }
 
     /**
-     * Finds the first row of each key, without branches that depend on data but for the rare third
-     * row of a slot.
+     * Finds which keys' slots are taken.
      *
-     * @param keys address of {@code int64[count]}
-     * @param origins address of room for {@code int32[count]}: indexes of the keys that were found,
-     *     ascending
-     * @param matches address of room for {@code int64[count]}: addresses of their rows
-     * @return number of keys found
+     * @param slots address of {@code int32[count]}
+     * @param scratch address of room for {@code int64[count]}
+     * @param origins address of room for {@code int32[count]}: indexes of the slots taken
+     * @param rows address of room for {@code int64[count]}: addresses of the first rows there
+     * @return number of slots taken
      */
-    int findFirst(long keys, int count, long origins, long matches) {
-        int candidates = findCandidates(keys, count, origins, matches);
-        return layout.keyBytes() == Long.BYTES
-                ? matchLongs(keys, candidates, origins, matches)
-                : matchInts(keys, candidates, origins, matches);
-    }
-
-    /** Keys whose tag is set, with the first row of their slot. */
-    private int findCandidates(long keys, int count, long origins, long firstRows) {
-        long rows = rowsAddress;
-        long entries = directoryAddress;
-        int slots = this.slots;
-        int found = 0;
-        for (int i = 0; i < count; i++) {
-            long hash = KeyHash.hash(Memory.getLong(keys + 8L * i));
-            long entry = Memory.getLong(entries + 8L * KeyHash.slot(hash, slots));
-            Memory.putInt(origins + 4L * found, i);
-            Memory.putLong(firstRows + 8L * found, rows + (entry >>> OFFSET_SHIFT));
-            found += (int) (entry >>> tag(hash)) & 1;
+    int findRows(long slots, int count, long scratch, long origins, long rows) {
+        if (starts == null) {
+            return directory.findTaken(
+                    slots, count, scratch, origins, rows, rowsAddress, layout.rowBytes());
         }
-        return found;
-    }
-
-    /** Narrows candidates to matches, in place. */
-    private int matchLongs(long keys, int candidates, long origins, long matches) {
-        int rowBytes = layout.rowBytes();
-        int found = 0;
-        for (int i = 0; i < candidates; i++) {
-            int origin = Memory.getInt(origins + 4L * i);
-            long row = Memory.getLong(matches + 8L * i);
-            long key = Memory.getLong(keys + 8L * origin);
-            row += rowBytes & differ(Memory.getLong(row), key);
-            if (Memory.getLong(row) != key) {
-                row = findInSlot(key);
-                if (row == 0) {
-                    continue;
-                }
-            }
-            Memory.putInt(origins + 4L * found, origin);
-            Memory.putLong(matches + 8L * found, row);
-            found++;
+        int taken =
+                directory.findTaken(
+                        slots, count, scratch, origins, rows, starts.address(), Long.BYTES);
+        for (int i = 0; i < taken; i++) {
+            Memory.putLong(rows + 8L * i, Memory.getLong(Memory.getLong(rows + 8L * i)));
         }
-        return found;
+        return taken;
     }
 
-    /** As {@link #matchLongs}, for tables of 4-byte keys. */
-    private int matchInts(long keys, int candidates, long origins, long matches) {
-        int rowBytes = layout.rowBytes();
-        int found = 0;
-        for (int i = 0; i < candidates; i++) {
-            int origin = Memory.getInt(origins + 4L * i);
-            long row = Memory.getLong(matches + 8L * i);
-            long key = Memory.getLong(keys + 8L * origin);
-            row += rowBytes & differ(Memory.getInt(row), key);
-            if (Memory.getInt(row) != key) {
-                row = findInSlot(key);
-                if (row == 0) {
-                    continue;
-                }
-            }
-            Memory.putInt(origins + 4L * found, origin);
-            Memory.putLong(matches + 8L * found, row);
-            found++;
-        }
-        return found;
-    }
-
-    /** All ones where the keys differ, else zero. */
-    private static long differ(long a, long b) {
-        long bits = a ^ b;
-        return (bits | -bits) >> 63;
-    }
-
-    /** First row of the key, 0 where there is none. */
-    private long findInSlot(long key) {
-        long entry = directoryAddress + 8L * KeyHash.slot(KeyHash.hash(key), slots);
-        long row = rowsAddress + (Memory.getLong(entry) >>> OFFSET_SHIFT);
-        long end = rowsAddress + (Memory.getLong(entry + 8) >>> OFFSET_SHIFT);
-        for (; row < end; row += layout.rowBytes()) {
+    /** First row of a key that does not stand at its own slot; 0 where there is none. */
+    long findDisplaced(long key) {
+        int slot = slotFunction.slot(key);
+        long rank = directory.rank(slot);
+        while (directory.isTaken(++slot)) {
+            rank++;
+            long row = firstRow(rank);
             if (layout.key(row) == key) {
                 return row;
             }
         }
         return 0;
+    }
+
+    private long firstRow(long rank) {
+        return starts == null
+                ? rowsAddress + rank * layout.rowBytes()
+                : Memory.getLong(starts.address() + 8L * rank);
     }
 
     /** The next row of the same key as a row's, 0 where there is none. */
@@ -210,6 +153,9 @@ final class CpuJoinTable implements AutoCloseable {
             rows.close();
             directory.close();
             carried.close();
+            if (starts != null) {
+                starts.close();
+            }
         }
     }
 }

@@ -1,12 +1,11 @@
 package io.github.gpujoin.cpu;
 
-import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Makes a table of staged rows: a stable radix sort by hash slot, first into partitions that fit a
- * core's cache, then by slot within each partition.
+ * Makes a table of staged rows: a stable radix sort by slot, first into partitions that fit a
+ * core's cache, then into buckets of about one row within each partition.
  *
  * <p>Memory at its peak: the staged rows and the table's rows once each; staging pages go as they
  * are read, and the directory comes after them.
@@ -18,32 +17,51 @@ final class CpuJoinTableBuilder implements AutoCloseable {
 
     private final RowLayout layout;
     private final BuildStaging staging;
+    private final boolean keepsRepeats;
     private final long rowCount;
-    private final int slots;
+    private final SlotFunction slotFunction;
+    private final int bucketShift;
     private final int partitionShift;
     private final int partitions;
     private Region rows;
-    private Region directory;
+    private Region starts;
+    private RankDirectory directory;
     private Region scratch;
-    private boolean unique = true;
+    private Region bucketEnds;
+    private long keyCount;
+    private int nextFreeSlot;
 
-    private CpuJoinTableBuilder(BuildStaging staging) {
+    /**
+     * @param keepsRepeats whether rows of a key after the first one matter
+     */
+    private CpuJoinTableBuilder(BuildStaging staging, boolean keepsRepeats) {
         this.layout = staging.layout();
         this.staging = staging;
+        this.keepsRepeats = keepsRepeats;
         this.rowCount = staging.rowCount();
-        this.slots = (int) Math.min(Integer.MAX_VALUE, Math.max(1, rowCount));
-        long wanted = rowCount * layout.rowBytes() / PARTITION_BYTES;
+        this.slotFunction =
+                SlotFunction.of(rowCount, layout.rowBytes(), staging.minKey(), staging.maxKey());
+        int lastSlot = slotFunction.slots() - 1;
+        this.bucketShift = shiftToFit(lastSlot, rowCount);
+        long wanted = Math.min(MAX_PARTITIONS, rowCount * layout.rowBytes() / PARTITION_BYTES);
+        this.partitionShift = shiftToFit(lastSlot >>> bucketShift, wanted);
+        this.partitions = (lastSlot >>> bucketShift >>> partitionShift) + 1;
+    }
+
+    /**
+     * The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values.
+     */
+    private static int shiftToFit(int last, long count) {
         int shift = 0;
-        while ((slots - 1) >>> shift >= Math.max(1, Math.min(MAX_PARTITIONS, wanted))) {
+        while (last >>> shift >= Math.max(1, count)) {
             shift++;
         }
-        this.partitionShift = shift;
-        this.partitions = ((slots - 1) >>> shift) + 1;
+        return shift;
     }
 
     /** Makes the table and empties the staging. */
-    static CpuJoinTable build(BuildStaging staging) {
-        try (CpuJoinTableBuilder builder = new CpuJoinTableBuilder(staging)) {
+    static CpuJoinTable build(BuildStaging staging, boolean keepsRepeats) {
+        try (CpuJoinTableBuilder builder = new CpuJoinTableBuilder(staging, keepsRepeats)) {
             return builder.build();
         }
     }
@@ -51,23 +69,44 @@ final class CpuJoinTableBuilder implements AutoCloseable {
     private CpuJoinTable build() {
         rows = Region.allocate((rowCount + 1) * layout.rowBytes());
         long[] ends = scatterToPartitions();
-        directory = Region.allocateZeroed((slots + 1L) * Long.BYTES);
+        int spareSlots = slotFunction.isDirect() ? 1 : (int) rowCount + 1;
+        directory = new RankDirectory(slotFunction.slots() + spareSlots);
         scratch = Region.allocate(longestPartition(ends));
-        long start = 0;
+        bucketEnds = Region.allocate((long) Long.BYTES << partitionShift);
+        long start = rows.address();
         for (int p = 0; p < partitions; p++) {
-            int firstSlot = p << partitionShift;
-            int endSlot = (int) Math.min(slots, (p + 1L) << partitionShift);
-            sortPartition(firstSlot, endSlot, start, ends[p]);
-            start = ends[p];
+            long end = rows.address() + ends[p];
+            sortPartition(p << partitionShift, start, end);
+            start = end;
         }
-        Memory.putLong(directory.address() + 8L * slots, start << CpuJoinTable.OFFSET_SHIFT);
-        if (rowCount > 0) {
-            layout.copyRow(rows.address() + start - layout.rowBytes(), rows.address() + start);
+        directory.seal();
+        return table();
+    }
+
+    private CpuJoinTable table() {
+        boolean unique = keyCount == rowCount || !keepsRepeats;
+        RowLayout kept = unique && slotFunction.isDirect() ? layout.withoutKey() : layout;
+        if (!unique) {
+            findStarts();
+        } else if (keyCount < rowCount || kept != layout) {
+            keepFirsts(kept);
+        }
+        long rowsKept = unique ? keyCount : rowCount;
+        if (rowsKept > 0) {
+            long end = rows.address() + rowsKept * kept.rowBytes();
+            kept.copyRow(end - kept.rowBytes(), end);
         }
         CpuJoinTable table =
                 new CpuJoinTable(
-                        layout, rowCount, slots, unique, rows, directory, staging.takeCarried());
+                        kept,
+                        slotFunction,
+                        directory,
+                        rows,
+                        rowsKept,
+                        starts,
+                        staging.takeCarried());
         rows = null;
+        starts = null;
         directory = null;
         return table;
     }
@@ -75,12 +114,13 @@ final class CpuJoinTableBuilder implements AutoCloseable {
     /** Copies rows to their partition, in order; returns the offset at which each one ends. */
     private long[] scatterToPartitions() {
         int rowBytes = layout.rowBytes();
+        int shift = bucketShift + partitionShift;
         long[] next = new long[partitions];
         staging.rows()
                 .forEach(
                         (address, lengthBytes) -> {
                             for (long row = address; row < address + lengthBytes; row += rowBytes) {
-                                next[slot(row) >>> partitionShift] += rowBytes;
+                                next[slot(row) >>> shift] += rowBytes;
                             }
                         });
         long start = 0;
@@ -94,7 +134,7 @@ final class CpuJoinTableBuilder implements AutoCloseable {
                 .drain(
                         (address, lengthBytes) -> {
                             for (long row = address; row < address + lengthBytes; row += rowBytes) {
-                                int partition = slot(row) >>> partitionShift;
+                                int partition = slot(row) >>> shift;
                                 layout.copyRow(row, base + next[partition]);
                                 next[partition] += rowBytes;
                             }
@@ -110,86 +150,134 @@ final class CpuJoinTableBuilder implements AutoCloseable {
         return longest;
     }
 
-    /** Sorts the rows between two offsets by slot and writes their slots' directory entries. */
-    private void sortPartition(int firstSlot, int endSlot, long startOffset, long endOffset) {
+    /** Sorts the rows between two addresses by slot and enters their keys in the directory. */
+    private void sortPartition(int firstBucket, long start, long end) {
         int rowBytes = layout.rowBytes();
-        long entries = directory.address();
-        long from = rows.address() + startOffset;
-        long lengthBytes = endOffset - startOffset;
-        for (long row = from; row < from + lengthBytes; row += rowBytes) {
-            long hash = KeyHash.hash(layout.key(row));
-            long entry = entries + 8L * KeyHash.slot(hash, slots);
-            long counted = Memory.getLong(entry) + ((long) rowBytes << CpuJoinTable.OFFSET_SHIFT);
-            Memory.putLong(entry, counted | 1L << CpuJoinTable.tag(hash));
+        long ends = bucketEnds.address();
+        Memory.fill(null, ends, bucketEnds.lengthBytes(), (byte) 0);
+        for (long row = start; row < end; row += rowBytes) {
+            long bucketEnd = bucketEnd(row, firstBucket);
+            Memory.putLong(bucketEnd, Memory.getLong(bucketEnd) + rowBytes);
         }
-        countsToEnds(firstSlot, endSlot, startOffset);
-        Memory.copy(null, from, null, scratch.address(), lengthBytes);
-        for (long at = lengthBytes - rowBytes; at >= 0; at -= rowBytes) {
-            long row = scratch.address() + at;
-            long entry = entries + 8L * slot(row);
-            long start = Memory.getLong(entry) - ((long) rowBytes << CpuJoinTable.OFFSET_SHIFT);
-            Memory.putLong(entry, start);
-            layout.copyRow(row, rows.address() + (start >>> CpuJoinTable.OFFSET_SHIFT));
+        int buckets = 1 << partitionShift;
+        long next = start;
+        for (int bucket = 0; bucket < buckets; bucket++) {
+            next += Memory.getLong(ends + 8L * bucket);
+            Memory.putLong(ends + 8L * bucket, next);
         }
-        long end = rows.address() + endOffset;
-        for (int slot = endSlot - 1; slot >= firstSlot; slot--) {
-            long start = rows.address() + (Memory.getLong(entries + 8L * slot) >>> 16);
-            if (end - start > rowBytes) {
-                groupByKey(start, end);
-            }
-            end = start;
+        long copy = scratch.address();
+        Memory.copy(null, start, null, copy, end - start);
+        // from the back, so that the ends become starts
+        for (long row = copy + (end - start) - rowBytes; row >= copy; row -= rowBytes) {
+            long bucketEnd = bucketEnd(row, firstBucket);
+            long target = Memory.getLong(bucketEnd) - rowBytes;
+            Memory.putLong(bucketEnd, target);
+            layout.copyRow(row, target);
+        }
+        for (int bucket = 0; bucket < buckets; bucket++) {
+            boolean last = bucket == buckets - 1;
+            enterKeys(
+                    Memory.getLong(ends + 8L * bucket),
+                    last ? end : Memory.getLong(ends + 8L * (bucket + 1)));
         }
     }
 
-    private void countsToEnds(int firstSlot, int endSlot, long startOffset) {
-        long tags = (1L << CpuJoinTable.OFFSET_SHIFT) - 1;
-        long end = startOffset << CpuJoinTable.OFFSET_SHIFT;
-        for (int slot = firstSlot; slot < endSlot; slot++) {
-            long at = directory.address() + 8L * slot;
-            long entry = Memory.getLong(at);
-            end += entry & ~tags;
-            Memory.putLong(at, end | entry & tags);
-        }
+    private long bucketEnd(long row, int firstBucket) {
+        return bucketEnds.address() + 8L * ((slot(row) >>> bucketShift) - firstBucket);
     }
 
     /**
-     * Brings rows of a key together behind its first one, keeping the order among them and among
-     * the others. A slot has few different keys, so a pass for each of them is cheap.
+     * Orders the rows of a bucket by slot and key, stably, and takes a slot for each key. A bucket
+     * has few different keys, so a pass for each of them is cheap however many rows they have.
      */
-    private void groupByKey(long start, long end) {
+    private void enterKeys(long start, long end) {
         int rowBytes = layout.rowBytes();
         long first = start;
         while (first < end) {
-            long key = layout.key(first);
-            long next = first + rowBytes;
-            long others = scratch.address();
-            for (long row = next; row < end; row += rowBytes) {
-                if (layout.key(row) == key) {
-                    layout.copyRow(row, next);
-                    next += rowBytes;
-                    unique = false;
-                } else {
-                    layout.copyRow(row, others);
-                    others += rowBytes;
+            long lowest = first;
+            int lowestSlot = slot(first);
+            for (long row = first + rowBytes; row < end; row += rowBytes) {
+                int slot = slot(row);
+                if (slot < lowestSlot) {
+                    lowest = row;
+                    lowestSlot = slot;
                 }
             }
-            if (next > first + rowBytes) {
-                Memory.copy(null, scratch.address(), null, next, others - scratch.address());
-            }
-            first = next;
+            int position = Math.max(lowestSlot, nextFreeSlot);
+            directory.take(position);
+            nextFreeSlot = position + 1;
+            keyCount++;
+            first = first + rowBytes == end ? end : bringToFront(layout.key(lowest), first, end);
         }
     }
 
+    /** Moves the rows of a key before the others, both in order; returns where the others start. */
+    private long bringToFront(long key, long start, long end) {
+        int rowBytes = layout.rowBytes();
+        long front = start;
+        long others = scratch.address();
+        for (long row = start; row < end; row += rowBytes) {
+            if (layout.key(row) != key) {
+                layout.copyRow(row, others);
+                others += rowBytes;
+            } else {
+                if (front != row) {
+                    layout.copyRow(row, front);
+                }
+                front += rowBytes;
+            }
+        }
+        Memory.copy(null, scratch.address(), null, front, others - scratch.address());
+        return front;
+    }
+
+    private void findStarts() {
+        starts = Region.allocate(keyCount * Long.BYTES);
+        long next = starts.address();
+        for (long i = 0; i < rowCount; i++) {
+            if (isFirstOfKey(i)) {
+                Memory.putLong(next, row(i));
+                next += Long.BYTES;
+            }
+        }
+    }
+
+    /** Replaces the rows by the first one of each key, the key left out where so wished. */
+    private void keepFirsts(RowLayout kept) {
+        int skippedBytes = layout.keyBytes() - kept.keyBytes();
+        Region firsts = Region.allocate((keyCount + 1) * kept.rowBytes());
+        long next = firsts.address();
+        for (long i = 0; i < rowCount; i++) {
+            if (isFirstOfKey(i)) {
+                kept.copyRow(row(i) + skippedBytes, next);
+                next += kept.rowBytes();
+            }
+        }
+        rows.close();
+        rows = firsts;
+    }
+
+    private boolean isFirstOfKey(long index) {
+        return index == 0 || layout.key(row(index)) != layout.key(row(index - 1));
+    }
+
+    private long row(long index) {
+        return rows.address() + index * layout.rowBytes();
+    }
+
     private int slot(long row) {
-        return KeyHash.slot(KeyHash.hash(layout.key(row)), slots);
+        return slotFunction.slot(layout.key(row));
     }
 
     @Override
     public void close() {
-        for (Region region : new Region[] {rows, directory, scratch}) {
+        for (Region region : new Region[] {rows, starts, scratch, bucketEnds}) {
             if (region != null) {
                 region.close();
             }
+        }
+        if (directory != null) {
+            directory.close();
         }
     }
 }

@@ -11,6 +11,8 @@ import io.github.gpujoin.core.region.Memory;
  *  for each dimension so far whose payload stands in results:
  *    int64 match[capacityRows]      address of the build row
  * </pre>
+ *
+ * <p>The scan of a chunk is a batch too, of consecutive rows and without arrays.
  */
 final class MatchBatch {
 
@@ -18,6 +20,12 @@ final class MatchBatch {
     private final long probeRows;
     private final long[] matches;
     private int rowCount;
+    private int firstProbeRow;
+
+    /** A batch for the scan of a chunk. */
+    MatchBatch(int capacityRows) {
+        this(capacityRows, 0, new long[0]);
+    }
 
     /**
      * @param probeRows address of the probeRow array
@@ -37,6 +45,12 @@ final class MatchBatch {
         this.rowCount = rowCount;
     }
 
+    /** For the scan of a chunk. */
+    void setConsecutive(int firstProbeRow, int rowCount) {
+        this.firstProbeRow = firstProbeRow;
+        this.rowCount = rowCount;
+    }
+
     int roomRows() {
         return capacityRows - rowCount;
     }
@@ -45,12 +59,17 @@ final class MatchBatch {
         return capacityRows;
     }
 
+    boolean isConsecutive() {
+        return probeRows == 0;
+    }
+
+    /** Address of the probeRow array, unless rows are consecutive. */
     long probeRows() {
         return probeRows;
     }
 
     int probeRow(int row) {
-        return Memory.getInt(probeRows + 4L * row);
+        return isConsecutive() ? firstProbeRow + row : Memory.getInt(probeRows + 4L * row);
     }
 
     /** Address of the dimension's match array, 0 where there is none. */

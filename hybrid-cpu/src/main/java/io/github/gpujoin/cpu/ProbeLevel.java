@@ -1,7 +1,6 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
@@ -15,6 +14,7 @@ final class ProbeLevel {
 
     private final int dimension;
     private final CpuJoinTable table;
+    private final KeyLookup lookup;
     private final int factKeyColumn;
     private final ColumnType factKeyType;
     private final boolean atMostOne;
@@ -46,10 +46,11 @@ final class ProbeLevel {
         this.table = table;
         this.factKeyColumn = side.factKeyColumn();
         this.factKeyType = factKeyType;
-        this.atMostOne = side.kind() == JoinKind.SEMI || table.isUnique();
+        this.atMostOne = table.isUnique();
         this.input = input;
         this.output = output;
         int capacityRows = Math.max(input.capacityRows(), output.capacityRows());
+        this.lookup = new KeyLookup(table, capacityRows, memory);
         this.keys = memory.take(8L * capacityRows);
         this.origins = memory.take(4L * capacityRows);
         this.foundOrigins = memory.take(4L * capacityRows);
@@ -90,7 +91,7 @@ final class ProbeLevel {
             loadKeys(count);
             long kept = output.matches(dimension);
             long target = kept == 0 ? foundRows : kept + 8L * output.rowCount();
-            int found = table.findFirst(keys, count, origins, target);
+            int found = lookup.findFirst(keys, count, origins, target);
             passOn(found);
             inputRow += count;
         } else {
@@ -107,7 +108,7 @@ final class ProbeLevel {
     private void findNext() {
         int count = input.rowCount() - inputRow;
         loadKeys(count);
-        foundCount = table.findFirst(keys, count, foundOrigins, foundRows);
+        foundCount = lookup.findFirst(keys, count, foundOrigins, foundRows);
         foundIndex = 0;
         if (foundCount == 0) {
             inputRow += count;
@@ -142,13 +143,24 @@ final class ProbeLevel {
     /** Copies what earlier dimensions left for the input rows in {@code origins}. */
     private void passOn(int count) {
         int at = output.rowCount();
-        gatherInts(input.probeRows() + 4L * inputRow, output.probeRows() + 4L * at, count);
+        long probeRows = output.probeRows() + 4L * at;
+        if (input.isConsecutive()) {
+            addOrigins(input.probeRow(inputRow), probeRows, count);
+        } else {
+            gatherInts(input.probeRows() + 4L * inputRow, probeRows, count);
+        }
         for (int d = 0; d < dimension; d++) {
             if (output.matches(d) != 0) {
                 gatherLongs(input.matches(d) + 8L * inputRow, output.matches(d) + 8L * at, count);
             }
         }
         output.setRowCount(at + count);
+    }
+
+    private void addOrigins(int first, long target, int count) {
+        for (int i = 0; i < count; i++) {
+            Memory.putInt(target + 4L * i, first + Memory.getInt(origins + 4L * i));
+        }
     }
 
     private void gatherInts(long source, long target, int count) {
@@ -169,17 +181,36 @@ final class ProbeLevel {
     private void loadKeys(int count) {
         byte[] bytes = chunk.bytes();
         long column = Memory.BYTES + chunk.columnOffset(factKeyColumn);
-        long probeRows = input.probeRows() + 4L * inputRow;
-        if (factKeyType == ColumnType.INT64) {
-            for (int i = 0; i < count; i++) {
-                long row = Memory.getInt(probeRows + 4L * i);
-                Memory.putLong(keys + 8L * i, Memory.getLong(bytes, column + 8L * row));
+        boolean wide = factKeyType == ColumnType.INT64;
+        if (!input.isConsecutive()) {
+            long probeRows = input.probeRows() + 4L * inputRow;
+            if (wide) {
+                gatherLongKeys(bytes, column, probeRows, count);
+            } else {
+                gatherIntKeys(bytes, column, probeRows, count);
             }
+        } else if (wide) {
+            long source = column + 8L * input.probeRow(inputRow);
+            Memory.copy(bytes, source, null, keys, 8L * count);
         } else {
+            long source = column + 4L * input.probeRow(inputRow);
             for (int i = 0; i < count; i++) {
-                long row = Memory.getInt(probeRows + 4L * i);
-                Memory.putLong(keys + 8L * i, Memory.getInt(bytes, column + 4L * row));
+                Memory.putLong(keys + 8L * i, Memory.getInt(bytes, source + 4L * i));
             }
+        }
+    }
+
+    private void gatherLongKeys(byte[] bytes, long column, long probeRows, int count) {
+        for (int i = 0; i < count; i++) {
+            long row = Memory.getInt(probeRows + 4L * i);
+            Memory.putLong(keys + 8L * i, Memory.getLong(bytes, column + 8L * row));
+        }
+    }
+
+    private void gatherIntKeys(byte[] bytes, long column, long probeRows, int count) {
+        for (int i = 0; i < count; i++) {
+            long row = Memory.getInt(probeRows + 4L * i);
+            Memory.putLong(keys + 8L * i, Memory.getInt(bytes, column + 4L * row));
         }
     }
 }

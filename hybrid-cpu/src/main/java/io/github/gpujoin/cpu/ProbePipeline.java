@@ -13,15 +13,16 @@ import java.util.List;
  * before it, down to the scan of the chunk; every level keeps its place between two calls. All
  * memory is taken at the start. Not thread-safe.
  */
-final class ProbePipeline implements AutoCloseable {
+final class ProbePipeline {
 
-    static final int BATCH_ROWS = 1024;
+    /** Few enough for a level's columns to stay in a 32 KiB cache, enough to overlap its misses. */
+    private static final int BATCH_ROWS = 512;
 
     /** A level stops when fewer rows than this fit: a call for a handful would cost as much. */
     private static final int MIN_ROOM_ROWS = BATCH_ROWS / 8;
 
     private final List<CpuJoinTable> tables;
-    private final PagedMemory memory = new PagedMemory();
+    private final PagedMemory memory;
     private final ResultBatch batch;
     private final ProbeLevel[] levels;
     private final MatchBatch[] outputs;
@@ -29,14 +30,18 @@ final class ProbePipeline implements AutoCloseable {
     private Chunk chunk;
     private int scanRow;
 
-    ProbePipeline(JoinSpec spec, List<CpuJoinTable> tables) {
+    /**
+     * @param memory outlives this object
+     */
+    ProbePipeline(JoinSpec spec, List<CpuJoinTable> tables, PagedMemory memory) {
         this.tables = tables;
+        this.memory = memory;
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.batch = new ResultBatch(layout, memory.take(layout.lengthBytes()));
         int dimensions = tables.size();
         this.levels = new ProbeLevel[dimensions];
         this.outputs = new MatchBatch[dimensions];
-        this.scan = new MatchBatch(BATCH_ROWS, memory.take(4L * BATCH_ROWS), new long[0]);
+        this.scan = new MatchBatch(BATCH_ROWS);
         MatchBatch input = scan;
         for (int d = 0; d < dimensions; d++) {
             DimensionSpec side = spec.dimensions().get(d);
@@ -110,10 +115,7 @@ final class ProbePipeline implements AutoCloseable {
 
     private int scan() {
         int count = Math.min(BATCH_ROWS, chunk.rowCount() - scanRow);
-        for (int i = 0; i < count; i++) {
-            Memory.putInt(scan.probeRows() + 4L * i, scanRow + i);
-        }
-        scan.setRowCount(count);
+        scan.setConsecutive(scanRow, count);
         scanRow += count;
         return count;
     }
@@ -155,10 +157,5 @@ final class ProbePipeline implements AutoCloseable {
             long row = Memory.getLong(matches + 8L * i);
             Memory.putInt(target + 4L * i, Memory.getInt(row + offset));
         }
-    }
-
-    @Override
-    public void close() {
-        memory.close();
     }
 }

@@ -1,7 +1,6 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.util.List;
 
@@ -12,7 +11,7 @@ import java.util.List;
  *  0          keyBytes                                carriedOffset    rowBytes
  *  +----------+------------+-----+--------------------+----------------+
  *  | key      | payload 0  | ... | payload n-1        | int64 carried- |
- *  | 4 or 8 B | 4 or 8 B   |     | 4 or 8 B           | Ref, if any    |
+ *  | 0/4/8 B  | 4 or 8 B   |     | 4 or 8 B           | Ref, if any    |
  *  +----------+------------+-----+--------------------+----------------+
  * </pre>
  *
@@ -21,8 +20,7 @@ import java.util.List;
  */
 final class RowLayout {
 
-    private final ChunkSchema schema;
-    private final int keyColumn;
+    private final DimensionSpec dimension;
     private final int keyBytes;
     private final int[] payloadColumns;
     private final int[] payloadOffsets;
@@ -30,10 +28,14 @@ final class RowLayout {
     private final int carriedOffset;
     private final int rowBytes;
 
+    /** Rows with their key. */
     RowLayout(DimensionSpec dimension) {
-        this.schema = dimension.schema();
-        this.keyColumn = dimension.keyColumn();
-        this.keyBytes = schema.column(keyColumn).type().widthBytes();
+        this(dimension, dimension.schema().column(dimension.keyColumn()).type().widthBytes());
+    }
+
+    private RowLayout(DimensionSpec dimension, int keyBytes) {
+        this.dimension = dimension;
+        this.keyBytes = keyBytes;
         List<Integer> columns = dimension.payloadColumns();
         this.payloadColumns = columns.stream().mapToInt(Integer::intValue).toArray();
         this.payloadOffsets = new int[payloadColumns.length];
@@ -41,19 +43,24 @@ final class RowLayout {
         int next = keyBytes;
         for (int i = 0; i < payloadColumns.length; i++) {
             payloadOffsets[i] = next;
-            payloadWidths[i] = schema.column(payloadColumns[i]).type().widthBytes();
+            payloadWidths[i] = dimension.schema().column(payloadColumns[i]).type().widthBytes();
             next += payloadWidths[i];
         }
         this.carriedOffset = dimension.hasCarriedPayload() ? next : -1;
         this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
     }
 
-    /** Column of the build chunks that holds the key. */
-    int keyColumn() {
-        return keyColumn;
+    /** The same rows, for a table that knows their keys by where they stand. */
+    RowLayout withoutKey() {
+        return new RowLayout(dimension, 0);
     }
 
-    /** 4 for INT32 keys, 8 for INT64 keys. */
+    /** Column of the build chunks that holds the key. */
+    int keyColumn() {
+        return dimension.keyColumn();
+    }
+
+    /** 4 for INT32 keys, 8 for INT64 keys, 0 for rows without key. */
     int keyBytes() {
         return keyBytes;
     }

@@ -77,7 +77,10 @@ public final class CpuJoinEngineProfile {
         return switch (keys) {
             case "dense" -> id;
             case "sparse" -> 7L * id + 1;
-            case "random" -> KeyHash.hash(id * 0x9E3779B97F4A7C15L);
+            case "random" ->
+                    type == ColumnType.INT32
+                            ? id * 0x9E3779B1
+                            : KeyHash.hash(id * 0x9E3779B97F4A7C15L);
             default -> throw new IllegalArgumentException("keys=" + keys);
         };
     }

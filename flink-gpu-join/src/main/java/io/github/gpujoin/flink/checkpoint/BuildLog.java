@@ -2,12 +2,13 @@ package io.github.gpujoin.flink.checkpoint;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
-import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.util.function.ThrowingConsumer;
@@ -17,9 +18,9 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *
  * <ul>
  *   <li>Chunks of a partitioned dimension: keyed state under their partition.
- *   <li>Chunks of replicated dimensions: every subtask sees all of them and keeps its share in
- *       union operator state, so that a checkpoint holds one copy and every subtask of any later
- *       parallelism gets all.
+ *   <li>Chunks of replicated dimensions: broadcast state, as every subtask has all of them. (Union
+ *       list state would hold one copy a checkpoint, but rules out checkpoints once some subtasks
+ *       have finished.)
  * </ul>
  */
 public final class BuildLog {
@@ -30,56 +31,50 @@ public final class BuildLog {
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog partitioned;
-    private final ListState<byte[]> replicated;
-    private final int parallelism;
-    private final int subtaskIndex;
+    private final BroadcastState<Long, byte[]> replicated;
+    private long nextReplicated;
 
     /**
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
-            StateInitializationContext context,
-            PartitionKeys keys,
-            IntConsumer setCurrentKey,
-            int parallelism,
-            int subtaskIndex)
+            StateInitializationContext context, PartitionKeys keys, IntConsumer setCurrentKey)
             throws Exception {
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
         this.partitioned = new KeyedChunkLog(context.getKeyedStateStore(), PARTITIONED);
         this.replicated =
                 context.getOperatorStateStore()
-                        .getUnionListState(
-                                new ListStateDescriptor<>(
-                                        REPLICATED, BytePrimitiveArraySerializer.INSTANCE));
-        this.parallelism = parallelism;
-        this.subtaskIndex = subtaskIndex;
+                        .getBroadcastState(
+                                new MapStateDescriptor<>(
+                                        REPLICATED,
+                                        LongSerializer.INSTANCE,
+                                        BytePrimitiveArraySerializer.INSTANCE));
     }
 
     public void append(Chunk chunk) throws Exception {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             setCurrentKey.accept(keys.keyOf(chunk));
             partitioned.append(chunk.bytes());
-        } else if (isOwnShare(chunk)) {
-            replicated.add(chunk.bytes());
+        } else {
+            replicated.put(nextReplicated++, chunk.bytes());
         }
     }
 
     /**
-     * Gives all chunks of a restored snapshot, replicated ones first, and keeps this subtask's
-     * share of those. To be called once, before the first append.
+     * Gives all chunks of a restored snapshot, replicated ones first, each log in its order. To be
+     * called once, before the first append.
      */
     public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {
-        List<byte[]> own = new ArrayList<>();
-        for (byte[] bytes : replicated.get()) {
-            Chunk chunk = wrap.apply(bytes);
-            consumer.accept(chunk);
-            if (isOwnShare(chunk)) {
-                own.add(bytes);
-            }
+        TreeMap<Long, byte[]> inOrder = new TreeMap<>();
+        for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
+            inOrder.put(entry.getKey(), entry.getValue());
         }
-        replicated.update(own);
+        for (byte[] bytes : inOrder.values()) {
+            consumer.accept(wrap.apply(bytes));
+        }
+        nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             long size = partitioned.size();
@@ -87,10 +82,5 @@ public final class BuildLog {
                 consumer.accept(wrap.apply(partitioned.get(i)));
             }
         }
-    }
-
-    /** Chunk headers are the same in every subtask, so that each chunk has one owner. */
-    private boolean isOwnShare(Chunk chunk) {
-        return Math.floorMod(chunk.sequence() + chunk.dimension(), parallelism) == subtaskIndex;
     }
 }

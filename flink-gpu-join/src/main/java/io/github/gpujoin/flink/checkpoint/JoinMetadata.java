@@ -5,84 +5,61 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.KeyHash;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.api.common.state.ListState;
-import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.OperatorStateStore;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
 
 /**
- * What must be the same in the job that wrote a snapshot and the one that restores it, and whether
- * the build side was complete. One entry a subtask, in union operator state:
+ * What must be the same in the job that wrote a snapshot and the one that restores it. In broadcast
+ * state, so that every subtask finds it whatever the parallelism was:
  *
  * <pre>
- *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join | 4 build complete
+ *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join
  * </pre>
  */
 public final class JoinMetadata {
 
     private static final String NAME = "join-metadata";
+    private static final Integer KEY = 0;
     private static final long FORMAT_VERSION = 1;
-    private static final int LENGTH = 5;
 
-    private final ListState<long[]> state;
-    private final long partitions;
-    private final long fingerprint;
+    private final BroadcastState<Integer, long[]> state;
+    private final long[] own;
 
     public JoinMetadata(OperatorStateStore store, JoinSpec spec, int partitions) throws Exception {
         this.state =
-                store.getUnionListState(
-                        new ListStateDescriptor<>(NAME, LongPrimitiveArraySerializer.INSTANCE));
-        this.partitions = partitions;
-        this.fingerprint = fingerprint(spec);
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                NAME,
+                                IntSerializer.INSTANCE,
+                                LongPrimitiveArraySerializer.INSTANCE));
+        this.own = new long[] {FORMAT_VERSION, KeyHash.VERSION, partitions, fingerprint(spec)};
     }
 
     /**
-     * Checks a restored snapshot.
+     * Checks what a snapshot says, if there is one, and writes it for the next.
      *
-     * @return whether the build side was complete in all subtasks
      * @throws IllegalStateException where the snapshot is of another join
      */
-    public boolean restore() throws Exception {
-        boolean complete = true;
-        int subtasks = 0;
-        for (long[] entry : state.get()) {
-            require(
-                    "the snapshot is of a format this release reads",
-                    "entry",
-                    LENGTH,
-                    entry.length);
-            require(
-                    "the snapshot is of a format this release reads",
-                    "format",
-                    FORMAT_VERSION,
-                    entry[0]);
-            require("keys are hashed as they were", "hashVersion", KeyHash.VERSION, entry[1]);
+    public void checkAndWrite() throws Exception {
+        long[] restored = state.get(KEY);
+        if (restored != null) {
+            require("the snapshot has a format this release reads", "format", 0, restored);
+            require("keys are hashed as they were", "hashVersion", 1, restored);
             require(
                     "the maximum parallelism stays what it was when the state was written",
                     "partitions",
-                    partitions,
-                    entry[2]);
+                    2,
+                    restored);
             require(
                     "the join has the dimensions and columns it had when the state was written",
                     "joinFingerprint",
-                    fingerprint,
-                    entry[3]);
-            complete &= entry[4] == 1;
-            subtasks++;
+                    3,
+                    restored);
         }
-        return complete && subtasks > 0;
-    }
-
-    public void snapshot(boolean buildComplete) throws Exception {
-        state.update(
-                List.of(
-                        new long[] {
-                            FORMAT_VERSION,
-                            KeyHash.VERSION,
-                            partitions,
-                            fingerprint,
-                            buildComplete ? 1 : 0
-                        }));
+        state.put(KEY, own);
     }
 
     private static long fingerprint(JoinSpec spec) {
@@ -97,10 +74,11 @@ public final class JoinMetadata {
         return parts.hashCode();
     }
 
-    private static void require(String rule, String name, long expected, long actual) {
-        if (expected != actual) {
+    private void require(String rule, String name, int index, long[] restored) {
+        Long value = index < restored.length ? restored[index] : null;
+        if (value == null || value != own[index]) {
             throw new IllegalStateException(
-                    rule + ": expected " + name + "=" + expected + ", restored=" + actual);
+                    rule + ": expected " + name + "=" + own[index] + ", restored=" + value);
         }
     }
 }

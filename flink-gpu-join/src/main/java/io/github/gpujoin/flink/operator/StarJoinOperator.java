@@ -67,7 +67,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient WatermarkGate watermarks;
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
-    private transient JoinMetadata metadata;
     private transient JoinMetrics joinMetrics;
     private transient JoinPhase phase;
     private transient boolean mailPosted;
@@ -104,8 +103,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + maxParallelism);
         }
         PartitionKeys keys = new PartitionKeys(maxParallelism, parallelism, subtask);
-        metadata = new JoinMetadata(context.getOperatorStateStore(), spec, partitions);
-        buildLog = new BuildLog(context, keys, this::setCurrentKey, parallelism, subtask);
+        new JoinMetadata(context.getOperatorStateStore(), spec, partitions).checkAndWrite();
+        buildLog = new BuildLog(context, keys, this::setCurrentKey);
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
@@ -121,22 +120,18 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
     }
 
+    /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
-        boolean buildComplete = metadata.restore();
         buildLog.replay(this::wrapBuild, chunk -> engine.submitBuild(chunk.dimension(), chunk));
         probeLog.restore();
         for (int i = 0; i < probeLog.size(); i++) {
             watermarks.accepted();
-        }
-        if (buildComplete) {
-            startJoining();
         }
     }
 
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        metadata.snapshot(phase == JoinPhase.JOIN);
         if (phase == JoinPhase.JOIN) {
             probeLog.snapshotInFlight(engine.snapshot());
         }

@@ -1,6 +1,11 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.layout.Chunk;
+import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -11,17 +16,44 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
  * Tells the join when a dimension is complete: turns the dimension's watermarks into silence before
  * the given one and the largest watermark from there on. The join takes the minimum over all
  * dimensions, so each may be complete at a time of its own.
+ *
+ * <p>That a dimension is complete is kept in state and said again after a restore, as its source
+ * may never repeat the watermark.
  */
 final class LoadCompletion extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String NAME = "load-complete";
+    private static final Integer KEY = 0;
+
     private final long completeAtWatermark;
-    private transient boolean complete;
+    private transient BroadcastState<Integer, Boolean> complete;
 
     LoadCompletion(long completeAtWatermark) {
         this.completeAtWatermark = completeAtWatermark;
+    }
+
+    @Override
+    public void initializeState(StateInitializationContext context) throws Exception {
+        super.initializeState(context);
+        complete =
+                context.getOperatorStateStore()
+                        .getBroadcastState(
+                                new MapStateDescriptor<>(
+                                        NAME, IntSerializer.INSTANCE, BooleanSerializer.INSTANCE));
+    }
+
+    @Override
+    public void open() throws Exception {
+        super.open();
+        if (complete.contains(KEY)) {
+            // Not from here: a timer fires once the task runs and may emit.
+            long nowMs = getProcessingTimeService().getCurrentProcessingTime();
+            getProcessingTimeService()
+                    .registerTimer(nowMs, at -> output.emitWatermark(Watermark.MAX_WATERMARK));
+        }
     }
 
     @Override
@@ -30,9 +62,9 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     }
 
     @Override
-    public void processWatermark(Watermark mark) {
-        if (!complete && mark.getTimestamp() >= completeAtWatermark) {
-            complete = true;
+    public void processWatermark(Watermark mark) throws Exception {
+        if (mark.getTimestamp() >= completeAtWatermark && !complete.contains(KEY)) {
+            complete.put(KEY, true);
             output.emitWatermark(Watermark.MAX_WATERMARK);
         }
     }

@@ -1,0 +1,116 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+
+/**
+ * A bitmap of slots with a running count of its bits: tells whether a slot is taken, and how many
+ * are before it. Two bits a slot in all, so that the directory stays in cache where the rows do
+ * not. After Barber et al.: "Memory-Efficient Hash Joins" (PVLDB 8(4), 2014), section 3.
+ *
+ * <pre>
+ *   63                               32 31                                0
+ *  +-----------------------------------+-----------------------------------+
+ *  | bits set in all blocks before     | bit s: slot 32 * block + s taken  |
+ *  +-----------------------------------+-----------------------------------+
+ * </pre>
+ *
+ * <p>Written once, slots ascending; immutable after {@link #seal()}.
+ */
+final class RankDirectory implements AutoCloseable {
+
+    private static final int RANK_SHIFT = 32;
+    private static final int SLOT_MASK = 31;
+    private static final int BLOCK_SHIFT = 5;
+
+    private final Region region;
+    private final long address;
+    private final int blocks;
+
+    /** A directory of empty slots. */
+    RankDirectory(int slots) {
+        this.blocks = (slots + SLOT_MASK) >>> BLOCK_SHIFT;
+        this.region = Region.allocateZeroed((long) blocks * Long.BYTES);
+        this.address = region.address();
+    }
+
+    long lengthBytes() {
+        return region.lengthBytes();
+    }
+
+    void take(int slot) {
+        long at = blockAddress(slot);
+        Memory.putLong(at, Memory.getLong(at) | 1L << (slot & SLOT_MASK));
+    }
+
+    /** Counts the bits, once all are set. */
+    void seal() {
+        long rank = 0;
+        for (int block = 0; block < blocks; block++) {
+            long at = address + 8L * block;
+            long bits = Memory.getLong(at);
+            Memory.putLong(at, bits | rank << RANK_SHIFT);
+            rank += Long.bitCount(bits);
+        }
+    }
+
+    boolean isTaken(int slot) {
+        return isTaken(Memory.getLong(blockAddress(slot)), slot) != 0;
+    }
+
+    /** Number of slots taken before this one. */
+    long rank(int slot) {
+        return rank(Memory.getLong(blockAddress(slot)), slot);
+    }
+
+    /**
+     * Keeps of {@code int32 slots[count]} those that are taken.
+     *
+     * @param scratch address of room for {@code int64[count]}
+     * @param origins address of room for {@code int32[count]}: indexes of the slots kept
+     * @param elements address of room for {@code int64[count]}: {@code base + rank * stride} of
+     *     each, its element in an array of which the directory is the index
+     * @return number of slots kept
+     */
+    int findTaken(
+            long slots,
+            int count,
+            long scratch,
+            long origins,
+            long elements,
+            long base,
+            long stride) {
+        long blocks = address;
+        // nothing but loads here: the shorter the loop, the more of them are under way at once
+        for (int i = 0; i < count; i++) {
+            int slot = Memory.getInt(slots + 4L * i);
+            Memory.putLong(scratch + 8L * i, Memory.getLong(blocks + 8L * (slot >>> BLOCK_SHIFT)));
+        }
+        int taken = 0;
+        for (int i = 0; i < count; i++) {
+            int slot = Memory.getInt(slots + 4L * i);
+            long block = Memory.getLong(scratch + 8L * i);
+            Memory.putInt(origins + 4L * taken, i);
+            Memory.putLong(elements + 8L * taken, base + rank(block, slot) * stride);
+            taken += isTaken(block, slot);
+        }
+        return taken;
+    }
+
+    private long blockAddress(int slot) {
+        return address + 8L * (slot >>> BLOCK_SHIFT);
+    }
+
+    private static int isTaken(long block, int slot) {
+        return (int) (block >>> (slot & SLOT_MASK)) & 1;
+    }
+
+    private static long rank(long block, int slot) {
+        return (block >>> RANK_SHIFT) + Long.bitCount(block & ((1L << (slot & SLOT_MASK)) - 1));
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+}

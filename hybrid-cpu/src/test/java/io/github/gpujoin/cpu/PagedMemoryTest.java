@@ -1,0 +1,59 @@
+package io.github.gpujoin.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PagedMemoryTest {
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {1, 2, 3})
+    void shouldKeepWhatWasWrittenInOrderAndGivePagesBackAsTheyAreRead(long seed) {
+        Random random = new Random(seed);
+        List<Integer> expected = new ArrayList<>();
+        long takenBytes = 0;
+        try (PagedMemory memory = new PagedMemory()) {
+            for (int i = 0; i < 5_000; i++) {
+                int words = 1 + (random.nextInt(100) == 0 ? random.nextInt(9_000) : i % 7);
+                long address = memory.take(4L * words);
+                takenBytes += 4L * words;
+                for (int w = 0; w < words; w++) {
+                    Memory.putInt(address + 4L * w, i + w);
+                    expected.add(i + w);
+                }
+            }
+            assertThat(memory.lengthBytes()).isBetween(takenBytes, takenBytes * 3 / 2);
+            assertThat(integers(memory::forEach)).isEqualTo(expected);
+            assertThat(integers(memory::drain)).isEqualTo(expected);
+            assertThat(memory.lengthBytes()).isZero();
+            assertThat(Region.openCount()).isZero();
+        }
+    }
+
+    private interface Walk {
+        void over(PagedMemory.ExtentVisitor visitor);
+    }
+
+    private static List<Integer> integers(Walk walk) {
+        List<Integer> integers = new ArrayList<>();
+        walk.over(
+                (address, lengthBytes) -> {
+                    for (long at = address; at < address + lengthBytes; at += 4) {
+                        integers.add(Memory.getInt(at));
+                    }
+                });
+        return integers;
+    }
+}

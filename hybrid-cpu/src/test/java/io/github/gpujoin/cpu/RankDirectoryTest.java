@@ -1,0 +1,69 @@
+package io.github.gpujoin.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RankDirectoryTest {
+
+    private static final long BASE = 1_000;
+    private static final long STRIDE = 24;
+
+    @ParameterizedTest(name = "slots={0}, taken of 100={1}, seed={2}")
+    @CsvSource({"1, 0, 1", "1, 100, 2", "31, 50, 3", "32, 100, 4", "33, 100, 5", "5000, 12, 6"})
+    void shouldCountTheSlotsBefore(int slots, int takenOf100, long seed) {
+        Random random = new Random(seed);
+        BitSet taken = new BitSet();
+        try (RankDirectory directory = new RankDirectory(slots)) {
+            for (int slot = 0; slot < slots; slot++) {
+                if (random.nextInt(100) < takenOf100) {
+                    directory.take(slot);
+                    taken.set(slot);
+                }
+            }
+            directory.seal();
+            for (int slot = 0; slot < slots; slot++) {
+                assertThat(directory.isTaken(slot)).isEqualTo(taken.get(slot));
+                assertThat(directory.rank(slot)).isEqualTo(taken.get(0, slot).cardinality());
+            }
+            assertFindsTaken(directory, taken, random.ints(999, 0, slots).toArray());
+        }
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private static void assertFindsTaken(RankDirectory directory, BitSet taken, int[] asked) {
+        List<Integer> origins = new ArrayList<>();
+        List<Long> elements = new ArrayList<>();
+        for (int i = 0; i < asked.length; i++) {
+            if (taken.get(asked[i])) {
+                origins.add(i);
+                elements.add(BASE + STRIDE * taken.get(0, asked[i]).cardinality());
+            }
+        }
+        int n = asked.length;
+        try (Region memory = Region.allocate(24L * n)) {
+            long slots = memory.address();
+            long foundOrigins = slots + 4L * n;
+            long scratch = foundOrigins + 4L * n;
+            long foundElements = scratch + 8L * n;
+            for (int i = 0; i < n; i++) {
+                Memory.putInt(slots + 4L * i, asked[i]);
+            }
+            int found =
+                    directory.findTaken(
+                            slots, n, scratch, foundOrigins, foundElements, BASE, STRIDE);
+            assertThat(found).isEqualTo(origins.size());
+            for (int i = 0; i < found; i++) {
+                assertThat(Memory.getInt(foundOrigins + 4L * i)).isEqualTo(origins.get(i));
+                assertThat(Memory.getLong(foundElements + 8L * i)).isEqualTo(elements.get(i));
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.gpujoin.cpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SlotFunctionTest {
+
+    private static final long[] KEYS =
+            LongStream.concat(
+                            LongStream.rangeClosed(-20, 20),
+                            LongStream.of(
+                                    Long.MIN_VALUE,
+                                    Long.MIN_VALUE + 1,
+                                    Integer.MIN_VALUE,
+                                    Integer.MAX_VALUE,
+                                    1L << 32,
+                                    Long.MAX_VALUE - 1,
+                                    Long.MAX_VALUE))
+                    .toArray();
+
+    @ParameterizedTest(name = "keys from {0} to {1}")
+    @CsvSource({
+        "-3, 5",
+        "0, 0",
+        "-9223372036854775808, -9223372036854775800",
+        "9223372036854775800, 9223372036854775807"
+    })
+    void shouldGiveEachKeyOfANarrowRangeItsOwnSlot(long minKey, long maxKey) {
+        SlotFunction function = SlotFunction.of(10, 16, minKey, maxKey);
+        assertThat(function.isDirect()).isTrue();
+        assertThat(function.slots()).isEqualTo((int) (maxKey - minKey) + 1);
+        for (long key : KEYS) {
+            boolean inside = key >= minKey && key <= maxKey;
+            assertThat(function.slot(key))
+                    .isEqualTo(inside ? (int) (key - minKey) : function.slots());
+        }
+        assertBatchAgrees(function);
+    }
+
+    @ParameterizedTest(name = "keys from {0} to {1}")
+    @CsvSource({
+        "0, 1000000000",
+        "-9223372036854775808, 9223372036854775807",
+        "-4611686018427387905, 4611686018427387904"
+    })
+    void shouldHashKeysThatLieFarApart(long minKey, long maxKey) {
+        SlotFunction function = SlotFunction.of(10, 16, minKey, maxKey);
+        assertThat(function.isDirect()).isFalse();
+        for (long key : KEYS) {
+            assertThat(function.slot(key)).isBetween(0, function.slots() - 1);
+        }
+        assertBatchAgrees(function);
+    }
+
+    private static void assertBatchAgrees(SlotFunction function) {
+        try (Region keys = Region.allocate(8L * KEYS.length);
+                Region slots = Region.allocate(4L * KEYS.length)) {
+            for (int i = 0; i < KEYS.length; i++) {
+                Memory.putLong(keys.address() + 8L * i, KEYS[i]);
+            }
+            function.slots(keys.address(), KEYS.length, slots.address());
+            for (int i = 0; i < KEYS.length; i++) {
+                assertThat(Memory.getInt(slots.address() + 4L * i))
+                        .isEqualTo(function.slot(KEYS[i]));
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeAnEmptyBuildSide() {
+        SlotFunction function = SlotFunction.of(0, 16, Long.MAX_VALUE, Long.MIN_VALUE);
+        assertThat(function.isDirect()).isFalse();
+        assertThat(function.slots()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldKeepSlotNumbersWithinAnInt() {
+        long rows = (1L << 30) - 64;
+        SlotFunction hashed = SlotFunction.of(rows, 16, 0, Long.MAX_VALUE);
+        assertThat(hashed.slots() + rows + 1).isLessThanOrEqualTo(Integer.MAX_VALUE - 31);
+        assertThatThrownBy(() -> SlotFunction.of(rows + 1, 16, 0, Long.MAX_VALUE))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("a table has at most 1073741760 rows: rowCount=1073741761");
+    }
+}
