@@ -23,6 +23,7 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * A sealed batch of rows in columns, backed by one byte array in the layout of {@link
@@ -283,6 +284,19 @@ public final class Chunk {
         if (!holds) {
             throw new ChunkFormatException(rule + ": " + name + "=" + value);
         }
+    }
+
+    /** Chunks are equal where all bytes are, header included. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Chunk that
+                && schema.equals(that.schema)
+                && Arrays.equals(bytes, that.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
     }
 
     @Override
