@@ -96,31 +96,41 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
 
     private void gather(int column, int row, int count) {
         FieldReader reader = readers[column];
-        byte[] target = builder.columnArray(column);
-        int targetRow = builder.rowCount();
         int width = reader.source().type().widthBytes();
+        byte[] target = builder.array();
+        int targetStart = builder.columnOffset(column) + width * builder.rowCount();
         if (!reader.isRaw()) {
-            convert(reader, builder.schema().column(column).type(), target, row, count);
+            convert(reader, column, row, count);
         } else if (reader.source().place() == Place.PAYLOAD_FIXED) {
             long source = reader.start() + (long) width * row;
-            ColumnGather.copyRange(width, null, source, count, target, targetRow);
+            ColumnGather.copyRange(width, null, source, count, target, targetStart);
         } else {
             ColumnGather.copy(
-                    width, reader.base(), reader.start(), probeRows, row, count, target, targetRow);
+                    width,
+                    reader.base(),
+                    reader.start(),
+                    probeRows,
+                    row,
+                    count,
+                    target,
+                    targetStart);
         }
     }
 
     /** A dimension's key that the facts hold in the other width; the value fits, as it is equal. */
-    private void convert(FieldReader reader, ColumnType type, byte[] target, int row, int count) {
+    private void convert(FieldReader reader, int column, int row, int count) {
+        boolean widens = builder.schema().column(column).type() == ColumnType.INT64;
+        int width = widens ? 8 : 4;
+        long target =
+                Memory.BYTES + builder.columnOffset(column) + (long) width * builder.rowCount();
         for (int i = 0; i < count; i++) {
             long at = reader.locate(row + i, probeRows[row + i]);
-            long targetRow = builder.rowCount() + i;
-            if (type == ColumnType.INT64) {
+            if (widens) {
                 int key = Memory.getInt(reader.base(), at);
-                Memory.putLong(target, Memory.BYTES + 8 * targetRow, key);
+                Memory.putLong(builder.array(), target + 8L * i, key);
             } else {
                 long key = Memory.getLong(reader.base(), at);
-                Memory.putInt(target, Memory.BYTES + 4 * targetRow, (int) key);
+                Memory.putInt(builder.array(), target + 4L * i, (int) key);
             }
         }
     }

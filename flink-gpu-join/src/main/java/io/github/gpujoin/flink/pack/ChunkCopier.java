@@ -74,36 +74,36 @@ final class ChunkCopier {
             Chunk chunk, int column, int[] rows, int from, int count, ChunkBuilder builder) {
         int sourceColumn = projection.sourceColumn(column);
         ColumnType type = target.column(column).type();
-        byte[] array = builder.columnArray(column);
-        int targetRow = builder.rowCount();
+        byte[] array = builder.array();
+        int width = type.widthBytes();
+        int targetStart = builder.columnOffset(column) + width * builder.rowCount();
         int offset = chunk.columnOffset(sourceColumn);
         if (offset < 0) {
             for (int i = 0; i < count; i++) {
                 long key = cursor.at(chunk, rows[from + i]).getLong(sourceColumn);
-                put(type, array, targetRow + i, key);
+                put(type, array, targetStart + width * i, key);
             }
         } else if (count > 0 && rows[from + count - 1] - rows[from] == count - 1) {
-            int width = type.widthBytes();
             int start = offset + width * rows[from];
-            System.arraycopy(chunk.bytes(), start, array, width * targetRow, width * count);
+            System.arraycopy(chunk.bytes(), start, array, targetStart, width * count);
         } else {
             ColumnGather.copy(
-                    type.widthBytes(),
+                    width,
                     chunk.bytes(),
                     Memory.BYTES + offset,
                     rows,
                     from,
                     count,
                     array,
-                    targetRow);
+                    targetStart);
         }
     }
 
-    private static void put(ColumnType type, byte[] array, int row, long key) {
+    private static void put(ColumnType type, byte[] array, int at, long key) {
         if (type == ColumnType.INT64) {
-            Memory.putLong(array, Memory.BYTES + 8L * row, key);
+            Memory.putLong(array, Memory.BYTES + at, key);
         } else {
-            Memory.putInt(array, Memory.BYTES + 4L * row, (int) key);
+            Memory.putInt(array, Memory.BYTES + at, (int) key);
         }
     }
 

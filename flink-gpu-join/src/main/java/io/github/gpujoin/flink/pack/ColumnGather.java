@@ -15,7 +15,7 @@ public final class ColumnGather {
      *
      * @param widthBytes of a value, 4 or 8
      * @param source where the source column starts, for {@link Memory}
-     * @param targetRow where the first value goes
+     * @param targetStart index in {@code target} where the first value goes
      */
     public static void copy(
             int widthBytes,
@@ -25,11 +25,11 @@ public final class ColumnGather {
             int from,
             int count,
             byte[] target,
-            int targetRow) {
+            int targetStart) {
         if (widthBytes == 8) {
-            copy8(base, source, rows, from, count, target, Memory.BYTES + 8L * targetRow);
+            copy8(base, source, rows, from, count, target, Memory.BYTES + targetStart);
         } else {
-            copy4(base, source, rows, from, count, target, Memory.BYTES + 4L * targetRow);
+            copy4(base, source, rows, from, count, target, Memory.BYTES + targetStart);
         }
     }
 
@@ -49,12 +49,7 @@ public final class ColumnGather {
 
     /** Copies consecutive values. */
     public static void copyRange(
-            int widthBytes, Object base, long source, int count, byte[] target, int targetRow) {
-        Memory.copy(
-                base,
-                source,
-                target,
-                Memory.BYTES + (long) widthBytes * targetRow,
-                (long) widthBytes * count);
+            int widthBytes, Object base, long source, int count, byte[] target, int targetStart) {
+        Memory.copy(base, source, target, Memory.BYTES + targetStart, (long) widthBytes * count);
     }
 }

@@ -43,17 +43,17 @@ public final class RecordEncoder<T> {
         }
     }
 
-    /** A builder to write to, with its column arrays at hand. Made once for each builder. */
+    /** A builder to write to, with its columns' places at hand. Made once for each builder. */
     public static final class Target {
         private final ChunkBuilder builder;
-        private final byte[][] arrays8;
-        private final byte[][] arrays4;
+        private final long[] starts8;
+        private final long[] starts4;
         private final boolean carries;
 
         private Target(ChunkBuilder builder, RawColumns raw8, RawColumns raw4) {
             this.builder = builder;
-            this.arrays8 = arrays(builder, raw8);
-            this.arrays4 = arrays(builder, raw4);
+            this.starts8 = starts(builder, raw8);
+            this.starts4 = starts(builder, raw4);
             this.carries = builder.schema().hasCarried();
         }
 
@@ -68,8 +68,10 @@ public final class RecordEncoder<T> {
             return builder.rowCount() == 1;
         }
 
-        private static byte[][] arrays(ChunkBuilder builder, RawColumns raw) {
-            return Arrays.stream(raw.columns).mapToObj(builder::columnArray).toArray(byte[][]::new);
+        private static long[] starts(ChunkBuilder builder, RawColumns raw) {
+            return Arrays.stream(raw.columns)
+                    .mapToLong(column -> Memory.BYTES + builder.columnOffset(column))
+                    .toArray();
         }
     }
 
@@ -239,15 +241,16 @@ public final class RecordEncoder<T> {
                     "a full chunk must be sealed first: capacityRows=" + builder.capacityRows());
         }
         // Fields are held in locals, as raw stores keep the compiler from doing so.
-        byte[][] arrays8 = target.arrays8;
+        byte[] array = builder.array();
+        long[] to8 = target.starts8;
         long[] from8 = offsets8;
-        for (int i = 0; i < arrays8.length; i++) {
-            Memory.putLong(arrays8[i], Memory.BYTES + 8L * row, Memory.getLong(record, from8[i]));
+        for (int i = 0; i < to8.length; i++) {
+            Memory.putLong(array, to8[i] + 8L * row, Memory.getLong(record, from8[i]));
         }
-        byte[][] arrays4 = target.arrays4;
+        long[] to4 = target.starts4;
         long[] from4 = offsets4;
-        for (int i = 0; i < arrays4.length; i++) {
-            Memory.putInt(arrays4[i], Memory.BYTES + 4L * row, Memory.getInt(record, from4[i]));
+        for (int i = 0; i < to4.length; i++) {
+            Memory.putInt(array, to4[i] + 4L * row, Memory.getInt(record, from4[i]));
         }
         if (!rawOnly) {
             encodeOthers(record, timestamp, builder);

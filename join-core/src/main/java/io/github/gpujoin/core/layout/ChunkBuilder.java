@@ -17,8 +17,14 @@ public final class ChunkBuilder {
     private final ChunkSchema schema;
     private final int capacityRows;
     private final int targetBytes;
-    private final byte[][] fixed;
     private final int[] widths;
+
+    /** Where each fixed column starts in {@link #bytes}: the layout of a chunk that is full. */
+    private final int[] offsets;
+
+    /** A chunk without a header; given away when it is sealed full, so that nothing is copied. */
+    private byte[] bytes;
+
     private final int[] carriedEnds;
     private byte[] carried;
     private int carriedBytes;
@@ -36,15 +42,15 @@ public final class ChunkBuilder {
         this.targetBytes = targetBytes;
         int rowBytes = schema.fixedRowBytes() + 8 * schema.carriedColumns();
         this.capacityRows = Math.max(1, targetBytes / Math.max(1, rowBytes));
-        this.fixed = new byte[schema.size()][];
         this.widths = new int[schema.size()];
-        for (int i = 0; i < fixed.length; i++) {
+        for (int i = 0; i < widths.length; i++) {
             Column column = schema.column(i);
             if (column.isFixed()) {
                 widths[i] = column.type().widthBytes();
-                fixed[i] = new byte[widths[i] * capacityRows];
             }
         }
+        this.offsets = schema.offsets(capacityRows);
+        this.bytes = new byte[offsets[schema.size()]];
         this.carriedEnds = schema.hasCarried() ? new int[capacityRows] : new int[0];
         this.carried = new byte[schema.hasCarried() ? Math.min(targetBytes, 4096) : 0];
     }
@@ -73,12 +79,12 @@ public final class ChunkBuilder {
 
     /** Sets a fixed INT32 column, or the raw bits of a FLOAT32 one. */
     public void putInt(int column, int value) {
-        Memory.putInt(fixed[column], offsetInColumn(column, Integer.BYTES), value);
+        Memory.putInt(bytes, offsetInColumn(column, Integer.BYTES), value);
     }
 
     /** Sets a fixed INT64 column, or the raw bits of a FLOAT64 one. */
     public void putLong(int column, long value) {
-        Memory.putLong(fixed[column], offsetInColumn(column, Long.BYTES), value);
+        Memory.putLong(bytes, offsetInColumn(column, Long.BYTES), value);
     }
 
     public void putFloat(int column, float value) {
@@ -142,12 +148,22 @@ public final class ChunkBuilder {
         carriedBytes = endedCarriedBytes();
     }
 
-    /** Array behind a fixed column, for loops that fill many rows and then {@link #advance}. */
-    public byte[] columnArray(int column) {
-        return fixed[column];
+    /**
+     * Array behind the fixed columns, for loops that fill many rows and then {@link #advance}. Each
+     * {@link #seal} may change it.
+     */
+    public byte[] array() {
+        return bytes;
     }
 
-    /** Counts rows whose fixed columns were written through {@link #columnArray}. */
+    /**
+     * Where a fixed column starts in {@link #array()}, always the same; -1 for a carried column.
+     */
+    public int columnOffset(int column) {
+        return offsets[column];
+    }
+
+    /** Counts rows whose fixed columns were written through {@link #array}. */
     public void advance(int rows) {
         if (schema.hasCarried() || rows < 0 || rows > capacityRows - rowCount) {
             throw new IllegalArgumentException(
@@ -168,8 +184,21 @@ public final class ChunkBuilder {
      */
     public Chunk seal(int dimension, int partition, long epoch, long sequence) {
         checkSealable(dimension);
-        int[] offsets = schema.offsets(rowCount);
-        int fixedEnd = offsets[schema.size()];
+        boolean asItStands = rowCount == capacityRows && !schema.hasCarried();
+        byte[] sealed = asItStands ? bytes : compacted();
+        if (asItStands) {
+            bytes = new byte[bytes.length];
+        }
+        writeHeader(sealed, dimension, partition, epoch, sequence);
+        rowCount = 0;
+        carriedBytes = 0;
+        return Chunk.unverified(schema, sealed);
+    }
+
+    /** The rows so far in an array of their own, without a header. */
+    private byte[] compacted() {
+        int[] target = schema.offsets(rowCount);
+        int fixedEnd = target[schema.size()];
         long length = fixedEnd;
         if (schema.hasCarried()) {
             length += 4L * rowCount + carriedBytes;
@@ -177,26 +206,23 @@ public final class ChunkBuilder {
         if (length > Integer.MAX_VALUE - 8) {
             throw new ChunkFormatException("a chunk ends before 2 GiB: lengthBytes=" + length);
         }
-        byte[] bytes = new byte[ChunkDescriptor.alignChunk((int) length)];
-        for (int i = 0; i < fixed.length; i++) {
-            if (fixed[i] != null) {
-                System.arraycopy(fixed[i], 0, bytes, offsets[i], widths[i] * rowCount);
+        byte[] copy = new byte[ChunkDescriptor.alignChunk((int) length)];
+        for (int i = 0; i < widths.length; i++) {
+            if (offsets[i] >= 0) {
+                System.arraycopy(bytes, offsets[i], copy, target[i], widths[i] * rowCount);
             }
         }
         if (schema.hasCarried()) {
             for (int row = 0; row < rowCount; row++) {
-                Memory.putInt(bytes, Memory.BYTES + fixedEnd + 4L * row, carriedEnds[row]);
+                Memory.putInt(copy, Memory.BYTES + fixedEnd + 4L * row, carriedEnds[row]);
             }
-            System.arraycopy(carried, 0, bytes, fixedEnd + 4 * rowCount, carriedBytes);
+            System.arraycopy(carried, 0, copy, fixedEnd + 4 * rowCount, carriedBytes);
         }
-        writeHeader(bytes, dimension, partition, epoch, sequence, fixedEnd);
-        rowCount = 0;
-        carriedBytes = 0;
-        return Chunk.unverified(schema, bytes);
+        return copy;
     }
 
     private void writeHeader(
-            byte[] bytes, int dimension, int partition, long epoch, long sequence, int fixedEnd) {
+            byte[] bytes, int dimension, int partition, long epoch, long sequence) {
         long at = Memory.BYTES;
         Memory.putInt(bytes, at + ChunkDescriptor.MAGIC_OFFSET, ChunkDescriptor.MAGIC);
         Memory.putShort(
@@ -210,8 +236,8 @@ public final class ChunkBuilder {
         Memory.putInt(bytes, at + ChunkDescriptor.SCHEMA_OFFSET, schema.fingerprint());
         Memory.putShort(bytes, at + ChunkDescriptor.DIMENSION_OFFSET, (short) dimension);
         Memory.putInt(bytes, at + ChunkDescriptor.PARTITION_OFFSET, partition);
-        Memory.putInt(
-                bytes, at + ChunkDescriptor.CARRIED_OFFSET, schema.hasCarried() ? fixedEnd : 0);
+        int carriedAt = schema.hasCarried() ? schema.offsets(rowCount)[schema.size()] : 0;
+        Memory.putInt(bytes, at + ChunkDescriptor.CARRIED_OFFSET, carriedAt);
         Memory.putLong(bytes, at + ChunkDescriptor.EPOCH_OFFSET, epoch);
         Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
         long checksum = ChunkChecksum.of(bytes, at, bytes.length);
@@ -245,7 +271,7 @@ public final class ChunkBuilder {
                             + widthBytes);
         }
         checkRoom();
-        return Memory.BYTES + (long) widthBytes * rowCount;
+        return Memory.BYTES + offsets[column] + (long) widthBytes * rowCount;
     }
 
     private void checkRoom() {
