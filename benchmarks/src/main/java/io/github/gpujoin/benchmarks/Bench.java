@@ -1,0 +1,31 @@
+package io.github.gpujoin.benchmarks;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** Command line of the measurements. */
+@Command(
+        name = "bin/bench",
+        description = "Measures the join against its peers.",
+        mixinStandardHelpOptions = true,
+        subcommands = {JoinCommand.class, JmhCommand.class, SoakCommand.class})
+public final class Bench {
+
+    private static final String LOG_SETTINGS = "log4j2.configurationFile";
+
+    private Bench() {}
+
+    /**
+     * Exits with 0 if all went well, 1 if a check or a run failed, 2 if the arguments are wrong.
+     */
+    public static void main(String[] args) {
+        if (System.getProperty(LOG_SETTINGS) == null) {
+            System.setProperty(LOG_SETTINGS, "bench-log4j2.properties");
+        }
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Bench()).setCaseInsensitiveEnumValuesAllowed(true);
+    }
+}

@@ -1,0 +1,92 @@
+package io.github.gpujoin.benchmarks;
+
+import io.github.gpujoin.benchmarks.flink.EndlessJoin;
+import io.github.gpujoin.benchmarks.soak.MemorySample;
+import io.github.gpujoin.benchmarks.soak.MemoryTrend;
+import io.github.gpujoin.benchmarks.workload.KeyDomain;
+import io.github.gpujoin.benchmarks.workload.Tuples;
+import java.io.PrintWriter;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Joins without end and watches memory. */
+@Command(
+        name = "soak",
+        description = "Joins without end and fails if memory grows or results stop.",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true)
+final class SoakCommand implements Callable<Integer> {
+
+    private static final long LIVE_SLACK_BYTES = 16L << 20;
+    private static final long RESIDENT_SLACK_BYTES = 128L << 20;
+    private static final long SEED = 42;
+
+    @Spec private CommandSpec spec;
+
+    @Option(names = "--minutes", description = "How long.")
+    private double minutes = 10;
+
+    @Option(names = "--every-seconds", description = "Time between samples of memory.")
+    private int everySeconds = 10;
+
+    @Option(names = "--build-rows", description = "Rows with unique keys.")
+    private int buildRows = 1_000_000;
+
+    @Option(names = "--threads", description = "Slots of the embedded cluster.")
+    private int threads = 2;
+
+    @Override
+    public Integer call() throws Exception {
+        int samples = everySeconds < 1 ? 0 : (int) (minutes * 60 / everySeconds);
+        if (samples < MemoryTrend.MIN_SAMPLES || buildRows < 1 || threads < 1) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "a soak has at least %d samples, rows and threads: minutes=%s, everySeconds=%d"
+                                    .formatted(MemoryTrend.MIN_SAMPLES, minutes, everySeconds)
+                            + ", buildRows=%d, threads=%d".formatted(buildRows, threads));
+        }
+        Tuples tuples = Tuples.generate(buildRows, 4L * buildRows, KeyDomain.DENSE, SEED);
+        MemoryTrend trend = new MemoryTrend(LIVE_SLACK_BYTES, RESIDENT_SLACK_BYTES);
+        try (EndlessJoin join = EndlessJoin.start(tuples, threads)) {
+            watch(join, trend, samples);
+        }
+        Map<String, Long> growth = trend.growthBytes();
+        if (!growth.isEmpty()) {
+            spec.commandLine().getErr().println("memory must stay flat: grownByBytes=" + growth);
+            return 1;
+        }
+        spec.commandLine().getOut().println("RESULT soak memory=flat samples=" + samples);
+        return 0;
+    }
+
+    private void watch(EndlessJoin join, MemoryTrend trend, int samples) throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        out.printf("%8s %10s %12s %12s %14s%n", "s", "heap MiB", "regions MiB", "RSS MiB", "rows");
+        long rowsBefore = 0;
+        for (int i = 1; i <= samples; i++) {
+            TimeUnit.SECONDS.sleep(everySeconds);
+            join.requireRunning();
+            MemorySample sample = MemorySample.take();
+            trend.add(sample);
+            long rows = join.resultRows();
+            out.printf(
+                    "%8d %10d %12d %12d %14d%n",
+                    (long) i * everySeconds,
+                    sample.heapBytes() >> 20,
+                    sample.regionBytes() >> 20,
+                    sample.residentBytes() >> 20,
+                    rows);
+            out.flush();
+            if (i > 1 && rows == rowsBefore) {
+                throw new IllegalStateException("results must keep coming: resultRows=" + rows);
+            }
+            rowsBefore = rows;
+        }
+    }
+}

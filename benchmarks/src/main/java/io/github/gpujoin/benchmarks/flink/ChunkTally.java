@@ -1,0 +1,40 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+
+/** Result rows in columns, all of them payloads. */
+final class ChunkTally implements Tally<Chunk> {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public int rows(Chunk result) {
+        return result.rowCount();
+    }
+
+    @Override
+    public long payloads(Chunk result) {
+        long sum = 0;
+        for (int column = 0; column < result.schema().size(); column++) {
+            sum += columnSum(result, column);
+        }
+        return sum;
+    }
+
+    private static long columnSum(Chunk chunk, int column) {
+        if (chunk.schema().column(column).type() != ColumnType.INT64) {
+            throw new IllegalArgumentException(
+                    "payloads are INT64: column=" + chunk.schema().column(column));
+        }
+        byte[] bytes = chunk.bytes();
+        long at = Memory.BYTES + chunk.columnOffset(column);
+        long end = at + 8L * chunk.rowCount();
+        long sum = 0;
+        for (; at < end; at += 8) {
+            sum += Memory.getLong(bytes, at);
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,165 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.benchmarks.workload.Tuples;
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * One job's clock, shared by its sources and sinks in the process of the embedded cluster.
+ *
+ * <p>The clock is the same for every Flink contender and leaves out the start of the cluster, the
+ * deployment and the loading of the build side:
+ *
+ * <ol>
+ *   <li>Build sources send their rows. Probe sources send a few <em>primes</em>: the last build
+ *       chunk of each build subtask, as probes. Flink's channels keep order, so when all primes
+ *       have been answered, all build rows before them are in the join's table. Nothing is timed.
+ *   <li>The last answer to a prime starts the clock and lets the probe sources go. At this moment
+ *       the build side is loaded and no record is under way.
+ *   <li>The clock stops when the last sink has taken its last result.
+ * </ol>
+ *
+ * <p>A rate is thus all probe rows after the primes over the time from the first of them leaving
+ * its source to the last result arriving. Sources and sinks find their run by its number, since
+ * they are serialised on the way to the cluster; so the cluster must be in this process.
+ */
+final class FlinkRun implements AutoCloseable {
+
+    private static final Map<Integer, FlinkRun> OPEN = new ConcurrentHashMap<>();
+    private static final AtomicInteger NEXT_ID = new AtomicInteger();
+
+    private final int id = NEXT_ID.incrementAndGet();
+    private final Tuples tuples;
+    private final List<Chunk> timed;
+    private final int parallelism;
+    private final boolean endless;
+    private final long primeRows;
+    private final AtomicLong primesAnswered = new AtomicLong();
+    private final CompletableFuture<Void> gate = new CompletableFuture<>();
+    private final LongAdder endlessRows = new LongAdder();
+    private volatile long startNs;
+    private long endNs;
+    private JoinAnswer answer = JoinAnswer.NOTHING;
+
+    private FlinkRun(Tuples tuples, List<Chunk> timed, int parallelism, boolean endless) {
+        this.tuples = tuples;
+        this.timed = timed;
+        this.parallelism = parallelism;
+        this.endless = endless;
+        long rows = 0;
+        for (int subtask = 0; subtask < parallelism; subtask++) {
+            rows += Tuples.rowCount(primes(subtask));
+        }
+        this.primeRows = rows;
+    }
+
+    /** A run whose probe sources send the timed chunks once. */
+    static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
+        return register(new FlinkRun(tuples, timed, parallelism, false));
+    }
+
+    /** A run whose probe sources send the probe chunks over and over until it is cancelled. */
+    static FlinkRun endless(Tuples tuples, int parallelism) {
+        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true));
+    }
+
+    private static FlinkRun register(FlinkRun run) {
+        OPEN.put(run.id, run);
+        return run;
+    }
+
+    static FlinkRun of(int id) {
+        FlinkRun run = OPEN.get(id);
+        if (run == null) {
+            throw new IllegalStateException(
+                    "sources and sinks run in the process that opened the run: run=" + id);
+        }
+        return run;
+    }
+
+    int id() {
+        return id;
+    }
+
+    boolean isEndless() {
+        return endless;
+    }
+
+    /** Build chunks that a subtask sends. */
+    List<Chunk> build(int subtask) {
+        return Tuples.share(tuples.build(), subtask, parallelism);
+    }
+
+    /** Probe chunks that a subtask sends before the gate opens. */
+    List<Chunk> primes(int subtask) {
+        List<Chunk> own = new ArrayList<>(build(subtask));
+        return own.isEmpty() ? own : List.of(Tuples.asProbe(own.get(own.size() - 1)));
+    }
+
+    /** Probe chunks that a subtask sends after the gate opened. */
+    List<Chunk> timed(int subtask) {
+        return Tuples.share(timed, subtask, parallelism);
+    }
+
+    /** Completes when all primes have been answered. */
+    CompletableFuture<Void> gate() {
+        return gate;
+    }
+
+    /** Tells of result rows that arrived before the gate opened. */
+    void primesAnswered(long rows) {
+        long sum = primesAnswered.addAndGet(rows);
+        if (sum > primeRows) {
+            throw new IllegalStateException(
+                    "each prime has one answer: primes=" + primeRows + ", answers=" + sum);
+        }
+        if (sum == primeRows) {
+            startNs = System.nanoTime();
+            gate.complete(null);
+        }
+    }
+
+    boolean isGateOpen() {
+        return gate.isDone();
+    }
+
+    String progress() {
+        return "primes=" + primeRows + ", answers=" + primesAnswered.get();
+    }
+
+    /** Tells of result rows of an endless run, which has no end to tell them at. */
+    void addResultRows(long rows) {
+        endlessRows.add(rows);
+    }
+
+    long resultRows() {
+        return endlessRows.sum();
+    }
+
+    /** Tells that a sink has taken its last result; {@code part} is what it took. */
+    synchronized void finished(JoinAnswer part) {
+        endNs = Math.max(endNs, System.nanoTime());
+        answer = answer.plus(part);
+    }
+
+    synchronized JoinAnswer answer() {
+        return answer;
+    }
+
+    synchronized long elapsedNs() {
+        return endNs - startNs;
+    }
+
+    @Override
+    public void close() {
+        OPEN.remove(id);
+    }
+}

@@ -1,0 +1,19 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.benchmarks.workload.JoinedRow;
+
+/** A result row as a POJO. */
+final class JoinedRowTally implements Tally<JoinedRow> {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public int rows(JoinedRow result) {
+        return 1;
+    }
+
+    @Override
+    public long payloads(JoinedRow result) {
+        return result.probePayload + result.buildPayload;
+    }
+}

@@ -1,0 +1,12 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import java.io.Serializable;
+
+/** Reads the rows of a result record. */
+interface Tally<R> extends Serializable {
+
+    int rows(R result);
+
+    /** Sum of the build and probe payloads of all rows. */
+    long payloads(R result);
+}

@@ -1,0 +1,63 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import org.apache.flink.api.connector.sink2.Sink;
+import org.apache.flink.api.connector.sink2.SinkWriter;
+import org.apache.flink.api.connector.sink2.WriterInitContext;
+
+/** Counts and sums results, opens the run's gate, and stops its clock at the end of input. */
+final class TallySink<R> implements Sink<R> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int run;
+    private final Tally<R> tally;
+
+    TallySink(FlinkRun run, Tally<R> tally) {
+        this.run = run.id();
+        this.tally = tally;
+    }
+
+    @Override
+    public SinkWriter<R> createWriter(WriterInitContext context) {
+        return new Writer<>(FlinkRun.of(run), tally);
+    }
+
+    private static final class Writer<R> implements SinkWriter<R> {
+
+        private final FlinkRun run;
+        private final Tally<R> tally;
+        private final boolean endless;
+        private long count;
+        private long checksum;
+
+        Writer(FlinkRun run, Tally<R> tally) {
+            this.run = run;
+            this.tally = tally;
+            this.endless = run.isEndless();
+        }
+
+        @Override
+        public void write(R result, Context context) {
+            if (run.isGateOpen()) {
+                count += tally.rows(result);
+                checksum += tally.payloads(result);
+                if (endless) {
+                    run.addResultRows(tally.rows(result));
+                }
+            } else {
+                run.primesAnswered(tally.rows(result));
+            }
+        }
+
+        @Override
+        public void flush(boolean endOfInput) {
+            if (endOfInput) {
+                run.finished(new JoinAnswer(count, checksum));
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,19 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.core.layout.Chunk;
+
+/** Sends chunks as they are. */
+final class WholeChunks implements RecordCutter<Chunk> {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public int rowsAt(Chunk chunk, int row) {
+        return chunk.rowCount();
+    }
+
+    @Override
+    public Chunk record(Chunk chunk, int row) {
+        return chunk;
+    }
+}

@@ -1,0 +1,17 @@
+package io.github.gpujoin.benchmarks.join;
+
+/** One way to join the tuples. Used by one thread. */
+public interface Contender extends AutoCloseable {
+
+    /** Name in reports: lower case with hyphens. */
+    String name();
+
+    /** Does what is never timed, such as loading tables. Called once, before the first run. */
+    void prepare() throws Exception;
+
+    /** Joins once and says how long it took. */
+    Measurement run() throws Exception;
+
+    @Override
+    void close() throws Exception;
+}

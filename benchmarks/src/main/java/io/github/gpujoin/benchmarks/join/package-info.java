@@ -1,0 +1,2 @@
+/** The join comparison: contenders, rounds, statistics and reports. */
+package io.github.gpujoin.benchmarks.join;

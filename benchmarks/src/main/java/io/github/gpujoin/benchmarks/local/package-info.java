@@ -1,0 +1,2 @@
+/** Contenders that run in this process without Flink. */
+package io.github.gpujoin.benchmarks.local;

@@ -1,0 +1,2 @@
+/** Entry point of the measurements against peers. */
+package io.github.gpujoin.benchmarks;

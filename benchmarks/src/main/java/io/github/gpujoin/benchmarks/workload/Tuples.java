@@ -1,0 +1,175 @@
+package io.github.gpujoin.benchmarks.workload;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * The two relations, in columnar chunks on the heap: build tuples with unique keys in random order,
+ * probe tuples whose keys are uniform over the build keys, so that each matches exactly once.
+ *
+ * <p>Made once, before anything is timed. Contenders that take columns are handed these chunks;
+ * contenders that take rows pay for making a row out of two columns, as any row source does.
+ *
+ * <p>The expected answer is summed while the tuples are drawn, from the build tuple that each probe
+ * key was drawn from: no join takes part in it. Immutable, so threads may share it. The same
+ * arguments give the same tuples.
+ */
+public final class Tuples {
+
+    /** 256 KiB of tuples a chunk. */
+    public static final int CHUNK_ROWS = 16_384;
+
+    /** Payloads have 31 bits, so that sums over billions of rows fit in 63. */
+    private static final long PAYLOAD_MASK = 0x7FFF_FFFFL;
+
+    private final List<Chunk> build;
+    private final List<Chunk> probe;
+    private final List<JoinAnswer> answers;
+
+    private Tuples(List<Chunk> build, List<Chunk> probe, List<JoinAnswer> answers) {
+        this.build = List.copyOf(build);
+        this.probe = List.copyOf(probe);
+        this.answers = List.copyOf(answers);
+    }
+
+    /**
+     * Draws the tuples.
+     *
+     * @param buildRows from 1 to {@link Integer#MAX_VALUE} - 8
+     * @param probeRows at least 1
+     */
+    public static Tuples generate(int buildRows, long probeRows, KeyDomain domain, long seed) {
+        if (buildRows < 1 || buildRows > Integer.MAX_VALUE - 8) {
+            throw new IllegalArgumentException(
+                    "there is at least one build row: buildRows=" + buildRows);
+        }
+        if (probeRows < 1) {
+            throw new IllegalArgumentException(
+                    "there is at least one probe row: probeRows=" + probeRows);
+        }
+        SplittableRandom random = new SplittableRandom(seed);
+        long salt = random.nextLong();
+        List<Chunk> build = new ArrayList<>();
+        int[] order = shuffled(buildRows, random);
+        ChunkBuilder builder = chunkBuilder(TupleSchemas.BUILD);
+        for (int id : order) {
+            append(builder, domain.key(id), payload(id, salt));
+            sealIfDue(builder, 0, build, buildRows);
+        }
+        List<Chunk> probe = new ArrayList<>();
+        List<JoinAnswer> answers = new ArrayList<>();
+        drawProbes(buildRows, probeRows, domain, salt, random, probe, answers);
+        return new Tuples(build, probe, answers);
+    }
+
+    private static void drawProbes(
+            int buildRows,
+            long probeRows,
+            KeyDomain domain,
+            long salt,
+            SplittableRandom random,
+            List<Chunk> probe,
+            List<JoinAnswer> answers) {
+        ChunkBuilder builder = chunkBuilder(TupleSchemas.PROBE);
+        long sum = 0;
+        for (long row = 0; row < probeRows; row++) {
+            int id = random.nextInt(buildRows);
+            long payload = random.nextLong() & PAYLOAD_MASK;
+            append(builder, domain.key(id), payload);
+            sum += payload + payload(id, salt);
+            int rows = builder.rowCount();
+            if (sealIfDue(builder, ChunkDescriptor.FACTS, probe, probeRows)) {
+                answers.add(new JoinAnswer(rows, sum));
+                sum = 0;
+            }
+        }
+    }
+
+    public List<Chunk> build() {
+        return build;
+    }
+
+    public List<Chunk> probe() {
+        return probe;
+    }
+
+    /** Leading probe chunks with at least that many rows in sum, or all there are. */
+    public List<Chunk> probe(long rows) {
+        long before = (rows - 1) / CHUNK_ROWS; // chunks before the one of the last row
+        return before >= probe.size() ? probe : probe.subList(0, (int) before + 1);
+    }
+
+    /** The answer for the leading {@code chunks} probe chunks. */
+    public JoinAnswer expected(int chunks) {
+        return answers.subList(0, chunks).stream().reduce(JoinAnswer.NOTHING, JoinAnswer::plus);
+    }
+
+    public long buildRows() {
+        return rowCount(build);
+    }
+
+    public static long rowCount(List<Chunk> chunks) {
+        return chunks.stream().mapToLong(Chunk::rowCount).sum();
+    }
+
+    /** Every {@code shares}-th chunk, from chunk {@code share} on: what one subtask reads. */
+    public static List<Chunk> share(List<Chunk> chunks, int share, int shares) {
+        List<Chunk> own = new ArrayList<>();
+        for (int i = share; i < chunks.size(); i += shares) {
+            own.add(chunks.get(i));
+        }
+        return own;
+    }
+
+    /** The tuples of a build chunk as a probe chunk; each matches itself. */
+    public static Chunk asProbe(Chunk build) {
+        ChunkBuilder builder = chunkBuilder(TupleSchemas.PROBE);
+        for (int row = 0; row < build.rowCount(); row++) {
+            append(
+                    builder,
+                    build.getLong(TupleSchemas.KEY, row),
+                    build.getLong(TupleSchemas.PAYLOAD, row));
+        }
+        return builder.seal(
+                ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, build.sequence());
+    }
+
+    private static ChunkBuilder chunkBuilder(ChunkSchema schema) {
+        return new ChunkBuilder(schema, CHUNK_ROWS * TupleSchemas.TUPLE_BYTES);
+    }
+
+    private static void append(ChunkBuilder builder, long key, long payload) {
+        builder.putLong(TupleSchemas.KEY, key);
+        builder.putLong(TupleSchemas.PAYLOAD, payload);
+        builder.endRow();
+    }
+
+    private static boolean sealIfDue(
+            ChunkBuilder builder, int dimension, List<Chunk> chunks, long totalRows) {
+        long rows = (long) chunks.size() * CHUNK_ROWS + builder.rowCount();
+        if (!builder.isFull() && rows < totalRows) {
+            return false;
+        }
+        chunks.add(builder.seal(dimension, ChunkDescriptor.UNPARTITIONED, 0, chunks.size()));
+        return true;
+    }
+
+    private static long payload(int id, long salt) {
+        return KeyDomain.mix(id ^ salt) & PAYLOAD_MASK;
+    }
+
+    private static int[] shuffled(int n, SplittableRandom random) {
+        int[] order = new int[n];
+        for (int i = 0; i < n; i++) {
+            int j = random.nextInt(i + 1);
+            order[i] = order[j];
+            order[j] = i;
+        }
+        return order;
+    }
+}

@@ -1,0 +1,84 @@
+package io.github.gpujoin.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.gpujoin.core.region.Region;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class BenchITCase {
+
+    private static final Pattern RESULT =
+            Pattern.compile("RESULT ([a-z-]+) tuples_per_second=([0-9]+) checksum=([0-9]+)");
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int bench(String... args) {
+        CommandLine line = Bench.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        return line.execute(args);
+    }
+
+    @Test
+    void shouldJoinWithEveryContenderAndAgree(@TempDir Path dir) throws Exception {
+        long openBefore = Region.openCount();
+        Path json = dir.resolve("result.json");
+        int exit =
+                bench(
+                        "join",
+                        "--build-rows=20000",
+                        "--probe-rows=100000",
+                        "--rounds=1",
+                        "--json=" + json);
+        assertThat(exit).as(err.toString()).isZero();
+        List<String[]> results =
+                out.toString()
+                        .lines()
+                        .map(RESULT::matcher)
+                        .filter(Matcher::matches)
+                        .map(line -> new String[] {line.group(1), line.group(2), line.group(3)})
+                        .toList();
+        assertThat(results)
+                .extracting(result -> result[0])
+                .containsExactly(
+                        "ours-engine",
+                        "ours-flink-columnar",
+                        "ours-flink-pojo",
+                        "flink-keyed-datastream",
+                        "flink-sql-streaming",
+                        "flink-sql-batch",
+                        "duckdb");
+        assertThat(results).extracting(result -> result[2]).containsOnly(results.get(0)[2]);
+        assertThat(results).allMatch(result -> Long.parseLong(result[1]) > 0);
+        JsonNode document = new ObjectMapper().readTree(json.toFile());
+        assertThat(document.at("/command").asText())
+                .startsWith("bin/bench join --build-rows=20000");
+        assertThat(document.at("/contenders")).hasSize(7);
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "join --build-rows 0, the number must be positive: --build-rows=0",
+        "join --threads -1, the number must be positive: --threads=-1",
+        "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
+        "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
+    })
+    void shouldRejectBadArgumentsInOneSentence(String args, String message) {
+        assertThat(bench(args.replace(';', ',').split(" "))).isEqualTo(2);
+        assertThat(err.toString()).startsWith(message);
+    }
+}

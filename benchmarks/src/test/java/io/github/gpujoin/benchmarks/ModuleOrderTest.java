@@ -1,0 +1,211 @@
+package io.github.gpujoin.benchmarks;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Holds the order of modules and packages, and what only single places may do. */
+class ModuleOrderTest {
+
+    private static final String ROOT = "io.github.gpujoin.";
+
+    /**
+     * From the floor up. A package may use those of the lines above its own; those of one line do
+     * not know each other. The modules {@code rdma}, {@code kernels} and {@code cpu} are one line.
+     */
+    private static final List<List<String>> LEVELS =
+            List.of(
+                    List.of("core.region"),
+                    List.of("core.layout"),
+                    List.of("core.histogram", "core.engine"),
+                    List.of("core.reference"),
+                    List.of("rdma", "kernels", "cpu"),
+                    List.of("flink.config", "flink.chunk"),
+                    List.of("flink.pack", "flink.checkpoint"),
+                    List.of("flink.emit"),
+                    List.of("flink.operator"),
+                    List.of("flink.pipeline"),
+                    List.of("flink.api"),
+                    List.of("examples"),
+                    List.of("benchmarks"));
+
+    private static final String[] LIBRARY = {
+        ROOT + "core..", ROOT + "rdma..", ROOT + "kernels..", ROOT + "cpu..", ROOT + "flink.."
+    };
+
+    /** What a user's code does not see. */
+    private static final String[] INTERNAL = {
+        ROOT + "cpu..",
+        ROOT + "flink.pack..",
+        ROOT + "flink.checkpoint..",
+        ROOT + "flink.emit..",
+        ROOT + "flink.operator..",
+        ROOT + "flink.pipeline.."
+    };
+
+    private static final JavaClasses CLASSES =
+            new ClassFileImporter()
+                    .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .importPackages("io.github.gpujoin");
+
+    static Stream<String> packages() {
+        return LEVELS.stream().flatMap(List::stream);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("packages")
+    void shouldUseOnlyPackagesFurtherUp(String name) {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + name + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(outOfReach(name))
+                .allowEmptyShould(true) // a module that a later version fills
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldGiveEveryClassAPlaceInTheOrder() {
+        String[] known = packages().map(name -> ROOT + name + "..").toArray(String[]::new);
+        classes().should().resideInAnyPackage(known).check(CLASSES);
+    }
+
+    @Test
+    void shouldSeeTheClassesOfEveryModule() {
+        assertThat(Stream.of("core", "cpu", "flink", "examples", "benchmarks"))
+                .allMatch(
+                        module ->
+                                CLASSES.stream()
+                                        .anyMatch(
+                                                c -> c.getPackageName().startsWith(ROOT + module)));
+    }
+
+    @Test
+    void shouldHaveNoPackageCycle() {
+        slices().matching(ROOT + "(**)").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void shouldLetExamplesUseOnlyThePublicApi() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "examples..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(INTERNAL)
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldKeepInternalTypesOutOfApiSignatures() {
+        methods()
+                .that()
+                .areDeclaredInClassesThat()
+                .resideInAPackage(ROOT + "flink.api..")
+                .and()
+                .areDeclaredInClassesThat()
+                .arePublic()
+                .and(visibleToUsers())
+                .should(mentionNoTypeThat(resideInAnyPackage(INTERNAL)))
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldTouchUnsafeOnlyInMemory() {
+        noClasses()
+                .that(not(belongTo(name(Memory.class.getName()))))
+                .should()
+                .dependOnClassesThat(
+                        simpleName("Unsafe").and(resideInAnyPackage("sun.misc", "jdk.internal..")))
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldLogThroughSlf4jOnly() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("java.util.logging..", "org.apache.logging..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldPrintNothingFromTheLibrary() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(LIBRARY)
+                .should(ACCESS_STANDARD_STREAMS)
+                .check(CLASSES);
+    }
+
+    /** All packages on the line of the named one and on the lines below it. */
+    private static String[] outOfReach(String name) {
+        List<String> out = new ArrayList<>();
+        boolean reached = false;
+        for (List<String> level : LEVELS) {
+            reached |= level.contains(name);
+            if (reached) {
+                out.addAll(level);
+            }
+        }
+        out.remove(name);
+        return out.stream().map(other -> ROOT + other + "..").toArray(String[]::new);
+    }
+
+    private static DescribedPredicate<JavaMethod> visibleToUsers() {
+        return DescribedPredicate.describe(
+                "are public or protected",
+                method ->
+                        method.getModifiers().contains(JavaModifier.PUBLIC)
+                                || method.getModifiers().contains(JavaModifier.PROTECTED));
+    }
+
+    private static ArchCondition<JavaMethod> mentionNoTypeThat(
+            DescribedPredicate<? super JavaClass> internal) {
+        return new ArchCondition<>("mention no type that " + internal.getDescription()) {
+            @Override
+            public void check(JavaMethod method, ConditionEvents events) {
+                Stream.concat(
+                                Stream.of(method.getReturnType()),
+                                method.getParameterTypes().stream())
+                        .flatMap(type -> type.getAllInvolvedRawTypes().stream())
+                        .filter(internal)
+                        .forEach(
+                                type ->
+                                        events.add(
+                                                SimpleConditionEvent.violated(
+                                                        method,
+                                                        method.getFullName()
+                                                                + " mentions "
+                                                                + type.getName())));
+            }
+        };
+    }
+}

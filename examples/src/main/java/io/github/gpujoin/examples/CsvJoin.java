@@ -1,0 +1,139 @@
+package io.github.gpujoin.examples;
+
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.examples.csv.CsvHeader;
+import io.github.gpujoin.examples.csv.CsvJoinJob;
+import io.github.gpujoin.examples.data.WholeFile;
+import io.github.gpujoin.examples.run.Cli;
+import io.github.gpujoin.examples.run.Cli.UserError;
+import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobOptions;
+import io.github.gpujoin.examples.run.Staging;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.util.IOUtils;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Joins two CSV files with the streaming join, inside this process. The result appears when it is
+ * whole; its rows are in no particular order.
+ */
+@Command(
+        name = "gpu-join",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Joins two CSV files (header line, RFC 4180 quotes, UTF-8) with the streaming join.",
+            "Keys are 64-bit integers; an empty unquoted field is null, and a null key matches"
+                    + " nothing.",
+            "Result columns: the probe file's, then the build file's; a build column whose name"
+                    + " is taken is called build.NAME."
+        })
+public final class CsvJoin implements Callable<Integer> {
+
+    @Spec private CommandSpec command;
+
+    @Option(
+            names = "--build",
+            paramLabel = "FILE",
+            required = true,
+            description = "file whose rows are loaded into the join's table")
+    private Path build;
+
+    @Option(
+            names = "--probe",
+            paramLabel = "FILE",
+            required = true,
+            description = "file whose rows stream by")
+    private Path probe;
+
+    @Option(
+            names = "--build-key",
+            paramLabel = "COL",
+            required = true,
+            description = "key column of the build file")
+    private String buildKey;
+
+    @Option(
+            names = "--probe-key",
+            paramLabel = "COL",
+            required = true,
+            description = "key column of the probe file")
+    private String probeKey;
+
+    @Option(
+            names = "--kind",
+            paramLabel = "KIND",
+            defaultValue = "inner",
+            description = "inner or semi; default: inner")
+    private JoinKind kind;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            required = true,
+            description = "file for the result")
+    private Path out;
+
+    @Mixin private JobOptions jobOptions;
+
+    public static void main(String[] arguments) {
+        int exitCode = Cli.run(new CsvJoin(), arguments);
+        if (exitCode != 0) {
+            System.exit(exitCode);
+        }
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Configuration options = jobOptions.configuration();
+        CsvHeader buildHeader = CsvHeader.read(build, buildKey);
+        CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
+        checkOut();
+        CsvJoinJob job = new CsvJoinJob(buildHeader, probeHeader, kind);
+        long startNs = System.nanoTime();
+        try (WholeFile result = WholeFile.create(out);
+                Staging parts = Staging.beside(out);
+                FlinkSession session = FlinkSession.open(jobOptions.slots())) {
+            Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(session, parts, result));
+            Runtime.getRuntime().addShutdownHook(cleanUp);
+            job.start(session.env(options), parts.directory()).getJobExecutionResult().get();
+            try (OutputStream to = new BufferedOutputStream(result.open(), 1 << 16)) {
+                job.concatenate(parts.directory(), to);
+            }
+            result.commit();
+            Runtime.getRuntime().removeShutdownHook(cleanUp);
+        }
+        command.commandLine()
+                .getOut()
+                .printf(
+                        "%s: %,d bytes in %.2f s%n",
+                        out, Files.size(out), (System.nanoTime() - startNs) / 1e9)
+                .flush();
+        return 0;
+    }
+
+    private void checkOut() throws IOException {
+        Path directory = out.toAbsolutePath().getParent();
+        if (Files.isDirectory(out)) {
+            throw new UserError("--out is a file, not a directory: out=" + out);
+        }
+        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+            throw new UserError("the directory of --out can be written to: out=" + out);
+        }
+        for (Path input : new Path[] {build, probe}) {
+            if (Files.exists(out) && Files.isSameFile(out, input)) {
+                throw new UserError("--out is another file than the inputs: out=" + out);
+            }
+        }
+    }
+}

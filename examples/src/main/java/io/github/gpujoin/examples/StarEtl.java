@@ -1,0 +1,199 @@
+package io.github.gpujoin.examples;
+
+import io.github.gpujoin.examples.data.Benchmark;
+import io.github.gpujoin.examples.data.DataFiles;
+import io.github.gpujoin.examples.query.Queries;
+import io.github.gpujoin.examples.query.Query;
+import io.github.gpujoin.examples.query.QueryResult;
+import io.github.gpujoin.examples.query.QueryRunner;
+import io.github.gpujoin.examples.run.Cli;
+import io.github.gpujoin.examples.run.Cli.UserError;
+import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobOptions;
+import io.github.gpujoin.examples.tbl.TblTable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.flink.configuration.Configuration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Runs queries of the star schema benchmark, or of TPC-H, as streaming star joins over {@code .tbl}
+ * files, which it makes where there are none. Runs by itself, or on the cluster that {@code flink
+ * run} submits it to.
+ */
+@Command(
+        name = "star-etl",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = "Runs star-schema queries as streaming Flink jobs.")
+public final class StarEtl implements Callable<Integer> {
+
+    private static final int SHOWN_ROWS = 10;
+    private static final BigDecimal DEFAULT_SCALE_FACTOR = new BigDecimal("0.1");
+
+    @Spec private CommandSpec command;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description =
+                    "directory of the .tbl files; default: data/ssb-sfSF, made on first use."
+                            + " Given together with --scale-factor, files are made there too")
+    private Path data;
+
+    @Option(
+            names = "--scale-factor",
+            paramLabel = "SF",
+            description = "size of data that is made; default: 0.1")
+    private BigDecimal scaleFactor;
+
+    @Option(
+            names = "--query",
+            paramLabel = "QUERY",
+            defaultValue = Queries.ALL_OF_SSB,
+            description = "1.1 to 4.3, all of these (the default), or tpch-3, tpch-4, tpch-5")
+    private String queryName;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "directory for results as CSV: q2.1.csv and so on")
+    private Path out;
+
+    @Mixin private JobOptions jobOptions;
+
+    private PrintWriter console;
+
+    public static void main(String[] arguments) {
+        int exitCode = Cli.run(new StarEtl(), arguments);
+        if (exitCode != 0) {
+            System.exit(exitCode);
+        }
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        console = command.commandLine().getOut();
+        List<Query> queries = queries();
+        Configuration options = jobOptions.configuration();
+        if (scaleFactor != null && scaleFactor.signum() <= 0) {
+            throw wrong("--scale-factor is above 0: scaleFactor=" + scaleFactor);
+        }
+        Path directory = provideData(queries.get(0).benchmark());
+        prepareOut();
+        List<QueryResult> results = new ArrayList<>();
+        try (FlinkSession session = FlinkSession.open(jobOptions.slots())) {
+            QueryRunner runner = new QueryRunner(session.env(options), directory, console);
+            for (Query query : queries) {
+                QueryResult result = runner.run(query);
+                report(result);
+                results.add(result);
+            }
+        }
+        summarize(results, directory);
+        console.flush();
+        return 0;
+    }
+
+    private List<Query> queries() {
+        try {
+            return Queries.named(queryName);
+        } catch (IllegalArgumentException e) {
+            throw wrong(e.getMessage());
+        }
+    }
+
+    /** The directory that holds all tables; makes them where that is asked for. */
+    private Path provideData(Benchmark benchmark) throws IOException {
+        BigDecimal size = scaleFactor == null ? DEFAULT_SCALE_FACTOR : scaleFactor;
+        String name = benchmark.label() + "-sf" + size.stripTrailingZeros().toPlainString();
+        Path directory = data != null ? data : Path.of("data", name);
+        List<TblTable> missing = DataFiles.missing(benchmark, directory);
+        if (missing.isEmpty()) {
+            return directory;
+        }
+        boolean untouched = missing.size() == benchmark.tables().size();
+        if (data != null && !(scaleFactor != null && untouched)) {
+            throw new UserError(
+                    "the data directory holds all tables of the benchmark, but a file is missing:"
+                            + " file="
+                            + directory.resolve(missing.get(0).fileName()));
+        }
+        console.println(
+                "making " + benchmark + " data of scale factor " + size + " in " + directory);
+        console.flush();
+        DataFiles.makeMissing(
+                benchmark,
+                directory,
+                size.doubleValue(),
+                table -> {
+                    console.println("  made " + table.fileName());
+                    console.flush();
+                });
+        return directory;
+    }
+
+    private void prepareOut() {
+        if (out == null) {
+            return;
+        }
+        try {
+            Files.createDirectories(out);
+        } catch (IOException e) {
+            throw new UserError("the results' directory cannot be made: out=" + out);
+        }
+        if (!Files.isWritable(out)) {
+            throw new UserError("the results' directory cannot be written to: out=" + out);
+        }
+    }
+
+    private void report(QueryResult result) throws IOException {
+        String label = result.query().label();
+        console.println();
+        console.printf(
+                "%s: %d rows in %.2f s, %,d fact rows, %,.0f fact rows/s%n",
+                label,
+                result.rows().size(),
+                result.seconds(),
+                result.factRows(),
+                result.factRows() / result.seconds());
+        result.print(console, SHOWN_ROWS);
+        console.flush();
+        if (out != null) {
+            result.write(out.resolve(label + ".csv"));
+        }
+    }
+
+    private void summarize(List<QueryResult> results, Path directory) {
+        double seconds = results.stream().mapToDouble(QueryResult::seconds).sum();
+        long rows = results.stream().mapToLong(QueryResult::factRows).sum();
+        console.println();
+        console.printf(
+                "%d queries, %,d fact rows in %.2f s: %,.0f fact rows/s%n",
+                results.size(), rows, seconds, rows / seconds);
+        console.println();
+        console.println("Where to look next:");
+        console.println("  data     " + directory);
+        console.println(
+                out == null
+                        ? "  results  --out DIR writes each table to DIR/q2.1.csv and so on"
+                        : "  results  " + out);
+        console.println("  options  --help; try --query 2.1 --engine reference --state rocksdb");
+        console.println("  docs     README.md, docs/architecture.md");
+    }
+
+    private ParameterException wrong(String sentence) {
+        return new ParameterException(command.commandLine(), sentence);
+    }
+}

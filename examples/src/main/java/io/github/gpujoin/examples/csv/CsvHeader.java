@@ -1,0 +1,67 @@
+package io.github.gpujoin.examples.csv;
+
+import io.github.gpujoin.examples.run.Cli.UserError;
+import java.io.IOException;
+import java.io.Serializable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The header line of a CSV file, and which of its columns is the key.
+ *
+ * @param file for messages
+ */
+public record CsvHeader(String file, List<String> columns, int keyColumn) implements Serializable {
+
+    /**
+     * Reads and checks a file's header.
+     *
+     * @throws UserError where the file is missing, or has no header line, a name twice, or no such
+     *     key column
+     */
+    public static CsvHeader read(Path file, String key) {
+        if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+            throw new UserError("the file cannot be read: file=" + file);
+        }
+        List<String> columns;
+        try (CsvRecords records = CsvRecords.open(file.toString(), Files.newInputStream(file))) {
+            String[] first = records.next();
+            if (first == null) {
+                throw new UserError("a CSV file begins with a header line: file=" + file);
+            }
+            columns = Arrays.stream(first).map(name -> name == null ? "" : name).toList();
+        } catch (IOException e) {
+            throw new UserError(e.getMessage());
+        }
+        Set<String> seen = new HashSet<>();
+        for (String column : columns) {
+            if (!seen.add(column)) {
+                throw new UserError(
+                        "column names of a file differ: file=" + file + ", column=" + column);
+            }
+        }
+        int keyColumn = columns.indexOf(key);
+        if (keyColumn < 0) {
+            throw new UserError(
+                    "there is no such column: file="
+                            + file
+                            + ", column="
+                            + key
+                            + ", columns="
+                            + columns);
+        }
+        return new CsvHeader(file.toString(), columns, keyColumn);
+    }
+
+    public int size() {
+        return columns.size();
+    }
+
+    public String key() {
+        return columns.get(keyColumn);
+    }
+}

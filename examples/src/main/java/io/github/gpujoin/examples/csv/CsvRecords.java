@@ -1,0 +1,134 @@
+package io.github.gpujoin.examples.csv;
+
+import de.siegmar.fastcsv.reader.AbstractBaseCsvCallbackHandler;
+import de.siegmar.fastcsv.reader.CloseableIterator;
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
+import io.github.gpujoin.examples.tbl.MalformedLineException;
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * The records of a CSV file as RFC 4180 has them, in UTF-8, header line included. An empty field is
+ * null where it is not quoted, and an empty text where it is. Empty lines are skipped. Not
+ * thread-safe.
+ */
+final class CsvRecords implements Closeable {
+
+    /** Collects the fields of a record. */
+    private static final class Fields extends AbstractBaseCsvCallbackHandler<String[]> {
+
+        private String[] fields = new String[16];
+        private int count;
+        private long line;
+
+        @Override
+        protected void handleBegin(long startingLine) {
+            count = 0;
+            line = startingLine;
+        }
+
+        @Override
+        protected void handleField(
+                int index, char[] buffer, int offset, int length, boolean quoted) {
+            if (index == fields.length) {
+                fields = Arrays.copyOf(fields, 2 * index);
+            }
+            fields[index] = length == 0 && !quoted ? null : new String(buffer, offset, length);
+            count = index + 1;
+        }
+
+        @Override
+        protected String[] buildRecord() {
+            return Arrays.copyOf(fields, count);
+        }
+    }
+
+    private static final char BYTE_ORDER_MARK = '\uFEFF';
+
+    private final String file;
+    private final Fields fields = new Fields();
+    private final CsvReader<String[]> reader;
+    private final CloseableIterator<String[]> iterator;
+
+    private CsvRecords(String file, BufferedReader text) {
+        this.file = file;
+        this.reader =
+                CsvReader.builder()
+                        .allowExtraFields(true)
+                        .allowMissingFields(true)
+                        .allowUnclosedQuote(false)
+                        .allowExtraCharsAfterClosingQuote(false)
+                        .build(fields, text);
+        this.iterator = reader.iterator();
+    }
+
+    /** Takes over the stream, and closes it even where it fails. */
+    static CsvRecords open(String file, InputStream in) throws IOException {
+        try {
+            BufferedReader text =
+                    new BufferedReader(
+                            new InputStreamReader(
+                                    in,
+                                    StandardCharsets.UTF_8
+                                            .newDecoder()
+                                            .onMalformedInput(CodingErrorAction.REPORT)
+                                            .onUnmappableCharacter(CodingErrorAction.REPORT)));
+            text.mark(1);
+            if (text.read() != BYTE_ORDER_MARK) {
+                text.reset();
+            }
+            return new CsvRecords(file, text);
+        } catch (CharacterCodingException e) {
+            in.close();
+            throw new MalformedLineException(file, 1, "expected UTF-8");
+        } catch (IOException | RuntimeException e) {
+            in.close();
+            throw e;
+        }
+    }
+
+    /** The next record, or null at the end. */
+    String[] next() throws IOException {
+        try {
+            return iterator.hasNext() ? iterator.next() : null;
+        } catch (CsvParseException e) {
+            throw malformed(rootMessage(e));
+        } catch (UncheckedIOException e) {
+            if (e.getCause() instanceof CharacterCodingException) {
+                throw malformed("expected UTF-8 on this line or one that follows");
+            }
+            throw e.getCause();
+        }
+    }
+
+    /** Line on which the last record begins, from 1. */
+    long line() {
+        return fields.line;
+    }
+
+    MalformedLineException malformed(String problem) {
+        return new MalformedLineException(file, Math.max(1, line()), problem);
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root.getMessage();
+    }
+
+    @Override
+    public void close() throws IOException {
+        reader.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** Joining two CSV files. */
+package io.github.gpujoin.examples.csv;

@@ -1,0 +1,2 @@
+/** The command lines of the examples. */
+package io.github.gpujoin.examples;

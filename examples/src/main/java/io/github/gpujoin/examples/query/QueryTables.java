@@ -1,0 +1,105 @@
+package io.github.gpujoin.examples.query;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.examples.run.RowCounter;
+import io.github.gpujoin.examples.tbl.TblFormat;
+import io.github.gpujoin.examples.tbl.TblSplits;
+import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** The tables that one query reads: sources of chunks over the files of a directory. */
+public final class QueryTables {
+
+    private static final int SAMPLE_BYTES = 64 << 10;
+    private static final long BYTES_PER_READER = 4 << 20;
+
+    private final StreamExecutionEnvironment env;
+    private final Path directory;
+    private final String label;
+    private long expectedRows;
+
+    /**
+     * @param label prefix of the sources' uids
+     */
+    public QueryTables(StreamExecutionEnvironment env, Path directory, String label) {
+        this.env = env;
+        this.directory = directory;
+        this.label = label;
+    }
+
+    /** Prefix of the uids of the query's operators. */
+    String label() {
+        return label;
+    }
+
+    /** The table that the query's rate is counted in. */
+    DataStream<Chunk> facts(TblTable table, String... columns) {
+        return read(table, env.getParallelism(), RowCounter.ofFacts(), columns);
+    }
+
+    /** A small table is read by few readers: each costs a channel to every subtask of the join. */
+    DataStream<Chunk> dimension(TblTable table, String... columns) {
+        long readers = 1 + bytes(table) / BYTES_PER_READER;
+        int parallelism = (int) Math.min(env.getParallelism(), readers);
+        return read(table, parallelism, RowCounter.ofDimension(), columns);
+    }
+
+    /** Length of the table's file: an upper bound of its size in memory, near enough. */
+    long bytes(TblTable table) {
+        try {
+            return Files.size(directory.resolve(table.fileName()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Rows of all tables handed out so far, as their files' first lines let expect. */
+    public long expectedRows() {
+        return expectedRows;
+    }
+
+    private DataStream<Chunk> read(
+            TblTable table, int parallelism, RowCounter counter, String... columns) {
+        Path file = directory.resolve(table.fileName());
+        expectedRows += estimateRows(file);
+        ChunkSchema schema = table.project(columns);
+        FileSource<Chunk> source =
+                FileSource.forBulkFileFormat(
+                                new TblFormat(table, schema),
+                                new org.apache.flink.core.fs.Path(file.toUri()))
+                        .setFileEnumerator(TblSplits::new)
+                        .build();
+        String uid = label + "-" + table.name();
+        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
+                .uid(uid)
+                .setParallelism(parallelism)
+                .map(counter)
+                .returns(ChunkTypeInfo.of(schema))
+                .name("count rows of " + table.name())
+                .uid(uid + "-rows")
+                .setParallelism(parallelism);
+    }
+
+    private static long estimateRows(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] sample = in.readNBytes(SAMPLE_BYTES);
+            long lines = 0;
+            for (byte b : sample) {
+                lines += b == '\n' ? 1 : 0;
+            }
+            return sample.length == 0 ? 0 : lines * Files.size(file) / sample.length;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

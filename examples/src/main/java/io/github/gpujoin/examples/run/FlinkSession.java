@@ -1,0 +1,90 @@
+package io.github.gpujoin.examples.run;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.DeploymentOptions;
+import org.apache.flink.configuration.HeartbeatManagerOptions;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.configuration.WebOptions;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.streaming.api.environment.LocalStreamEnvironment;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/**
+ * Where a command's jobs run: the cluster that the command was submitted to, or, where it was
+ * started by itself, a cluster inside this process that serves all its jobs and ends with the
+ * session.
+ */
+public final class FlinkSession implements AutoCloseable {
+
+    private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(250);
+
+    /** Null where there is a cluster already. */
+    private final MiniCluster embedded;
+
+    private FlinkSession(MiniCluster embedded) {
+        this.embedded = embedded;
+    }
+
+    /**
+     * @param slots of the embedded cluster: the largest parallelism of a job
+     */
+    public static FlinkSession open(int slots) throws Exception {
+        StreamExecutionEnvironment surroundings =
+                StreamExecutionEnvironment.getExecutionEnvironment();
+        if (!(surroundings instanceof LocalStreamEnvironment)) {
+            return new FlinkSession(null);
+        }
+        MiniCluster cluster = new MiniCluster(clusterOf(slots));
+        cluster.start();
+        return new FlinkSession(cluster);
+    }
+
+    private static MiniClusterConfiguration clusterOf(int slots) {
+        Configuration options = new Configuration();
+        // Accumulators travel with heartbeats; progress is read from them.
+        options.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, PROGRESS_INTERVAL);
+        options.set(WebOptions.REFRESH_INTERVAL, PROGRESS_INTERVAL);
+        options.set(RestOptions.BIND_PORT, "0");
+        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(256));
+        // Buffers of 32 KiB for all-to-all edges, of which a query has a handful.
+        MemorySize network = MemorySize.ofMebiBytes(128 + (long) slots * slots / 2);
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, network);
+        options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, network);
+        return new MiniClusterConfiguration.Builder()
+                .setConfiguration(options)
+                .setNumTaskManagers(1)
+                .setNumSlotsPerTaskManager(slots)
+                .build();
+    }
+
+    /**
+     * An environment for jobs.
+     *
+     * @param options of the jobs, over those of the surroundings
+     */
+    public StreamExecutionEnvironment env(Configuration options) throws Exception {
+        if (embedded == null) {
+            return StreamExecutionEnvironment.getExecutionEnvironment(options);
+        }
+        URI rest = embedded.getRestAddress().get();
+        Configuration remote = new Configuration(options);
+        remote.set(DeploymentOptions.TARGET, "remote");
+        remote.set(DeploymentOptions.ATTACHED, true);
+        remote.set(RestOptions.ADDRESS, rest.getHost());
+        remote.set(RestOptions.PORT, rest.getPort());
+        return new StreamExecutionEnvironment(remote);
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (embedded != null) {
+            embedded.closeAsync().get(30, TimeUnit.SECONDS);
+        }
+    }
+}

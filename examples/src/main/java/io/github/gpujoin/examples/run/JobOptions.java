@@ -1,0 +1,102 @@
+package io.github.gpujoin.examples.run;
+
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.time.Duration;
+import java.util.Locale;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.configuration.StateBackendOptions;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Options of the command line that all jobs have; those not given are left to Flink. */
+public final class JobOptions {
+
+    /** Where Flink keeps state. */
+    enum State {
+        HASHMAP,
+        ROCKSDB
+    }
+
+    private static final int MAX_PARALLELISM = 128;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(
+            names = "--engine",
+            paramLabel = "ENGINE",
+            description = "engine that joins: auto, cpu or reference")
+    private GpuJoinOptions.Engine engine;
+
+    @Option(
+            names = "--state",
+            paramLabel = "BACKEND",
+            description = "where state is kept: hashmap or rocksdb")
+    private State state;
+
+    @Option(
+            names = "--parallelism",
+            paramLabel = "N",
+            description = "subtasks of each operator, 1 to 128; default: one for each core")
+    private Integer parallelism;
+
+    @Option(
+            names = "--checkpoint-interval",
+            paramLabel = "MS",
+            description = "milliseconds between checkpoints, 0 for none; default: Flink's setting")
+    private Long checkpointIntervalMs;
+
+    /** Subtasks of each operator when the command runs by itself. */
+    public int slots() {
+        return parallelism != null ? parallelism : Runtime.getRuntime().availableProcessors();
+    }
+
+    /**
+     * The options as Flink's.
+     *
+     * @throws ParameterException where one is out of range
+     */
+    public Configuration configuration() {
+        require(
+                parallelism == null || (parallelism >= 1 && parallelism <= MAX_PARALLELISM),
+                "--parallelism is 1 to " + MAX_PARALLELISM + ": parallelism=" + parallelism);
+        require(
+                checkpointIntervalMs == null
+                        || checkpointIntervalMs == 0
+                        || checkpointIntervalMs >= 10,
+                "--checkpoint-interval is 0 or at least 10 milliseconds: interval="
+                        + checkpointIntervalMs);
+        Configuration options = new Configuration();
+        options.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
+        options.set(PipelineOptions.MAX_PARALLELISM, MAX_PARALLELISM);
+        options.set(PipelineOptions.GENERIC_TYPES, false);
+        if (engine != null) {
+            options.set(GpuJoinOptions.ENGINE, engine);
+        }
+        if (state != null) {
+            options.set(StateBackendOptions.STATE_BACKEND, state.name().toLowerCase(Locale.ROOT));
+        }
+        if (parallelism != null) {
+            options.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
+        }
+        if (checkpointIntervalMs != null) {
+            options.set(
+                    CheckpointingOptions.CHECKPOINTING_INTERVAL,
+                    Duration.ofMillis(checkpointIntervalMs));
+        }
+        return options;
+    }
+
+    private void require(boolean holds, String rule) {
+        if (!holds) {
+            throw new ParameterException(command.commandLine(), rule);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.gpujoin.examples.tbl;
+
+import io.github.gpujoin.core.layout.Column;
+import java.io.Serializable;
+
+/**
+ * A column of a {@code .tbl} file.
+ *
+ * @param nullable whether an empty field is a null; otherwise an empty field is an empty text, and
+ *     an error in a column of numbers
+ */
+public record TblColumn(String name, TblType type, boolean nullable) implements Serializable {
+
+    public static TblColumn of(String name, TblType type) {
+        return new TblColumn(name, type, false);
+    }
+
+    public static TblColumn nullable(String name, TblType type) {
+        return new TblColumn(name, type, true);
+    }
+
+    Column chunkColumn() {
+        return new Column(name, type.columnType(), nullable);
+    }
+}

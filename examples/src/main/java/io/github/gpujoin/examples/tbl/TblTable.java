@@ -1,0 +1,59 @@
+package io.github.gpujoin.examples.tbl;
+
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * A table as it lies in a {@code .tbl} file: all its columns, in the order of the file. Immutable.
+ *
+ * @param name of the table; the file is called {@code name.tbl}
+ */
+public record TblTable(String name, List<TblColumn> columns) implements Serializable {
+
+    public TblTable {
+        columns = List.copyOf(columns);
+    }
+
+    public static TblTable of(String name, TblColumn... columns) {
+        return new TblTable(name, List.of(columns));
+    }
+
+    public String fileName() {
+        return name + ".tbl";
+    }
+
+    /**
+     * Schema of chunks that hold these columns, in the order of the file whatever the order of the
+     * names.
+     *
+     * @throws IllegalArgumentException where the table has no such column
+     */
+    public ChunkSchema project(String... names) {
+        Set<String> wanted = Set.of(names);
+        List<Column> projected = new ArrayList<>();
+        for (TblColumn column : columns) {
+            if (wanted.contains(column.name())) {
+                projected.add(column.chunkColumn());
+            }
+        }
+        if (projected.size() != wanted.size()) {
+            Set<String> known = columns.stream().map(TblColumn::name).collect(Collectors.toSet());
+            throw new IllegalArgumentException(
+                    "no such column: table="
+                            + name
+                            + ", columns="
+                            + wanted.stream().filter(n -> !known.contains(n)).sorted().toList());
+        }
+        return ChunkSchema.of(projected);
+    }
+
+    /** Schema of chunks that hold all columns. */
+    public ChunkSchema projectAll() {
+        return ChunkSchema.of(columns.stream().map(TblColumn::chunkColumn).toList());
+    }
+}

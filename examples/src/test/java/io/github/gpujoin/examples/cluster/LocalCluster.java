@@ -1,0 +1,126 @@
+package io.github.gpujoin.examples.cluster;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A session cluster of separate processes on this machine, run through {@code bin/cluster}. Not
+ * thread-safe. Closing stops whatever is left of it; its logs stay in the state directory.
+ */
+final class LocalCluster implements AutoCloseable {
+
+    private static final Path MODULE = Path.of("").toAbsolutePath();
+    private static final String SCRIPT = MODULE.resolveSibling("bin/cluster").toString();
+    private static final Duration COMMAND_TIMEOUT = Duration.ofMinutes(3);
+    private static final Pattern ADDRESS = Pattern.compile("(?m)^address +(http://\\S+)$");
+
+    private final Path stateDirectory;
+    private URI address;
+
+    /** Starts nothing yet. */
+    LocalCluster(Path stateDirectory) {
+        this.stateDirectory = stateDirectory.toAbsolutePath();
+    }
+
+    /** What a command printed, errors included, and how it ended. */
+    record Outcome(int exitStatus, String output) {}
+
+    /** Starts the cluster on a free port. */
+    void start(int taskManagers, int slotsEach) {
+        String output =
+                succeed(
+                        "start",
+                        "--port",
+                        "0",
+                        "--taskmanagers",
+                        String.valueOf(taskManagers),
+                        "--slots",
+                        String.valueOf(slotsEach));
+        Matcher matcher = ADDRESS.matcher(output);
+        if (!matcher.find()) {
+            throw new IllegalStateException("bin/cluster start names the address: " + output);
+        }
+        address = URI.create(matcher.group(1));
+    }
+
+    /** Of the REST endpoint. */
+    URI address() {
+        return address;
+    }
+
+    /** Ends a TaskManager as a crash would. */
+    void killTaskManager(int number) {
+        succeed("kill-taskmanager", String.valueOf(number));
+    }
+
+    /** Adds a TaskManager; returns when it is registered. */
+    void startTaskManager() {
+        succeed("start-taskmanager");
+    }
+
+    /** Starts Flink's client with a job; its output goes to {@code client.out}. */
+    Process submit(String mainClass, Path jar, List<String> arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-c", mainClass, jar.toString()));
+        all.addAll(arguments);
+        return command("run", all).redirectOutput(clientOutput().toFile()).start();
+    }
+
+    Path clientOutput() {
+        return stateDirectory.resolve("client.out");
+    }
+
+    /** Runs a command of the script to its end. */
+    Outcome run(String command, String... arguments) {
+        try {
+            Path output = Files.createTempFile("cluster-", ".out");
+            Process process =
+                    command(command, List.of(arguments)).redirectOutput(output.toFile()).start();
+            if (!process.waitFor(COMMAND_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new IllegalStateException(
+                        "bin/cluster takes too long: command="
+                                + command
+                                + ", output="
+                                + Files.readString(output));
+            }
+            String text = Files.readString(output);
+            Files.delete(output);
+            return new Outcome(process.exitValue(), text);
+        } catch (IOException e) {
+            throw new IllegalStateException("bin/cluster does not run: command=" + command, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted: command=" + command, e);
+        }
+    }
+
+    private String succeed(String command, String... arguments) {
+        Outcome outcome = run(command, arguments);
+        if (outcome.exitStatus() != 0) {
+            throw new IllegalStateException(
+                    "bin/cluster fails: command=" + command + ", output=" + outcome.output());
+        }
+        return outcome.output();
+    }
+
+    private ProcessBuilder command(String command, List<String> arguments) throws IOException {
+        Files.createDirectories(stateDirectory);
+        List<String> line = new ArrayList<>();
+        line.addAll(List.of(SCRIPT, command, "--state-dir", stateDirectory.toString()));
+        line.addAll(arguments);
+        return new ProcessBuilder(line).redirectErrorStream(true);
+    }
+
+    @Override
+    public void close() {
+        succeed("stop");
+    }
+}

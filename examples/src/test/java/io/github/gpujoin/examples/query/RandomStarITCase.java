@@ -1,0 +1,179 @@
+package io.github.gpujoin.examples.query;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.tbl.TblColumn;
+import io.github.gpujoin.examples.tbl.TblFormat;
+import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.api.Dimension;
+import io.github.gpujoin.flink.api.StarJoin;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Star joins of random schemas, data and settings answer as DuckDB does. Another range of seeds:
+ * {@code -Dgpujoin.first-seed=1000}.
+ */
+class RandomStarITCase {
+
+    private static final int SEEDS = 40;
+
+    @TempDir private Path directory;
+
+    private static FlinkSession session;
+
+    @BeforeAll
+    static void openSession() throws Exception {
+        session = FlinkSession.open(4);
+    }
+
+    @AfterAll
+    static void closeSession() throws Exception {
+        session.close();
+    }
+
+    static LongStream seeds() {
+        long first = Long.getLong("gpujoin.first-seed", 0);
+        return LongStream.range(first, first + SEEDS);
+    }
+
+    @Test
+    void shouldDrawStarsWhoseAnswersHoldRows() throws Exception {
+        int answersWithRows = 0;
+        for (long seed : seeds().toArray()) {
+            answersWithRows += answer(new RandomStar(seed, directory)).isEmpty() ? 0 : 1;
+        }
+        assertThat(answersWithRows).isGreaterThan(SEEDS / 2);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldJoinAsDuckDbDoes(long seed) throws Exception {
+        RandomStar star = new RandomStar(seed, directory);
+        List<List<String>> expected = answer(star);
+        Random random = new Random(~seed);
+        Configuration settings = settings(random);
+        List<List<String>> actual = join(star, random, session.env(settings));
+        assertThat(sorted(actual)).as("%s %s", star.sql(), settings).isEqualTo(sorted(expected));
+    }
+
+    private List<List<String>> answer(RandomStar star) throws Exception {
+        try (DuckDb duckDb = new DuckDb()) {
+            for (TblTable table : star.tables()) {
+                duckDb.load(table, directory, star.trailingBar());
+            }
+            return duckDb.query(star.sql());
+        }
+    }
+
+    private static Configuration settings(Random random) {
+        Configuration settings = new Configuration();
+        settings.set(CoreOptions.DEFAULT_PARALLELISM, 1 << random.nextInt(3));
+        settings.set(PipelineOptions.MAX_PARALLELISM, random.nextBoolean() ? 128 : 5);
+        settings.set(
+                StateBackendOptions.STATE_BACKEND, random.nextBoolean() ? "hashmap" : "rocksdb");
+        settings.set(
+                GpuJoinOptions.ENGINE,
+                random.nextInt(4) == 0
+                        ? GpuJoinOptions.Engine.REFERENCE
+                        : GpuJoinOptions.Engine.CPU);
+        // One byte makes chunks of one row.
+        settings.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(chunkBytes(random)));
+        return settings;
+    }
+
+    private static int chunkBytes(Random random) {
+        return new int[] {1, 500, 1 << 17}[random.nextInt(3)];
+    }
+
+    private List<List<String>> join(RandomStar star, Random random, StreamExecutionEnvironment env)
+            throws Exception {
+        DataStream<Chunk> facts = read(env, star.facts(), chunkBytes(random));
+        StarJoin<RowView> join =
+                StarJoin.factChunks(facts)
+                        .where(filter("f_f").on(facts))
+                        .select(star.factSelected().toArray(String[]::new))
+                        .uid("random");
+        int partitioned = random.nextInt(star.dimensions().size() + 1);
+        for (int d = 0; d < star.dimensions().size(); d++) {
+            RandomStar.Dimension dimension = star.dimensions().get(d);
+            DataStream<Chunk> chunks = read(env, dimension.table(), chunkBytes(random));
+            Dimension<RowView, RowView> side =
+                    join.dimensionChunks(chunks)
+                            .named("d" + d)
+                            .on("f_k" + d, "d" + d + "_key")
+                            .where(filter("d" + d + "_f").on(chunks));
+            if (dimension.semi()) {
+                side.semi();
+            } else {
+                side.select(dimension.selected().toArray(String[]::new));
+            }
+            if (d == partitioned) {
+                side.partitioned();
+            }
+        }
+        List<List<String>> rows = new ArrayList<>();
+        try (CloseableIterator<Row> result = join.toRows().executeAndCollect()) {
+            result.forEachRemaining(row -> rows.add(text(row, star.resultColumns())));
+        }
+        return rows;
+    }
+
+    private static ColumnFilter filter(String column) {
+        return ColumnFilter.between(column, RandomStar.FILTER_FROM, RandomStar.FILTER_TO);
+    }
+
+    private DataStream<Chunk> read(StreamExecutionEnvironment env, TblTable table, int chunkBytes) {
+        ChunkSchema schema = table.projectAll();
+        FileSource<Chunk> source =
+                FileSource.forBulkFileFormat(
+                                new TblFormat(table, schema, chunkBytes),
+                                new org.apache.flink.core.fs.Path(
+                                        directory.resolve(table.fileName()).toUri()))
+                        .build();
+        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name());
+    }
+
+    private static List<String> text(Row row, List<TblColumn> columns) {
+        List<String> values = new ArrayList<>();
+        for (TblColumn column : columns) {
+            ResultColumn shown =
+                    switch (column.type()) {
+                        case HUNDREDTHS -> ResultColumn.decimal(column.name(), 2);
+                        case DATE -> ResultColumn.date(column.name());
+                        default -> ResultColumn.plain(column.name());
+                    };
+            values.add(shown.format(row.getField(column.name())));
+        }
+        return values;
+    }
+
+    private static List<String> sorted(List<List<String>> rows) {
+        return rows.stream().map(List::toString).sorted().toList();
+    }
+}
