@@ -6,7 +6,7 @@ import io.github.gpujoin.examples.csv.CsvJoinJob;
 import io.github.gpujoin.examples.data.WholeFile;
 import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.Cli.UserError;
-import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.run.Staging;
 import java.io.BufferedOutputStream;
@@ -103,10 +103,10 @@ public final class CsvJoin implements Callable<Integer> {
         long startNs = System.nanoTime();
         try (WholeFile result = WholeFile.create(out);
                 Staging parts = Staging.beside(out);
-                FlinkSession session = FlinkSession.open(jobOptions.slots())) {
-            Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(session, parts, result));
+                JobCluster cluster = JobCluster.open(jobOptions.slots())) {
+            Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(cluster, parts, result));
             Runtime.getRuntime().addShutdownHook(cleanUp);
-            job.start(session.env(options), parts.directory()).getJobExecutionResult().get();
+            job.start(cluster.env(options), parts.directory()).getJobExecutionResult().get();
             try (OutputStream to = new BufferedOutputStream(result.open(), 1 << 16)) {
                 job.concatenate(parts.directory(), to);
             }

@@ -8,7 +8,7 @@ import io.github.gpujoin.examples.query.QueryResult;
 import io.github.gpujoin.examples.query.QueryRunner;
 import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.Cli.UserError;
-import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.IOException;
@@ -93,8 +93,8 @@ public final class StarEtl implements Callable<Integer> {
         Path directory = provideData(queries.get(0).benchmark());
         prepareOut();
         List<QueryResult> results = new ArrayList<>();
-        try (FlinkSession session = FlinkSession.open(jobOptions.slots())) {
-            QueryRunner runner = new QueryRunner(session.env(options), directory, console);
+        try (JobCluster cluster = JobCluster.open(jobOptions.slots())) {
+            QueryRunner runner = new QueryRunner(cluster.env(options), directory, console);
             for (Query query : queries) {
                 QueryResult result = runner.run(query);
                 report(result);

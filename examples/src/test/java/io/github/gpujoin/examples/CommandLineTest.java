@@ -244,7 +244,7 @@ class CommandLineTest {
         assertThat(directory.resolve("out.csv")).hasContent("earlier\n");
     }
 
-    // ------------------------------------------------------------------ helpers
+    // ------------------------------------------------------------------ running
 
     private static void assertFailed(Run run, int exitCode, String sentence) {
         assertThat(run.err()).startsWith(sentence);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
-import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.PrintWriter;
@@ -39,7 +39,7 @@ class QueryITCase {
     @TempDir private static Path directory;
 
     private static final Map<String, List<List<String>>> EXPECTED = new HashMap<>();
-    private static FlinkSession session;
+    private static JobCluster cluster;
     private static long openRegions;
 
     /** Options as on the command line. */
@@ -63,12 +63,12 @@ class QueryITCase {
             }
         }
         openRegions = Region.openCount();
-        session = FlinkSession.open(4);
+        cluster = JobCluster.open(4);
     }
 
     @AfterAll
-    static void closeSession() throws Exception {
-        session.close();
+    static void closeCluster() throws Exception {
+        cluster.close();
         assertThat(Region.openCount()).isEqualTo(openRegions);
     }
 
@@ -136,7 +136,7 @@ class QueryITCase {
     private static StreamExecutionEnvironment environment(String... arguments) throws Exception {
         Options options = new Options();
         new CommandLine(options).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
-        return session.env(options.job.configuration());
+        return cluster.env(options.job.configuration());
     }
 
     private static PrintWriter nowhere() {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.examples.run.FlinkSession;
+import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.tbl.TblColumn;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
@@ -45,16 +45,16 @@ class RandomStarITCase {
 
     @TempDir private Path directory;
 
-    private static FlinkSession session;
+    private static JobCluster cluster;
 
     @BeforeAll
-    static void openSession() throws Exception {
-        session = FlinkSession.open(4);
+    static void openCluster() throws Exception {
+        cluster = JobCluster.open(4);
     }
 
     @AfterAll
-    static void closeSession() throws Exception {
-        session.close();
+    static void closeCluster() throws Exception {
+        cluster.close();
     }
 
     static LongStream seeds() {
@@ -78,7 +78,7 @@ class RandomStarITCase {
         List<List<String>> expected = answer(star);
         Random random = new Random(~seed);
         Configuration settings = settings(random);
-        List<List<String>> actual = join(star, random, session.env(settings));
+        List<List<String>> actual = join(star, random, cluster.env(settings));
         assertThat(sorted(actual)).as("%s %s", star.sql(), settings).isEqualTo(sorted(expected));
     }
 

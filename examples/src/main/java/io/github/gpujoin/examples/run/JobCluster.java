@@ -17,32 +17,32 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
  * Where a command's jobs run: the cluster that the command was submitted to, or, where it was
- * started by itself, a cluster inside this process that serves all its jobs and ends with the
- * session.
+ * started by itself, a cluster inside this process that serves all its jobs and ends when this is
+ * closed.
  */
-public final class FlinkSession implements AutoCloseable {
+public final class JobCluster implements AutoCloseable {
 
     private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(250);
 
     /** Null where there is a cluster already. */
     private final MiniCluster embedded;
 
-    private FlinkSession(MiniCluster embedded) {
+    private JobCluster(MiniCluster embedded) {
         this.embedded = embedded;
     }
 
     /**
      * @param slots of the embedded cluster: the largest parallelism of a job
      */
-    public static FlinkSession open(int slots) throws Exception {
+    public static JobCluster open(int slots) throws Exception {
         StreamExecutionEnvironment surroundings =
                 StreamExecutionEnvironment.getExecutionEnvironment();
         if (!(surroundings instanceof LocalStreamEnvironment)) {
-            return new FlinkSession(null);
+            return new JobCluster(null);
         }
         MiniCluster cluster = new MiniCluster(clusterOf(slots));
         cluster.start();
-        return new FlinkSession(cluster);
+        return new JobCluster(cluster);
     }
 
     private static MiniClusterConfiguration clusterOf(int slots) {
