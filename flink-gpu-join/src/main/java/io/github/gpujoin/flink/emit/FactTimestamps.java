@@ -25,7 +25,7 @@ final class FactTimestamps {
             return;
         }
         long at = Memory.BYTES + chunk.columnOffset(column) + 8L * probeRow;
-        long timestamp = Memory.getLong(chunk.bytes(), at);
+        long timestamp = Memory.getLong(chunk.array(), at);
         if (timestamp == Long.MIN_VALUE) {
             element.eraseTimestamp();
         } else {

@@ -43,10 +43,10 @@ final class FieldReader {
         chunk = batch.chunk();
         switch (source.place()) {
             case FACT_FIXED -> {
-                base = chunk.bytes();
+                base = chunk.array();
                 start = Memory.BYTES + chunk.columnOffset(source.index());
             }
-            case FACT_CARRIED -> base = chunk.bytes();
+            case FACT_CARRIED -> base = chunk.array();
             case PAYLOAD_FIXED -> {
                 base = null;
                 start = batch.payloadAddress(source.dimension(), source.index());

@@ -5,10 +5,11 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Moves results from the engine to the output, so that after every {@link #turn()} the engine's
- * snapshot says exactly what was emitted.
+ * Moves results from the engine to the output, so that after every {@link #turn()} and {@link
+ * #flush()} the engine's snapshot says exactly what was emitted.
  *
  * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
  * A batch may end in the middle of a row; the results of that row are held back until the next
@@ -26,7 +27,7 @@ final class ResultPump<OUT> {
     private final JoinEngine engine;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
-    private final Runnable onChunkCompleted;
+    private final ThrowingRunnable<Exception> onChunkCompleted;
 
     /** Batch with results held back from {@link #heldFrom} on; null if none are. */
     private ResultBatch heldBatch;
@@ -38,7 +39,7 @@ final class ResultPump<OUT> {
             JoinEngine engine,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
-            Runnable onChunkCompleted) {
+            ThrowingRunnable<Exception> onChunkCompleted) {
         this.engine = engine;
         this.emitter = emitter;
         this.output = output;
@@ -46,7 +47,7 @@ final class ResultPump<OUT> {
     }
 
     /**
-     * Emits some results, at least one batch if one is ready.
+     * Hands some results to the emitter, at least one batch if one is ready.
      *
      * @return whether there was one
      */
@@ -63,8 +64,12 @@ final class ResultPump<OUT> {
                 Thread.onSpinWait();
             }
         } while (begunRow != NONE);
-        emitter.flush(output);
         return progressed;
+    }
+
+    /** Emits results that the emitter keeps, as those that do not fill a chunk. */
+    void flush() throws Exception {
+        emitter.flush(output);
     }
 
     long emittedRows() {

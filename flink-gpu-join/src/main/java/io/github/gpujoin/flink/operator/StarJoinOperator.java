@@ -111,7 +111,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
         phase = JoinPhase.LOAD;
         engine = engineFactory.create(spec);
-        watermarks = new WatermarkGate(output);
+        watermarks = new WatermarkGate(output, () -> pump.flush());
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog);
         emitter = emitterFactory.create(getRuntimeContext());
         pump = new ResultPump<>(engine, emitter, output, watermarks::completed);
@@ -243,13 +243,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     @Override
-    public void processWatermark2(Watermark mark) {
+    public void processWatermark2(Watermark mark) throws Exception {
         watermarks.hold(mark);
     }
 
     /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
     @Override
-    protected void processWatermarkStatus(WatermarkStatus status, int index) {
+    protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
         if (index != BUILD_INPUT) {
             watermarks.hold(status);
         }
@@ -267,12 +267,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Feeds the engine from state and emits results, for about that long at most. */
     private void work(long forMs) throws Exception {
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(forMs);
-        while (hasWork()) {
+        boolean goesOn = true;
+        while (goesOn && hasWork()) {
             submitWaiting();
-            if (!pump.turn() || System.nanoTime() - deadlineNs > 0) {
-                return;
-            }
+            goesOn = pump.turn() && System.nanoTime() - deadlineNs < 0;
         }
+        // A barrier may come next, and it must not find results that nobody has.
+        pump.flush();
     }
 
     private void submitWaiting() throws Exception {

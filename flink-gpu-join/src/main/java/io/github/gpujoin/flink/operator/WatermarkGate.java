@@ -5,10 +5,12 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Holds watermarks and idleness of the facts back until the results of all facts before them are
- * emitted. Chunks are completed in the order in which they are accepted.
+ * emitted, those that an emitter keeps included. Chunks are completed in the order in which they
+ * are accepted.
  */
 final class WatermarkGate {
 
@@ -16,26 +18,31 @@ final class WatermarkGate {
     private record Held(long afterChunks, StreamElement element) {}
 
     private final Output<?> output;
+    private final ThrowingRunnable<Exception> flushResults;
     private final ArrayDeque<Held> held = new ArrayDeque<>();
     private long acceptedChunks;
     private long completedChunks;
 
-    WatermarkGate(Output<?> output) {
+    /**
+     * @param flushResults emits results that are still kept back
+     */
+    WatermarkGate(Output<?> output, ThrowingRunnable<Exception> flushResults) {
         this.output = output;
+        this.flushResults = flushResults;
     }
 
     void accepted() {
         acceptedChunks++;
     }
 
-    void completed() {
+    void completed() throws Exception {
         completedChunks++;
         while (!held.isEmpty() && held.peek().afterChunks <= completedChunks) {
             pass(held.remove().element);
         }
     }
 
-    void hold(StreamElement element) {
+    void hold(StreamElement element) throws Exception {
         if (acceptedChunks == completedChunks) {
             pass(element);
             return;
@@ -50,7 +57,8 @@ final class WatermarkGate {
         held.add(new Held(acceptedChunks, element));
     }
 
-    private void pass(StreamElement element) {
+    private void pass(StreamElement element) throws Exception {
+        flushResults.run();
         if (element.isWatermark()) {
             output.emitWatermark((Watermark) element);
         } else {

@@ -136,6 +136,25 @@ final class JoinScenario {
         }
     }
 
+    /** Keeps results until it is flushed. */
+    static final class KeepingEmitter implements ResultEmitter<String> {
+        private final List<StreamRecord<String>> kept = new ArrayList<>();
+
+        @Override
+        public void emit(
+                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
+            for (int row = fromRow; row < toRow; row++) {
+                kept.add(new StreamRecord<>("row " + batch.probeRow(row)));
+            }
+        }
+
+        @Override
+        public void flush(Output<StreamRecord<String>> output) {
+            kept.forEach(output::collect);
+            kept.clear();
+        }
+    }
+
     /** Engines of another kind that give no more batches than they are allowed. */
     static final class Throttle implements JoinEngineFactory {
         private static final long serialVersionUID = 1L;

@@ -183,6 +183,37 @@ class StarJoinOperatorTest {
     }
 
     @Test
+    void shouldEmitWhatTheEmitterKeepsBeforeAWatermark() throws Exception {
+        JoinScenario scenario = new JoinScenario(false);
+        scenario.buildRow(1, 10);
+        for (int i = 0; i < 60; i++) {
+            scenario.fact(1, i);
+        }
+        StarJoinOperatorFactory<String> operator =
+                new StarJoinOperatorFactory<>(
+                        JoinScenario.spec(),
+                        CPU,
+                        context -> new JoinScenario.KeepingEmitter(),
+                        JoinScenario.MAX_PARALLELISM);
+        try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
+            harness.initializeEmptyState();
+            harness.open();
+            List<Chunk> facts = scenario.factChunks();
+            harness.probe(facts.get(0));
+            harness.probeWatermark(100);
+            harness.probe(facts.get(1));
+            harness.probeWatermark(200);
+            harness.build(scenario.buildChunks().get(0));
+            harness.endBuild();
+            harness.runMails(100);
+            List<Object> output = new ArrayList<>(harness.getOutput());
+            assertThat(output).hasSize(62);
+            assertThat(output.get(40)).isEqualTo(new Watermark(100));
+            assertThat(output.get(61)).isEqualTo(new Watermark(200));
+        }
+    }
+
+    @Test
     void shouldGiveAllMemoryBackWhenItIsCancelledWhileFull() throws Exception {
         JoinScenario scenario = JoinScenario.random(6, false);
         JoinHarness harness = open(new JoinScenario.Throttle(CPU, 0));

@@ -31,7 +31,7 @@ import java.util.Arrays;
  *
  * <p>{@link #wrap} checks every header field against the array's own bounds before anything else is
  * read; after that, column extents are known to lie inside the array, and hot loops may read {@link
- * #bytes()} at {@link #columnOffset} without further checks. The getters check the row.
+ * #array()} at {@link #columnOffset} without further checks. The getters check the row.
  */
 public final class Chunk {
 
@@ -204,12 +204,26 @@ public final class Chunk {
         return Memory.getLong(bytes, Memory.BYTES + SEQUENCE_OFFSET);
     }
 
-    /** The chunk itself; not to be written to. */
+    /**
+     * The chunk as it goes on a wire or into state, checksum included; not to be written to. A
+     * chunk that was just sealed gets its checksum here, so that one that never leaves its thread's
+     * operators never pays for it.
+     */
     public byte[] bytes() {
+        long at = Memory.BYTES + CHECKSUM_OFFSET;
+        // Threads that meet here write the same value, and an aligned long is written whole.
+        if (Memory.getLong(bytes, at) == ChunkChecksum.NONE) {
+            Memory.putLong(bytes, at, ChunkChecksum.of(bytes, Memory.BYTES, bytes.length));
+        }
         return bytes;
     }
 
-    /** Where a fixed column starts in {@link #bytes()}; -1 for a carried column. */
+    /** The array behind the chunk, for loops over columns: its checksum may still be missing. */
+    public byte[] array() {
+        return bytes;
+    }
+
+    /** Where a fixed column starts in {@link #array()}; -1 for a carried column. */
     public int columnOffset(int column) {
         return offsets[column];
     }
@@ -237,7 +251,7 @@ public final class Chunk {
         return Double.longBitsToDouble(bits);
     }
 
-    /** Where the row's carried bytes start in {@link #bytes()}. */
+    /** Where the row's carried bytes start in {@link #array()}. */
     public int carriedStart(int row) {
         checkCarriedRow(row);
         int carried = offsets[schema.size()];
@@ -245,7 +259,7 @@ public final class Chunk {
         return row == 0 ? data : data + intAt(bytes, carried + 4 * (row - 1));
     }
 
-    /** Where the row's carried bytes end in {@link #bytes()}. */
+    /** Where the row's carried bytes end in {@link #array()}. */
     public int carriedEnd(int row) {
         checkCarriedRow(row);
         int carried = offsets[schema.size()];
@@ -291,12 +305,12 @@ public final class Chunk {
     public boolean equals(Object other) {
         return other instanceof Chunk that
                 && schema.equals(that.schema)
-                && Arrays.equals(bytes, that.bytes);
+                && Arrays.equals(bytes(), that.bytes());
     }
 
     @Override
     public int hashCode() {
-        return Arrays.hashCode(bytes);
+        return Arrays.hashCode(bytes());
     }
 
     @Override

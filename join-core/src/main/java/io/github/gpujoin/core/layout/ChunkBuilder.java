@@ -240,8 +240,7 @@ public final class ChunkBuilder {
         Memory.putInt(bytes, at + ChunkDescriptor.CARRIED_OFFSET, carriedAt);
         Memory.putLong(bytes, at + ChunkDescriptor.EPOCH_OFFSET, epoch);
         Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
-        long checksum = ChunkChecksum.of(bytes, at, bytes.length);
-        Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, checksum);
+        Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksum.NONE);
     }
 
     private void checkSealable(int dimension) {

@@ -11,6 +11,9 @@ import io.github.gpujoin.core.region.Memory;
  */
 public final class ChunkChecksum {
 
+    /** Stands where no checksum was computed yet. */
+    static final long NONE = 0;
+
     private static final long STEP = 0x9E3779B97F4A7C15L;
     private static final long SPREAD = 0xD6E8FEB86659FD93L;
 

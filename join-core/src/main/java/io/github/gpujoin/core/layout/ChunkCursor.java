@@ -62,7 +62,7 @@ public final class ChunkCursor implements RowView {
         if (carriedIndex[column] < 0) {
             return chunk.getInt(column, row);
         }
-        return Memory.getInt(chunk.bytes(), carriedFixed(column, ColumnType.INT32));
+        return Memory.getInt(chunk.array(), carriedFixed(column, ColumnType.INT32));
     }
 
     @Override
@@ -73,7 +73,7 @@ public final class ChunkCursor implements RowView {
         if (schema.column(column).type() == ColumnType.INT32) {
             return getInt(column);
         }
-        return Memory.getLong(chunk.bytes(), carriedFixed(column, ColumnType.INT64));
+        return Memory.getLong(chunk.array(), carriedFixed(column, ColumnType.INT64));
     }
 
     @Override
@@ -83,24 +83,24 @@ public final class ChunkCursor implements RowView {
         }
         if (schema.column(column).type() == ColumnType.FLOAT32) {
             long at = carriedFixed(column, ColumnType.FLOAT32);
-            return Float.intBitsToFloat(Memory.getInt(chunk.bytes(), at));
+            return Float.intBitsToFloat(Memory.getInt(chunk.array(), at));
         }
         long at = carriedFixed(column, ColumnType.FLOAT64);
-        return Double.longBitsToDouble(Memory.getLong(chunk.bytes(), at));
+        return Double.longBitsToDouble(Memory.getLong(chunk.array(), at));
     }
 
     @Override
     public String getString(int column) {
         int at = carried(column, ColumnType.STRING);
         int length = lengthAt(at);
-        return length < 0 ? null : Chunk.text(chunk.bytes(), at + 4, length);
+        return length < 0 ? null : Chunk.text(chunk.array(), at + 4, length);
     }
 
     @Override
     public byte[] getBytes(int column) {
         int at = carried(column, ColumnType.BYTES);
         int length = lengthAt(at);
-        return length < 0 ? null : Arrays.copyOfRange(chunk.bytes(), at + 4, at + 4 + length);
+        return length < 0 ? null : Arrays.copyOfRange(chunk.array(), at + 4, at + 4 + length);
     }
 
     private long carriedFixed(int column, ColumnType expected) {
@@ -132,6 +132,6 @@ public final class ChunkCursor implements RowView {
     }
 
     private int lengthAt(int at) {
-        return Memory.getInt(chunk.bytes(), Memory.BYTES + at);
+        return Memory.getInt(chunk.array(), Memory.BYTES + at);
     }
 }

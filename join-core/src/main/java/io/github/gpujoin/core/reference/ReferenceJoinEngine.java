@@ -124,7 +124,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
                                 + match.chunk.columnOffset(columns.get(i))
                                 + (long) width * match.row;
                 long target = batch.payloadAddress(d, i) + (long) width * row;
-                Memory.copy(match.chunk.bytes(), source, null, target, width);
+                Memory.copy(match.chunk.array(), source, null, target, width);
             }
             if (side.hasCarriedPayload()) {
                 long ref = carried.computeIfAbsent(match, this::carriedCopy).address();
@@ -138,7 +138,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         int length = match.chunk.carriedEnd(match.row) - start;
         Region copy = Region.allocate(4L + length);
         Memory.putInt(copy.address(), length);
-        Memory.copy(match.chunk.bytes(), Memory.BYTES + start, null, copy.address() + 4, length);
+        Memory.copy(match.chunk.array(), Memory.BYTES + start, null, copy.address() + 4, length);
         return copy;
     }
 
