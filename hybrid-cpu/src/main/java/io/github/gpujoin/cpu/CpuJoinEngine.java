@@ -109,7 +109,7 @@ public final class CpuJoinEngine implements JoinEngine {
         try {
             for (int d = 0; d < staging.size(); d++) {
                 boolean keepsRepeats = spec.dimensions().get(d).kind().keepsPayload();
-                tables.add(CpuJoinTableBuilder.build(staging.get(d), keepsRepeats));
+                tables.add(CpuJoinTable.build(staging.get(d), keepsRepeats));
             }
             startJoining();
         } catch (Throwable e) {

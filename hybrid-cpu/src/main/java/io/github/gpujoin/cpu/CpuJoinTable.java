@@ -1,144 +1,70 @@
 package io.github.gpujoin.cpu;
 
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The rows of one dimension, ordered by slot, and a {@link RankDirectory} that finds the key's rows
- * by counting the keys before it. Immutable, so threads share it; counted, so the last owner frees
- * it.
- *
- * <pre>
- *  directory:  . 1 . . 1 1 . . 1 ...     a bit for each different key, at its slot or, where
- *                |     | |     |         that is taken, at the next free one
- *  starts:       0     1 2     3         by rank, int64 address; only where keys repeat,
- *                |     | |      \        else row number rank
- *  rows:         A     B C C C   D ...   in {@link RowLayout}, equal keys in build order,
- *                                        and at the end the last row once more
- * </pre>
- *
- * <p>A probe may look at two rows in a row without asking whether there are two: a key that does
- * not equal the last row does not equal its copy. Where {@linkplain SlotFunction#isDirect() each
- * slot is of one key} and no key repeats, rows have no key, and where they have no payload either,
- * the directory is all there is.
- *
- * <p>A miss is nearly always decided by the directory alone, which for 16-byte rows is an eighth as
- * large as they are. Equal keys side by side are an idea of Birler, Schmidt, Fent, Neumann:
- * "Simple, Efficient, and Robust Hash Tables for Join Processing" (DaMoN 2024).
+ * The rows of one dimension, to be found by key. Immutable, so threads share it; counted, so the
+ * last owner frees it.
  */
-final class CpuJoinTable implements AutoCloseable {
+abstract class CpuJoinTable implements AutoCloseable {
 
     private final RowLayout layout;
-    private final SlotFunction slotFunction;
-    private final RankDirectory directory;
-    private final Region rows;
-    private final Region starts;
-    private final PagedMemory carried;
-    private final long rowsAddress;
-    private final long rowsEnd;
     private final AtomicInteger owners = new AtomicInteger(1);
 
-    /**
-     * Takes over the memory.
-     *
-     * @param rowCount rows, without the copy of the last one
-     * @param starts where the rows of each key start, null where no key repeats
-     */
-    CpuJoinTable(
-            RowLayout layout,
-            SlotFunction slotFunction,
-            RankDirectory directory,
-            Region rows,
-            long rowCount,
-            Region starts,
-            PagedMemory carried) {
+    CpuJoinTable(RowLayout layout) {
         this.layout = layout;
-        this.slotFunction = slotFunction;
-        this.directory = directory;
-        this.rows = rows;
-        this.starts = starts;
-        this.carried = carried;
-        this.rowsAddress = rows.address();
-        this.rowsEnd = rowsAddress + rowCount * layout.rowBytes();
+    }
+
+    /**
+     * Makes the kind of table that the keys allow and empties the staging.
+     *
+     * @param keepsRepeats whether rows of a key after the first one matter
+     */
+    static CpuJoinTable build(BuildStaging staging, boolean keepsRepeats) {
+        SlotFunction slotFunction =
+                SlotFunction.of(
+                        staging.rowCount(),
+                        staging.layout().rowBytes(),
+                        staging.minKey(),
+                        staging.maxKey());
+        CpuJoinTable direct = DirectTableBuilder.build(staging, slotFunction, keepsRepeats);
+        return direct != null
+                ? direct
+                : RankedTableBuilder.build(staging, slotFunction, keepsRepeats);
     }
 
     RowLayout layout() {
         return layout;
     }
 
-    SlotFunction slotFunction() {
-        return slotFunction;
-    }
-
-    RankDirectory directory() {
-        return directory;
-    }
-
     /** Whether no key has two rows. */
-    boolean isUnique() {
-        return starts == null;
-    }
+    abstract boolean isUnique();
 
-    /** Bytes of all parts. */
-    long lengthBytes() {
-        return rows.lengthBytes()
-                + directory.lengthBytes()
-                + (starts == null ? 0 : starts.lengthBytes())
-                + carried.lengthBytes();
-    }
+    /** Whether {@link #rowLookup} may be asked for. */
+    abstract boolean hasRowLookup();
 
     /**
-     * Finds which keys' slots are taken.
+     * Finds the addresses of rows; for one thread.
      *
-     * @param slots address of {@code int32[count]}
-     * @param scratch address of room for {@code int64[count]}
-     * @param origins address of room for {@code int32[count]}: indexes of the slots taken
-     * @param rows address of room for {@code int64[count]}: addresses of the first rows there
-     * @return number of slots taken
+     * @param maxKeys the most keys looked up at once
+     * @param memory outlives the lookup
      */
-    int findRows(long slots, int count, long scratch, long origins, long rows) {
-        if (starts == null) {
-            return directory.findTaken(
-                    slots, count, scratch, origins, rows, rowsAddress, layout.rowBytes());
-        }
-        int taken =
-                directory.findTaken(
-                        slots, count, scratch, origins, rows, starts.address(), Long.BYTES);
-        for (int i = 0; i < taken; i++) {
-            Memory.putLong(rows + 8L * i, Memory.getLong(Memory.getLong(rows + 8L * i)));
-        }
-        return taken;
-    }
+    abstract KeyLookup addressLookup(int maxKeys, PagedMemory memory);
 
-    /** First row of a key that does not stand at its own slot; 0 where there is none. */
-    long findDisplaced(long key) {
-        int slot = slotFunction.slot(key);
-        long rank = directory.rank(slot);
-        while (directory.isTaken(++slot)) {
-            rank++;
-            long row = firstRow(rank);
-            if (layout.key(row) == key) {
-                return row;
-            }
-        }
-        return 0;
-    }
+    /** Finds rows, each one 8-byte field, and gives them in place of their addresses. */
+    abstract KeyLookup rowLookup();
 
-    private long firstRow(long rank) {
-        return starts == null
-                ? rowsAddress + rank * layout.rowBytes()
-                : Memory.getLong(starts.address() + 8L * rank);
-    }
+    /** Address of the next row of the same key as a row's, 0 where there is none. */
+    abstract long nextMatch(long row);
 
-    /** The next row of the same key as a row's, 0 where there is none. */
-    long nextMatch(long row) {
-        long next = row + layout.rowBytes();
-        return next < rowsEnd && layout.key(next) == layout.key(row) ? next : 0;
-    }
+    /** Bytes of all parts. */
+    abstract long lengthBytes();
+
+    /** Gives back all parts. */
+    abstract void free();
 
     /** Adds an owner, who closes the table too. */
-    CpuJoinTable retain() {
+    final CpuJoinTable retain() {
         int before = owners.getAndUpdate(n -> n == 0 ? 0 : n + 1);
         if (before == 0) {
             throw new IllegalStateException("a table that was freed has no owner: owners=0");
@@ -148,14 +74,9 @@ final class CpuJoinTable implements AutoCloseable {
 
     /** Ends one ownership; the last one frees the memory. */
     @Override
-    public void close() {
+    public final void close() {
         if (owners.decrementAndGet() == 0) {
-            rows.close();
-            directory.close();
-            carried.close();
-            if (starts != null) {
-                starts.close();
-            }
+            free();
         }
     }
 }

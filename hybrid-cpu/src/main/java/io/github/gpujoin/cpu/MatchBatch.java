@@ -9,7 +9,7 @@ import io.github.gpujoin.core.region.Memory;
  * <pre>
  *  int32 probeRow[capacityRows]
  *  for each dimension so far whose payload stands in results:
- *    int64 match[capacityRows]      address of the build row
+ *    int64 match[capacityRows]      address of the build row, or the row, as the lookup gave it
  * </pre>
  *
  * <p>The scan of a chunk is a batch too, of consecutive rows and without arrays.

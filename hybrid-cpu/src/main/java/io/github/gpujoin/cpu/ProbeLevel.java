@@ -20,12 +20,17 @@ final class ProbeLevel {
     private final boolean atMostOne;
     private final MatchBatch input;
     private final MatchBatch output;
-    private final long keys;
+    private final long widenedKeys;
     private final long origins;
     private final long foundOrigins;
     private final long foundRows;
 
     private Chunk chunk;
+
+    /** Keys of the next input rows: an array and an offset in it, or null and an address. */
+    private byte[] keyBase;
+
+    private long keys;
     private int inputRow;
 
     /** Keys found whose rows are not all written: the next one, their number, its next row. */
@@ -39,19 +44,20 @@ final class ProbeLevel {
             int dimension,
             ColumnType factKeyType,
             CpuJoinTable table,
+            KeyLookup lookup,
             MatchBatch input,
             MatchBatch output,
             PagedMemory memory) {
         this.dimension = dimension;
         this.table = table;
+        this.lookup = lookup;
         this.factKeyColumn = side.factKeyColumn();
         this.factKeyType = factKeyType;
         this.atMostOne = table.isUnique();
         this.input = input;
         this.output = output;
         int capacityRows = Math.max(input.capacityRows(), output.capacityRows());
-        this.lookup = new KeyLookup(table, capacityRows, memory);
-        this.keys = memory.take(8L * capacityRows);
+        this.widenedKeys = memory.take(8L * capacityRows);
         this.origins = memory.take(4L * capacityRows);
         this.foundOrigins = memory.take(4L * capacityRows);
         this.foundRows = memory.take(8L * capacityRows);
@@ -87,13 +93,7 @@ final class ProbeLevel {
     /** Writes what the next input rows give, as far as there is room. */
     void advance() {
         if (atMostOne) {
-            int count = Math.min(input.rowCount() - inputRow, output.roomRows());
-            loadKeys(count);
-            long kept = output.matches(dimension);
-            long target = kept == 0 ? foundRows : kept + 8L * output.rowCount();
-            int found = lookup.findFirst(keys, count, origins, target);
-            passOn(found);
-            inputRow += count;
+            findAtMostOne();
         } else {
             if (foundIndex == foundCount) {
                 findNext();
@@ -104,11 +104,29 @@ final class ProbeLevel {
         }
     }
 
+    /** Writes the match of as many input rows as fit. */
+    private void findAtMostOne() {
+        int count = Math.min(input.rowCount() - inputRow, output.roomRows());
+        loadKeys(count);
+        int at = output.rowCount();
+        long kept = output.matches(dimension);
+        long target = kept == 0 ? foundRows : kept + 8L * at;
+        if (input.isConsecutive()) {
+            int first = input.probeRow(inputRow);
+            long probeRows = output.probeRows() + 4L * at;
+            int found = lookup.findFirst(keyBase, keys, count, first, probeRows, target);
+            output.setRowCount(at + found);
+        } else {
+            passOn(lookup.findFirst(keyBase, keys, count, 0, origins, target));
+        }
+        inputRow += count;
+    }
+
     /** Takes as many input rows as fit, to be expanded. */
     private void findNext() {
         int count = input.rowCount() - inputRow;
         loadKeys(count);
-        foundCount = lookup.findFirst(keys, count, foundOrigins, foundRows);
+        foundCount = lookup.findFirst(keyBase, keys, count, 0, foundOrigins, foundRows);
         foundIndex = 0;
         if (foundCount == 0) {
             inputRow += count;
@@ -177,11 +195,13 @@ final class ProbeLevel {
         }
     }
 
-    /** Fact keys of the next input rows, widened to 64 bits. */
+    /** Finds the fact keys of the next input rows, or copies them to one place and width. */
     private void loadKeys(int count) {
         byte[] bytes = chunk.bytes();
         long column = Memory.BYTES + chunk.columnOffset(factKeyColumn);
         boolean wide = factKeyType == ColumnType.INT64;
+        keyBase = null;
+        keys = widenedKeys;
         if (!input.isConsecutive()) {
             long probeRows = input.probeRows() + 4L * inputRow;
             if (wide) {
@@ -190,8 +210,8 @@ final class ProbeLevel {
                 gatherIntKeys(bytes, column, probeRows, count);
             }
         } else if (wide) {
-            long source = column + 8L * input.probeRow(inputRow);
-            Memory.copy(bytes, source, null, keys, 8L * count);
+            keyBase = bytes;
+            keys = column + 8L * input.probeRow(inputRow);
         } else {
             long source = column + 4L * input.probeRow(inputRow);
             for (int i = 0; i < count; i++) {

@@ -27,6 +27,10 @@ final class ProbePipeline {
     private final ProbeLevel[] levels;
     private final MatchBatch[] outputs;
     private final MatchBatch scan;
+
+    /** Of which dimensions matches are rows, and so the result's column. */
+    private final boolean[] rowsFound;
+
     private Chunk chunk;
     private int scanRow;
 
@@ -42,10 +46,14 @@ final class ProbePipeline {
         this.levels = new ProbeLevel[dimensions];
         this.outputs = new MatchBatch[dimensions];
         this.scan = new MatchBatch(BATCH_ROWS);
+        this.rowsFound = new boolean[dimensions];
         MatchBatch input = scan;
         for (int d = 0; d < dimensions; d++) {
             DimensionSpec side = spec.dimensions().get(d);
             boolean last = d == dimensions - 1;
+            CpuJoinTable table = tables.get(d);
+            // rows that a later level may drop are not worth a cache miss yet
+            rowsFound[d] = last && table.hasRowLookup();
             outputs[d] =
                     new MatchBatch(
                             BATCH_ROWS,
@@ -56,7 +64,10 @@ final class ProbePipeline {
                             side,
                             d,
                             spec.factSchema().column(side.factKeyColumn()).type(),
-                            tables.get(d),
+                            table,
+                            rowsFound[d]
+                                    ? table.rowLookup()
+                                    : table.addressLookup(BATCH_ROWS, memory),
                             input,
                             outputs[d],
                             memory);
@@ -67,7 +78,13 @@ final class ProbePipeline {
     private long[] matchArrays(int lastDimension) {
         long[] matches = new long[lastDimension + 1];
         for (int d = 0; d <= lastDimension; d++) {
-            if (tables.get(d).layout().hasPayload()) {
+            RowLayout layout = tables.get(d).layout();
+            if (rowsFound[d]) {
+                matches[d] =
+                        layout.carriedOffset() == 0
+                                ? batch.carriedAddress(d)
+                                : batch.payloadAddress(d, 0);
+            } else if (layout.hasPayload()) {
                 matches[d] = memory.take(8L * BATCH_ROWS);
             }
         }
@@ -88,7 +105,7 @@ final class ProbePipeline {
         int last = levels.length - 1;
         int rows = fill(last);
         for (int d = 0; d <= last; d++) {
-            if (outputs[last].matches(d) != 0) {
+            if (outputs[last].matches(d) != 0 && !rowsFound[d]) {
                 writePayload(d, outputs[last].matches(d), rows);
             }
         }

@@ -67,7 +67,8 @@ final class RankDirectory implements AutoCloseable {
      * Keeps of {@code int32 slots[count]} those that are taken.
      *
      * @param scratch address of room for {@code int64[count]}
-     * @param origins address of room for {@code int32[count]}: indexes of the slots kept
+     * @param firstNumber number of the first slot, from which the others are counted on
+     * @param numbers address of room for {@code int32[count]}: numbers of the slots kept
      * @param elements address of room for {@code int64[count]}: {@code base + rank * stride} of
      *     each, its element in an array of which the directory is the index
      * @return number of slots kept
@@ -76,7 +77,8 @@ final class RankDirectory implements AutoCloseable {
             long slots,
             int count,
             long scratch,
-            long origins,
+            int firstNumber,
+            long numbers,
             long elements,
             long base,
             long stride) {
@@ -90,7 +92,7 @@ final class RankDirectory implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             int slot = Memory.getInt(slots + 4L * i);
             long block = Memory.getLong(scratch + 8L * i);
-            Memory.putInt(origins + 4L * taken, i);
+            Memory.putInt(numbers + 4L * taken, firstNumber + i);
             Memory.putLong(elements + 8L * taken, base + rank(block, slot) * stride);
             taken += isTaken(block, slot);
         }

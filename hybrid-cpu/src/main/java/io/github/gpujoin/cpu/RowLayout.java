@@ -96,6 +96,12 @@ final class RowLayout {
         return rowBytes > keyBytes;
     }
 
+    /** Whether a row is one 8-byte field, key or not. */
+    boolean isOneLong() {
+        int fields = payloadColumns.length + (keyBytes > 0 ? 1 : 0) + (carriedOffset < 0 ? 0 : 1);
+        return fields == 1 && rowBytes == Long.BYTES;
+    }
+
     /** Key of the row at an address, widened to 64 bits. */
     long key(long row) {
         return keyBytes == Long.BYTES ? Memory.getLong(row) : Memory.getInt(row);

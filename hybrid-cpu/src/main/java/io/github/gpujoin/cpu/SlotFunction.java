@@ -62,25 +62,39 @@ final class SlotFunction {
         return slots;
     }
 
+    /** Key of slot 0, where a slot is of one key. */
+    long minKey() {
+        return minKey;
+    }
+
     int slot(long key) {
         return direct ? directSlot(key, minKey, slots) : hashedSlot(key, slots);
     }
 
-    /** Slots of {@code int64 keys[count]} to {@code int32 target[count]}. */
-    void slots(long keys, int count, long target) {
+    /**
+     * Slots of {@code int64 keys[count]} to {@code int32 target[count]}.
+     *
+     * @param base array that {@code keys} is an offset in, null where it is an address
+     */
+    void slots(byte[] base, long keys, int count, long target) {
         int slots = this.slots;
         if (direct) {
             long minKey = this.minKey;
             for (int i = 0; i < count; i++) {
-                int slot = directSlot(Memory.getLong(keys + 8L * i), minKey, slots);
+                int slot = directSlot(Memory.getLong(base, keys + 8L * i), minKey, slots);
                 Memory.putInt(target + 4L * i, slot);
             }
         } else {
             for (int i = 0; i < count; i++) {
-                int slot = hashedSlot(Memory.getLong(keys + 8L * i), slots);
+                int slot = hashedSlot(Memory.getLong(base, keys + 8L * i), slots);
                 Memory.putInt(target + 4L * i, slot);
             }
         }
+    }
+
+    /** All ones where {@code 0 <= distance < slots}, else zero: a branch would be guessed wrong. */
+    static long isWithin(long distance, long slots) {
+        return ((distance - slots) & ~distance) >> 63;
     }
 
     private static int hashedSlot(long key, int slots) {
@@ -89,8 +103,7 @@ final class SlotFunction {
 
     private static int directSlot(long key, long minKey, int slots) {
         long distance = key - minKey;
-        // all ones where 0 <= distance < slots: a branch here would be guessed wrong
-        long inside = ((distance - slots) & ~distance) >> 63;
+        long inside = isWithin(distance, slots);
         return (int) ((distance & inside) | (slots & ~inside));
     }
 }

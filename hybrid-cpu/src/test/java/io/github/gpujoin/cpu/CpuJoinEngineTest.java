@@ -67,7 +67,7 @@ class CpuJoinEngineTest {
                         .toArray(Object[][]::new));
     }
 
-    private static List<ResultRow> inOrder(JoinEngine engine, List<Chunk> probes) {
+    static List<ResultRow> inOrder(JoinEngine engine, List<Chunk> probes) {
         List<ResultRow> rows = new ArrayList<>();
         for (Chunk probe : probes) {
             engine.submitProbe(probe, 0);

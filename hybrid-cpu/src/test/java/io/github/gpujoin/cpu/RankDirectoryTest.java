@@ -43,7 +43,7 @@ class RankDirectoryTest {
         List<Long> elements = new ArrayList<>();
         for (int i = 0; i < asked.length; i++) {
             if (taken.get(asked[i])) {
-                origins.add(i);
+                origins.add(7 + i);
                 elements.add(BASE + STRIDE * taken.get(0, asked[i]).cardinality());
             }
         }
@@ -58,7 +58,7 @@ class RankDirectoryTest {
             }
             int found =
                     directory.findTaken(
-                            slots, n, scratch, foundOrigins, foundElements, BASE, STRIDE);
+                            slots, n, scratch, 7, foundOrigins, foundElements, BASE, STRIDE);
             assertThat(found).isEqualTo(origins.size());
             for (int i = 0; i < found; i++) {
                 assertThat(Memory.getInt(foundOrigins + 4L * i)).isEqualTo(origins.get(i));

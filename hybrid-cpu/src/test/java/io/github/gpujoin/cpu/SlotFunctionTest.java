@@ -65,7 +65,7 @@ class SlotFunctionTest {
             for (int i = 0; i < KEYS.length; i++) {
                 Memory.putLong(keys.address() + 8L * i, KEYS[i]);
             }
-            function.slots(keys.address(), KEYS.length, slots.address());
+            function.slots(null, keys.address(), KEYS.length, slots.address());
             for (int i = 0; i < KEYS.length; i++) {
                 assertThat(Memory.getInt(slots.address() + 4L * i))
                         .isEqualTo(function.slot(KEYS[i]));

@@ -16,6 +16,7 @@ import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -34,7 +35,8 @@ public final class ReferenceJoinEngine implements JoinEngine {
     private final JoinSpec spec;
     private final List<Map<Long, List<BuildRow>>> tables = new ArrayList<>();
     private final ArrayDeque<Progress> queue = new ArrayDeque<>();
-    private final Map<BuildRow, Region> carried = new HashMap<>();
+    // by identity: a build row is one object, and its hash would run over the whole chunk
+    private final Map<BuildRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
     private final ResultBatch batch;
     private EngineState state = EngineState.LOADING;

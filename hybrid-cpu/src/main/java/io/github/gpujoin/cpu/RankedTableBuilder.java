@@ -10,7 +10,7 @@ import io.github.gpujoin.core.region.Region;
  * <p>Memory at its peak: the staged rows and the table's rows once each; staging pages go as they
  * are read, and the directory comes after them.
  */
-final class CpuJoinTableBuilder implements AutoCloseable {
+final class RankedTableBuilder implements AutoCloseable {
 
     private static final long PARTITION_BYTES = 256 << 10;
     private static final int MAX_PARTITIONS = 1024;
@@ -34,13 +34,13 @@ final class CpuJoinTableBuilder implements AutoCloseable {
     /**
      * @param keepsRepeats whether rows of a key after the first one matter
      */
-    private CpuJoinTableBuilder(BuildStaging staging, boolean keepsRepeats) {
+    private RankedTableBuilder(
+            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
         this.layout = staging.layout();
         this.staging = staging;
         this.keepsRepeats = keepsRepeats;
         this.rowCount = staging.rowCount();
-        this.slotFunction =
-                SlotFunction.of(rowCount, layout.rowBytes(), staging.minKey(), staging.maxKey());
+        this.slotFunction = slotFunction;
         int lastSlot = slotFunction.slots() - 1;
         this.bucketShift = shiftToFit(lastSlot, rowCount);
         long wanted = Math.min(MAX_PARTITIONS, rowCount * layout.rowBytes() / PARTITION_BYTES);
@@ -60,13 +60,15 @@ final class CpuJoinTableBuilder implements AutoCloseable {
     }
 
     /** Makes the table and empties the staging. */
-    static CpuJoinTable build(BuildStaging staging, boolean keepsRepeats) {
-        try (CpuJoinTableBuilder builder = new CpuJoinTableBuilder(staging, keepsRepeats)) {
+    static RankedTable build(
+            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
+        try (RankedTableBuilder builder =
+                new RankedTableBuilder(staging, slotFunction, keepsRepeats)) {
             return builder.build();
         }
     }
 
-    private CpuJoinTable build() {
+    private RankedTable build() {
         rows = Region.allocate((rowCount + 1) * layout.rowBytes());
         long[] ends = scatterToPartitions();
         int spareSlots = slotFunction.isDirect() ? 1 : (int) rowCount + 1;
@@ -83,7 +85,7 @@ final class CpuJoinTableBuilder implements AutoCloseable {
         return table();
     }
 
-    private CpuJoinTable table() {
+    private RankedTable table() {
         boolean unique = keyCount == rowCount || !keepsRepeats;
         RowLayout kept = unique && slotFunction.isDirect() ? layout.withoutKey() : layout;
         if (!unique) {
@@ -96,8 +98,8 @@ final class CpuJoinTableBuilder implements AutoCloseable {
             long end = rows.address() + rowsKept * kept.rowBytes();
             kept.copyRow(end - kept.rowBytes(), end);
         }
-        CpuJoinTable table =
-                new CpuJoinTable(
+        RankedTable table =
+                new RankedTable(
                         kept,
                         slotFunction,
                         directory,

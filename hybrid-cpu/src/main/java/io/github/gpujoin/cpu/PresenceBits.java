@@ -1,0 +1,43 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+
+/** A bit for each slot: bit {@code s % 64} of the little-endian word {@code s / 64} is slot s. */
+final class PresenceBits implements AutoCloseable {
+
+    private static final int WORD_SHIFT = 6;
+
+    private final Region region;
+
+    /** Bits that are all 0. */
+    PresenceBits(int slots) {
+        this.region = Region.allocateZeroed(8L * ((slots + 63L) >>> WORD_SHIFT));
+    }
+
+    long address() {
+        return region.address();
+    }
+
+    long lengthBytes() {
+        return region.lengthBytes();
+    }
+
+    /** 1 where the slot's bit is set, else 0. */
+    static long get(long address, long slot) {
+        return Memory.getLong(address + 8 * (slot >>> WORD_SHIFT)) >>> slot & 1;
+    }
+
+    /** Sets the slot's bit; returns what it was. */
+    static long set(long address, long slot) {
+        long at = address + 8 * (slot >>> WORD_SHIFT);
+        long word = Memory.getLong(at);
+        Memory.putLong(at, word | 1L << slot);
+        return word >>> slot & 1;
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+}

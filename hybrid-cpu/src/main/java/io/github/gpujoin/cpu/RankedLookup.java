@@ -1,0 +1,111 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * Finds rows of a {@link RankedTable}: one short loop for each step over the whole batch, so that
+ * the cache misses of a step overlap. Holds the scratch memory between the steps; one for each
+ * thread.
+ */
+final class RankedLookup implements KeyLookup {
+
+    private final RankedTable table;
+    private final long slots;
+    private final long scratch;
+
+    /**
+     * @param maxKeys the most keys looked up at once
+     * @param memory outlives this object
+     */
+    RankedLookup(RankedTable table, int maxKeys, PagedMemory memory) {
+        this.table = table;
+        this.slots = memory.take(4L * maxKeys);
+        this.scratch = memory.take(8L * maxKeys);
+    }
+
+    @Override
+    public int findFirst(
+            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+        table.slotFunction().slots(base, keys, count, slots);
+        int taken = table.findRows(slots, count, scratch, firstNumber, numbers, matches);
+        if (table.slotFunction().isDirect()) {
+            return taken;
+        }
+        loadRowKeys(matches, taken);
+        long keyZero = keys - 8L * firstNumber;
+        return table.layout().keyBytes() == Long.BYTES
+                ? keepEqualLongs(base, keyZero, taken, numbers, matches)
+                : keepEqualInts(base, keyZero, taken, numbers, matches);
+    }
+
+    /** Keys of the rows at {@code matches}, widened to 64 bits. */
+    private void loadRowKeys(long matches, int count) {
+        long rowKeys = scratch;
+        if (table.layout().keyBytes() == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(rowKeys + 8L * i, Memory.getLong(Memory.getLong(matches + 8L * i)));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(rowKeys + 8L * i, Memory.getInt(Memory.getLong(matches + 8L * i)));
+            }
+        }
+    }
+
+    /**
+     * Keeps, in place, the keys that a row holds: nearly always the row found, sometimes the next
+     * one, which is looked at without a branch; rarely one further on.
+     *
+     * @param keyZero where the key of number 0 is or would be
+     */
+    private int keepEqualLongs(byte[] base, long keyZero, int count, long numbers, long matches) {
+        long rowKeys = scratch;
+        long rowBytes = table.layout().rowBytes();
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            int number = Memory.getInt(numbers + 4L * i);
+            long key = Memory.getLong(base, keyZero + 8L * number);
+            long row = Memory.getLong(matches + 8L * i);
+            row += rowBytes & differ(Memory.getLong(rowKeys + 8L * i), key);
+            if (Memory.getLong(row) != key) {
+                row = table.findDisplaced(key);
+                if (row == 0) {
+                    continue;
+                }
+            }
+            Memory.putInt(numbers + 4L * found, number);
+            Memory.putLong(matches + 8L * found, row);
+            found++;
+        }
+        return found;
+    }
+
+    /** As {@link #keepEqualLongs}, for rows with 4-byte keys. */
+    private int keepEqualInts(byte[] base, long keyZero, int count, long numbers, long matches) {
+        long rowKeys = scratch;
+        long rowBytes = table.layout().rowBytes();
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            int number = Memory.getInt(numbers + 4L * i);
+            long key = Memory.getLong(base, keyZero + 8L * number);
+            long row = Memory.getLong(matches + 8L * i);
+            row += rowBytes & differ(Memory.getLong(rowKeys + 8L * i), key);
+            if (Memory.getInt(row) != key) {
+                row = table.findDisplaced(key);
+                if (row == 0) {
+                    continue;
+                }
+            }
+            Memory.putInt(numbers + 4L * found, number);
+            Memory.putLong(matches + 8L * found, row);
+            found++;
+        }
+        return found;
+    }
+
+    /** All ones where the keys differ, else zero. */
+    private static long differ(long a, long b) {
+        long bits = a ^ b;
+        return (bits | -bits) >> 63;
+    }
+}
