@@ -18,6 +18,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /**
  * The CPU engine alone: built by one thread, probed by forks of it, one a thread. Chunks are handed
@@ -74,13 +76,20 @@ public final class EngineContender implements Contender {
     }
 
     private JoinAnswer probe(CpuJoinEngine engine) throws Exception {
+        // Threads take a chunk at a time, as DuckDB's do, so that none waits for a slower one.
+        List<Chunk> chunks = tuples.probe();
+        AtomicInteger next = new AtomicInteger();
+        Supplier<Chunk> source =
+                () -> {
+                    int taken = next.getAndIncrement();
+                    return taken < chunks.size() ? chunks.get(taken) : null;
+                };
         List<Callable<JoinAnswer>> shares = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
-            List<Chunk> share = Tuples.share(tuples.probe(), thread, threads);
             shares.add(
                     () -> {
                         try (CpuJoinEngine fork = engine.fork()) {
-                            return probe(fork, share);
+                            return probe(fork, source);
                         }
                     });
         }
@@ -91,10 +100,10 @@ public final class EngineContender implements Contender {
         return answer;
     }
 
-    /** Joins the chunks and sums up. */
-    static JoinAnswer probe(JoinEngine engine, List<Chunk> chunks) {
+    /** Joins the chunks that the source gives until it gives null, and sums up. */
+    static JoinAnswer probe(JoinEngine engine, Supplier<Chunk> source) {
         JoinAnswer answer = JoinAnswer.NOTHING;
-        for (Chunk chunk : chunks) {
+        for (Chunk chunk = source.get(); chunk != null; chunk = source.get()) {
             while (!engine.submitProbe(chunk, 0)) {
                 answer = answer.plus(next(engine));
             }
