@@ -68,12 +68,22 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
         rowsIn = getMetricGroup().counter("rowsIn");
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
-        sink = new ChunkSink(schema, packing, output, getProcessingTimeService(), getMetricGroup());
+        sink =
+                new ChunkSink(
+                        schema,
+                        packing,
+                        output,
+                        getProcessingTimeService(),
+                        getMetricGroup(),
+                        this::drain);
         if (filter != null) {
             FunctionUtils.setFunctionRuntimeContext(filter, getRuntimeContext());
             FunctionUtils.openFunction(filter, DefaultOpenContext.INSTANCE);
         }
     }
+
+    /** Moves rows that a packer keeps back for a while into the sink. */
+    void drain() {}
 
     final boolean hasFilter() {
         return filter != null;

@@ -85,11 +85,11 @@ final class ChunkCopier {
             }
         } else if (count > 0 && rows[from + count - 1] - rows[from] == count - 1) {
             int start = offset + width * rows[from];
-            System.arraycopy(chunk.bytes(), start, array, targetStart, width * count);
+            System.arraycopy(chunk.array(), start, array, targetStart, width * count);
         } else {
             ColumnGather.copy(
                     width,
-                    chunk.bytes(),
+                    chunk.array(),
                     Memory.BYTES + offset,
                     rows,
                     from,
@@ -109,7 +109,7 @@ final class ChunkCopier {
 
     private void appendCarried(Chunk chunk, int row, ChunkBuilder builder) {
         int start = chunk.carriedStart(row);
-        byte[] bytes = chunk.bytes();
+        byte[] bytes = chunk.array();
         if (wholeCarriedRow) {
             builder.addCarriedRow(bytes, start, chunk.carriedEnd(row));
             return;

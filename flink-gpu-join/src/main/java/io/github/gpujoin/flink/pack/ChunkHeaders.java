@@ -10,11 +10,12 @@ final class ChunkHeaders {
 
     private ChunkHeaders() {}
 
-    /** The chunk itself where its header says all that already, else a copy. */
+    /**
+     * The chunk itself where it is of that dimension and partition, whatever its number, else a
+     * copy.
+     */
     static Chunk with(Chunk chunk, int dimension, int partition, long sequence) {
-        if (chunk.dimension() == dimension
-                && chunk.partition() == partition
-                && chunk.sequence() == sequence) {
+        if (chunk.dimension() == dimension && chunk.partition() == partition) {
             return chunk;
         }
         byte[] bytes = chunk.bytes().clone();

@@ -19,6 +19,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
 
     private transient ChunkCursor cursor;
     private transient ChunkCopier copier;
+    private transient ChunkKeys keys;
     private transient RowPartitioner partitioner;
     private transient RowSelection selection;
 
@@ -40,7 +41,8 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         selection = new RowSelection();
         if (packing.isPartitioned()) {
             int key = projection.sourceColumn(packing.partitionColumn());
-            partitioner = new RowPartitioner(projection.source(), key, packing.partitions());
+            keys = new ChunkKeys(projection.source(), key);
+            partitioner = new RowPartitioner(packing.partitions());
         }
     }
 
@@ -64,12 +66,22 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
             sink.forward(chunk);
             return;
         }
-        select(chunk);
+        boolean keepsAll = !hasFilter() && projection.nullableKeys().length == 0;
+        if (keepsAll && partitioner != null) {
+            keys.sort(chunk, partitioner);
+            appendPartitions(chunk);
+            return;
+        }
+        select(chunk, keepsAll);
         if (partitioner == null) {
             append(chunk, 0, selection.rows(), 0, selection.size());
             return;
         }
-        partitioner.sort(chunk, selection);
+        keys.sort(chunk, selection, partitioner);
+        appendPartitions(chunk);
+    }
+
+    private void appendPartitions(Chunk chunk) {
         for (int p = 0; p < packing.partitions(); p++) {
             append(chunk, p, partitioner.rows(), partitioner.start(p), partitioner.end(p));
         }
@@ -80,10 +92,10 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     }
 
     /** Finds the rows that the filter keeps and whose keys are all there. */
-    private void select(Chunk chunk) {
+    private void select(Chunk chunk, boolean keepsAll) {
         int rowCount = chunk.rowCount();
         boolean filters = hasFilter();
-        if (!filters && projection.nullableKeys().length == 0) {
+        if (keepsAll) {
             selection.selectAll(rowCount);
             return;
         }
@@ -117,7 +129,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         while (next < end) {
             ChunkBuilder builder = sink.builder(partition);
             int appended = copier.append(chunk, rows, next, end - next, builder);
-            sink.added(partition, appended);
+            sink.added(partition, appended, sink.nowMs());
             next += appended;
         }
     }

@@ -29,19 +29,26 @@ final class ChunkSink {
     private final RunningHistogram histogram;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private final Counter chunksOut;
+    private final Runnable drain;
     private boolean timerRuns;
     private long sequence;
 
+    /**
+     * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
+     *     flush
+     */
     ChunkSink(
             ChunkSchema schema,
             Packing packing,
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
-            MetricGroup metrics) {
+            MetricGroup metrics,
+            Runnable drain) {
         this.schema = schema;
         this.packing = packing;
         this.output = output;
         this.time = time;
+        this.drain = drain;
         int count = Math.max(1, packing.partitions());
         this.builders = new ChunkBuilder[count];
         this.firstRowAt = new long[count];
@@ -63,17 +70,34 @@ final class ChunkSink {
     }
 
     /**
+     * To be called when a row comes that is added later: its time runs from now on.
+     *
+     * @return the processing time in ms, for {@link #added}
+     */
+    long rowsCome() {
+        long now = nowMs();
+        startTimer(now + packing.flushIntervalMs());
+        return now;
+    }
+
+    /** The processing time in ms. */
+    long nowMs() {
+        return time.getCurrentProcessingTime();
+    }
+
+    /**
      * To be called when rows were added to the partition's builder that are its first or fill it.
      *
      * @param rows how many, at least 1
+     * @param arrivedAtMs processing time at which the first of them came
      */
-    void added(int partition, int rows) {
+    void added(int partition, int rows, long arrivedAtMs) {
         ChunkBuilder builder = builders[partition];
         if (builder.isFull()) {
             seal(partition);
         } else if (builder.rowCount() == rows) {
-            firstRowAt[partition] = time.getCurrentProcessingTime();
-            startTimer(firstRowAt[partition] + packing.flushIntervalMs());
+            firstRowAt[partition] = arrivedAtMs;
+            startTimer(arrivedAtMs + packing.flushIntervalMs());
         }
     }
 
@@ -86,6 +110,7 @@ final class ChunkSink {
 
     /** Emits all rows that wait. */
     void flush() {
+        drain.run();
         flush(Long.MAX_VALUE);
     }
 
@@ -124,7 +149,8 @@ final class ChunkSink {
 
     private void onTimer() {
         timerRuns = false;
-        flush(time.getCurrentProcessingTime() - packing.flushIntervalMs());
+        drain.run();
+        flush(nowMs() - packing.flushIntervalMs());
         long oldest = Long.MAX_VALUE;
         for (int partition = 0; partition < builders.length; partition++) {
             if (waits(partition)) {

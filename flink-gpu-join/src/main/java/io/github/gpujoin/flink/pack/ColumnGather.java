@@ -1,10 +1,12 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
 
 /**
  * Loops that copy values of one fixed column, chosen by row, from an array or native memory (base
- * null) into a column array. Extents are the caller's to check: nothing here is.
+ * null) into a column array. Extents are the caller's to check: nothing here is. There is a loop
+ * for each kind of memory, as one that must do for both is compiled to far slower code.
  */
 public final class ColumnGather {
 
@@ -14,6 +16,7 @@ public final class ColumnGather {
      * Copies the values of {@code rows[from]} to {@code rows[from + count - 1]}.
      *
      * @param widthBytes of a value, 4 or 8
+     * @param base a byte array, or null for native memory
      * @param source where the source column starts, for {@link Memory}
      * @param targetStart index in {@code target} where the first value goes
      */
@@ -26,24 +29,47 @@ public final class ColumnGather {
             int count,
             byte[] target,
             int targetStart) {
-        if (widthBytes == 8) {
-            copy8(base, source, rows, from, count, target, Memory.BYTES + targetStart);
+        Objects.requireNonNull(target);
+        long at = Memory.BYTES + targetStart;
+        byte[] array = (byte[]) base;
+        if (array == null && widthBytes == 8) {
+            native8(source, rows, from, count, target, at);
+        } else if (array == null) {
+            native4(source, rows, from, count, target, at);
+        } else if (widthBytes == 8) {
+            array8(array, source, rows, from, count, target, at);
         } else {
-            copy4(base, source, rows, from, count, target, Memory.BYTES + targetStart);
+            array4(array, source, rows, from, count, target, at);
         }
     }
 
-    private static void copy8(
-            Object base, long source, int[] rows, int from, int count, byte[] target, long at) {
+    private static void array8(
+            byte[] array, long source, int[] rows, int from, int count, byte[] target, long at) {
         for (int i = 0; i < count; i++) {
-            Memory.putLong(target, at + 8L * i, Memory.getLong(base, source + 8L * rows[from + i]));
+            long value = Memory.getLong(array, source + 8L * rows[from + i]);
+            Memory.putLong(target, at + 8L * i, value);
         }
     }
 
-    private static void copy4(
-            Object base, long source, int[] rows, int from, int count, byte[] target, long at) {
+    private static void array4(
+            byte[] array, long source, int[] rows, int from, int count, byte[] target, long at) {
         for (int i = 0; i < count; i++) {
-            Memory.putInt(target, at + 4L * i, Memory.getInt(base, source + 4L * rows[from + i]));
+            int value = Memory.getInt(array, source + 4L * rows[from + i]);
+            Memory.putInt(target, at + 4L * i, value);
+        }
+    }
+
+    private static void native8(
+            long source, int[] rows, int from, int count, byte[] target, long at) {
+        for (int i = 0; i < count; i++) {
+            Memory.putLong(target, at + 8L * i, Memory.getLong(source + 8L * rows[from + i]));
+        }
+    }
+
+    private static void native4(
+            long source, int[] rows, int from, int count, byte[] target, long at) {
+        for (int i = 0; i < count; i++) {
+            Memory.putInt(target, at + 4L * i, Memory.getInt(source + 4L * rows[from + i]));
         }
     }
 

@@ -1,11 +1,14 @@
 package io.github.gpujoin.flink.pack;
 
-import io.github.gpujoin.core.layout.KeyHash;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.FlinkRuntimeException;
 
-/** Packs records into chunks. Copies all it needs out of a record before the next one comes. */
+/**
+ * Packs records into chunks. Where Flink lets an operator keep its records, that is without object
+ * reuse, records of primitive fields are kept for a moment and written together, column by column;
+ * else all that is needed is copied out of a record before the next one comes.
+ */
 public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private static final long serialVersionUID = 1L;
@@ -14,6 +17,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private transient RecordEncoder<T> encoder;
     private transient RecordEncoder.Target[] targets;
+
+    /** Null where each record is written at once. */
+    private transient RecordBatch batch;
 
     /**
      * @param filter of records, null to keep all
@@ -29,37 +35,80 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         super.open();
         encoder = layout.encoder();
         targets = new RecordEncoder.Target[Math.max(1, packing.partitions())];
+        if (!getExecutionConfig().isObjectReuseEnabled()) {
+            batch =
+                    RecordColumns.of(layout)
+                            .map(all -> new RecordBatch(all, layout.schema(), packing, sink))
+                            .orElse(null);
+        }
     }
 
     @Override
     public void processElement(StreamRecord<T> element) throws Exception {
         T record = element.getValue();
-        rowsIn.inc();
         if (!keeps(record)) {
+            rowsIn.inc();
             rowsFiltered.inc();
             return;
         }
+        long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
+        if (batch != null) {
+            if (batch.add(record, timestamp)) {
+                drain();
+            }
+            return;
+        }
+        rowsIn.inc();
+        if (!accepts(record)) {
+            nullKeyRows.inc();
+            return;
+        }
+        add(record, timestamp);
+    }
+
+    /** Rows in the batch are counted here. */
+    @Override
+    void drain() {
+        if (batch != null) {
+            rowsIn.inc(batch.size());
+            try {
+                batch.check(encoder);
+            } catch (IllegalArgumentException e) {
+                throw unpackable(e);
+            }
+            batch.drain();
+        }
+    }
+
+    private boolean accepts(T record) {
+        try {
+            return encoder.accept(record);
+        } catch (Exception e) {
+            throw unpackable(e);
+        }
+    }
+
+    private void add(T record, long timestamp) {
         int partition = 0;
         RecordEncoder.Target target;
         try {
-            if (!encoder.accept(record)) {
-                nullKeyRows.inc();
-                return;
-            }
             if (packing.isPartitioned()) {
-                long hash = KeyHash.hash(encoder.key(record, packing.partitionColumn()));
-                partition = KeyHash.partition(hash, packing.partitions());
+                long key = encoder.key(record, packing.partitionColumn());
+                partition = RowPartitioner.of(key, packing.partitions());
             }
-            long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
             target = target(partition);
             encoder.encode(record, timestamp, target);
         } catch (Exception e) {
-            throw new FlinkRuntimeException(
-                    "a record of a side of the join cannot be packed: side=" + packing.side(), e);
+            throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
-            sink.added(partition, 1);
+            sink.added(partition, 1, sink.nowMs());
         }
+    }
+
+    private FlinkRuntimeException unpackable(Exception cause) {
+        return new FlinkRuntimeException(
+                "a record of a side of the join cannot be packed: side=" + packing.side(), cause);
     }
 
     private RecordEncoder.Target target(int partition) {

@@ -177,13 +177,8 @@ public final class RecordEncoder<T> {
      *     subclass whose own fields would be lost
      */
     public boolean accept(T record) throws Exception {
-        // Field offsets are meaningless in another class.
-        if (record == null || (record.getClass() != type && !isFit(record))) {
-            throw new IllegalArgumentException(
-                    "a record is of the class of its stream: class="
-                            + (record == null ? null : record.getClass().getName())
-                            + ", expected="
-                            + type.getName());
+        if (record == null || record.getClass() != type) {
+            checkClass(record);
         }
         if (keySelector != null) {
             selectedKey = keySelector.getKey(record);
@@ -196,8 +191,28 @@ public final class RecordEncoder<T> {
         return true;
     }
 
-    private boolean isFit(T record) {
-        return !exactType && type.isInstance(record);
+    /**
+     * Looks at the classes of the first {@code count} records, as {@link #accept} does with one.
+     */
+    void checkClasses(Object[] records, int count) {
+        Class<T> type = this.type;
+        for (int i = 0; i < count; i++) {
+            Object record = records[i];
+            if (record == null || record.getClass() != type) {
+                checkClass(record);
+            }
+        }
+    }
+
+    /** Field offsets are meaningless in another class. */
+    private void checkClass(Object record) {
+        if (record == null || exactType || !type.isInstance(record)) {
+            throw new IllegalArgumentException(
+                    "a record is of the class of its stream: class="
+                            + (record == null ? null : record.getClass().getName())
+                            + ", expected="
+                            + type.getName());
+        }
     }
 
     /** Value of a key column of the record that was accepted last. */
@@ -208,7 +223,7 @@ public final class RecordEncoder<T> {
         }
         return slot.field.kind() == FieldKind.LONG
                 ? Memory.getLong(record, slot.offset)
-                : narrowed(record, slot);
+                : narrowed(record, slot.field.kind(), slot.offset);
     }
 
     /**
@@ -260,7 +275,7 @@ public final class RecordEncoder<T> {
 
     private void encodeOthers(T record, long timestamp, ChunkBuilder builder) throws IOException {
         for (Slot<T> slot : narrow) {
-            builder.putInt(slot.column, narrowed(record, slot));
+            builder.putInt(slot.column, narrowed(record, slot.field.kind(), slot.offset));
         }
         if (timestampColumn >= 0) {
             builder.putLong(timestampColumn, timestamp);
@@ -270,13 +285,14 @@ public final class RecordEncoder<T> {
         }
     }
 
-    private static int narrowed(Object record, Slot<?> slot) {
-        return switch (slot.field.kind()) {
-            case INT -> Memory.getInt(record, slot.offset);
-            case SHORT -> Memory.getShort(record, slot.offset);
-            case CHAR -> (char) Memory.getShort(record, slot.offset);
-            case BYTE, BOOLEAN -> Memory.getByte(record, slot.offset);
-            default -> throw new IllegalStateException("not a narrow field: field=" + slot.field);
+    /** Value of a primitive field as it stands in an INT32 column. */
+    static int narrowed(Object record, FieldKind kind, long offset) {
+        return switch (kind) {
+            case INT -> Memory.getInt(record, offset);
+            case SHORT -> Memory.getShort(record, offset);
+            case CHAR -> (char) Memory.getShort(record, offset);
+            case BYTE, BOOLEAN -> Memory.getByte(record, offset);
+            default -> throw new IllegalStateException("not a narrow field: kind=" + kind);
         };
     }
 

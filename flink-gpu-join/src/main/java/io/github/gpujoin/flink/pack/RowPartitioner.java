@@ -1,58 +1,84 @@
 package io.github.gpujoin.flink.pack;
 
-import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkCursor;
-import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 
 /**
- * Sorts rows of a chunk by the radix partition of a key: a counting sort, stable, with loops over
- * one array each. Afterwards each partition's columns are copied as runs of rows, which keeps the
+ * Sorts rows of a batch by the radix partition of a key: a counting sort, stable, with loops over
+ * few arrays each. Afterwards each partition's columns are copied as runs of rows, which keeps the
  * writes of a run in one place. Not thread-safe.
+ *
+ * <p>For each batch: {@link #begin}, then the {@link #of partition} of each row into {@link
+ * #partitionOf} and one more in {@link #counts}, in the caller's loop over its keys, then {@link
+ * #sort}.
  */
 final class RowPartitioner {
 
     private final int partitions;
-    private final int keyColumn;
-    private final ChunkCursor cursor;
     private final int[] ends;
     private int[] partitionOf = new int[0];
     private int[] sorted = new int[0];
 
-    /**
-     * @param schema of the chunks
-     * @param keyColumn in them, INT32 or INT64
-     */
-    RowPartitioner(ChunkSchema schema, int keyColumn, int partitions) {
-        this.keyColumn = keyColumn;
+    RowPartitioner(int partitions) {
         this.partitions = partitions;
-        this.cursor = new ChunkCursor(schema);
         this.ends = new int[partitions + 1];
     }
 
-    /** Sorts the selected rows. */
-    void sort(Chunk chunk, RowSelection selection) {
-        int count = selection.size();
-        if (partitionOf.length < count) {
-            partitionOf = new int[count];
-            sorted = new int[count];
+    /** Radix partition of a key. */
+    static int of(long key, int partitions) {
+        return KeyHash.partition(KeyHash.hash(key), partitions);
+    }
+
+    /** Makes room for a batch. */
+    void begin(int rowCount) {
+        if (partitionOf.length < rowCount) {
+            partitionOf = new int[rowCount];
+            sorted = new int[rowCount];
         }
         Arrays.fill(ends, 0);
-        countPartitions(chunk, selection.rows(), count);
-        for (int p = 0; p < partitions; p++) {
-            ends[p + 1] += ends[p];
-        }
-        int[] rows = selection.rows();
-        for (int i = 0; i < count; i++) {
-            // ends[p] starts as the start of p and is its end when all rows are placed.
-            sorted[ends[partitionOf[i]]++] = rows[i];
+    }
+
+    int partitions() {
+        return partitions;
+    }
+
+    /** Partition of each row of the batch, to be filled in. */
+    int[] partitionOf() {
+        return partitionOf;
+    }
+
+    /** How many rows are of partition p, at index p + 1; to be filled in. */
+    int[] counts() {
+        return ends;
+    }
+
+    /** Sorts the numbers from 0 to {@code rowCount - 1}. */
+    void sort(int rowCount) {
+        int[] next = starts();
+        int[] partitionOf = this.partitionOf;
+        int[] sorted = this.sorted;
+        for (int i = 0; i < rowCount; i++) {
+            sorted[next[partitionOf[i]]++] = i;
         }
     }
 
-    /** The selected rows, those of partition 0 first. */
+    /** Sorts the first {@code rowCount} of some row numbers. */
+    void sort(int[] rows, int rowCount) {
+        int[] next = starts();
+        for (int i = 0; i < rowCount; i++) {
+            sorted[next[partitionOf[i]]++] = rows[i];
+        }
+    }
+
+    /** Makes counts into the starts of the partitions; they are the ends when all is placed. */
+    private int[] starts() {
+        for (int p = 0; p < partitions; p++) {
+            ends[p + 1] += ends[p];
+        }
+        return ends;
+    }
+
+    /** The rows that were sorted, those of partition 0 first. */
     int[] rows() {
         return sorted;
     }
@@ -63,33 +89,5 @@ final class RowPartitioner {
 
     int end(int partition) {
         return ends[partition];
-    }
-
-    /** Notes the partition of each row, and in {@code ends[p + 1]} how many rows are of p. */
-    private void countPartitions(Chunk chunk, int[] rows, int count) {
-        int offset = chunk.columnOffset(keyColumn);
-        if (offset < 0) {
-            for (int i = 0; i < count; i++) {
-                note(i, cursor.at(chunk, rows[i]).getLong(keyColumn));
-            }
-            return;
-        }
-        byte[] bytes = chunk.bytes();
-        long start = Memory.BYTES + offset;
-        if (chunk.schema().column(keyColumn).type() == ColumnType.INT64) {
-            for (int i = 0; i < count; i++) {
-                note(i, Memory.getLong(bytes, start + 8L * rows[i]));
-            }
-        } else {
-            for (int i = 0; i < count; i++) {
-                note(i, Memory.getInt(bytes, start + 4L * rows[i]));
-            }
-        }
-    }
-
-    private void note(int i, long key) {
-        int partition = KeyHash.partition(KeyHash.hash(key), partitions);
-        partitionOf[i] = partition;
-        ends[partition + 1]++;
     }
 }

@@ -109,7 +109,7 @@ class ChunkPackOperatorTest {
     void shouldPassAChunkWithTheRightHeaderThroughAsItIs() throws Exception {
         try (var harness = open(all(FIXED, "key"), null, packing(1 << 16))) {
             Chunk first = fixedChunk(5, ChunkDescriptor.FACTS, 0);
-            Chunk second = fixedChunk(3, ChunkDescriptor.FACTS, 1);
+            Chunk second = fixedChunk(3, ChunkDescriptor.FACTS, 77);
             harness.processElement(new StreamRecord<>(first));
             harness.processElement(new StreamRecord<>(second));
 

@@ -1,0 +1,76 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
+
+/** Sorts the rows of chunks by the radix partition of a key column. Not thread-safe. */
+final class ChunkKeys {
+
+    private final int column;
+    private final ChunkCursor cursor;
+
+    /**
+     * @param schema of the chunks
+     * @param column in them, INT32 or INT64
+     */
+    ChunkKeys(ChunkSchema schema, int column) {
+        this.column = column;
+        this.cursor = new ChunkCursor(schema);
+    }
+
+    /** Sorts all rows of a chunk whose key column is fixed. */
+    void sort(Chunk chunk, RowPartitioner partitioner) {
+        int rowCount = chunk.rowCount();
+        partitioner.begin(rowCount);
+        int[] partitionOf = partitioner.partitionOf();
+        int[] counts = partitioner.counts();
+        int partitions = partitioner.partitions();
+        // Known to be no null, the array is known to the compiler as heap memory.
+        byte[] array = Objects.requireNonNull(chunk.array());
+        long start = Memory.BYTES + chunk.columnOffset(column);
+        boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
+        for (int row = 0; row < rowCount; row++) {
+            long key =
+                    isWide
+                            ? Memory.getLong(array, start + 8L * row)
+                            : Memory.getInt(array, start + 4L * row);
+            int partition = RowPartitioner.of(key, partitions);
+            partitionOf[row] = partition;
+            counts[partition + 1]++;
+        }
+        partitioner.sort(rowCount);
+    }
+
+    /** Sorts the selected rows; the key column may be carried, where none of theirs is null. */
+    void sort(Chunk chunk, RowSelection selection, RowPartitioner partitioner) {
+        int count = selection.size();
+        int[] rows = selection.rows();
+        partitioner.begin(count);
+        int[] partitionOf = partitioner.partitionOf();
+        int[] counts = partitioner.counts();
+        int partitions = partitioner.partitions();
+        boolean isFixed = chunk.columnOffset(column) >= 0;
+        boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
+        byte[] array = Objects.requireNonNull(chunk.array());
+        long start = Memory.BYTES + chunk.columnOffset(column);
+        for (int i = 0; i < count; i++) {
+            int row = rows[i];
+            long key;
+            if (!isFixed) {
+                key = cursor.at(chunk, row).getLong(column);
+            } else if (isWide) {
+                key = Memory.getLong(array, start + 8L * row);
+            } else {
+                key = Memory.getInt(array, start + 4L * row);
+            }
+            int partition = RowPartitioner.of(key, partitions);
+            partitionOf[i] = partition;
+            counts[partition + 1]++;
+        }
+        partitioner.sort(rows, count);
+    }
+}

@@ -1,0 +1,120 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import java.util.stream.IntStream;
+
+/**
+ * Records that wait to be written together. Only where a record may be kept after the operator has
+ * returned, which Flink grants unless objects are reused. Not thread-safe.
+ */
+final class RecordBatch {
+
+    /** Rows of a batch: few enough that the records are still in a core's cache. */
+    private static final int MAX_ROWS = 512;
+
+    /** As many rows for each partition pay for the steps that are taken partition by partition. */
+    private static final int ROWS_PER_PARTITION = 32;
+
+    private static final int MAX_PARTITIONED_ROWS = 4096;
+
+    private final RecordColumns columns;
+    private final Packing packing;
+    private final ChunkSink sink;
+    private final RowPartitioner partitioner;
+    private final int capacityRows;
+    private final int[] inOrder;
+    private final boolean keepsTimestamps;
+    private Object[] records;
+    private long[] timestamps;
+    private int count;
+    private long arrivedAtMs;
+
+    RecordBatch(RecordColumns columns, ChunkSchema schema, Packing packing, ChunkSink sink) {
+        this.columns = columns;
+        this.packing = packing;
+        this.sink = sink;
+        this.partitioner =
+                packing.isPartitioned() ? new RowPartitioner(packing.partitions()) : null;
+        this.capacityRows = capacityRows(schema, packing);
+        this.inOrder = IntStream.range(0, capacityRows).toArray();
+        this.keepsTimestamps = schema.indexOf(RecordLayout.TIMESTAMP) >= 0;
+        this.records = new Object[capacityRows];
+        this.timestamps = new long[keepsTimestamps ? capacityRows : 0];
+    }
+
+    /** Chunks of few rows are not kept back longer than they take to fill. */
+    private static int capacityRows(ChunkSchema schema, Packing packing) {
+        int wanted = Math.max(MAX_ROWS, ROWS_PER_PARTITION * packing.partitions());
+        int most = Math.max(1, packing.chunkBytes() / Math.max(1, schema.fixedRowBytes()));
+        return Math.min(most, Math.min(wanted, MAX_PARTITIONED_ROWS));
+    }
+
+    /**
+     * Keeps a record.
+     *
+     * @return whether the batch is now full and must be drained
+     */
+    boolean add(Object record, long timestamp) {
+        int row = count;
+        if (row == 0) {
+            arrivedAtMs = sink.rowsCome();
+        }
+        records[row] = record;
+        if (keepsTimestamps) {
+            timestamps[row] = timestamp;
+        }
+        count = row + 1;
+        return row + 1 == capacityRows;
+    }
+
+    int size() {
+        return count;
+    }
+
+    /**
+     * To be called before each {@link #drain}. A batch that fails is forgotten.
+     *
+     * @throws IllegalArgumentException where a record is not of the layout's class
+     */
+    void check(RecordEncoder<?> encoder) {
+        int rows = count;
+        count = 0;
+        encoder.checkClasses(records, rows);
+        count = rows;
+    }
+
+    /** Writes all records and emits what is full. Does nothing where it is already at that. */
+    void drain() {
+        int rows = count;
+        if (rows == 0) {
+            return;
+        }
+        // Taken out first: while a chunk is emitted, a timer may run and drain again. A new array
+        // is
+        // young, so that storing references in it costs no barrier.
+        Object[] taken = records;
+        records = new Object[capacityRows];
+        count = 0;
+        if (partitioner == null) {
+            append(0, taken, inOrder, 0, rows);
+            return;
+        }
+        columns.sort(taken, rows, packing.partitionColumn(), partitioner);
+        for (int p = 0; p < packing.partitions(); p++) {
+            append(p, taken, partitioner.rows(), partitioner.start(p), partitioner.end(p));
+        }
+    }
+
+    private void append(int partition, Object[] taken, int[] order, int from, int end) {
+        int next = from;
+        while (next < end) {
+            ChunkBuilder builder = sink.builder(partition);
+            int room = builder.capacityRows() - builder.rowCount();
+            int last = Math.min(end, next + room);
+            columns.append(taken, timestamps, order, next, last, builder);
+            sink.added(partition, last - next, arrivedAtMs);
+            next = last;
+        }
+    }
+}
