@@ -112,7 +112,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         phase = JoinPhase.LOAD;
         engine = engineFactory.create(spec);
         watermarks = new WatermarkGate(output, () -> pump.flush());
-        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog);
+        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
         emitter = emitterFactory.create(getRuntimeContext());
         pump = new ResultPump<>(engine, emitter, output, watermarks::completed);
         if (context.isRestored()) {
@@ -122,7 +122,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
-        buildLog.replay(this::wrapBuild, chunk -> engine.submitBuild(chunk.dimension(), chunk));
+        buildLog.replay(this::wrapBuild, this::load);
         probeLog.restore();
         for (int i = 0; i < probeLog.size(); i++) {
             watermarks.accepted();
@@ -175,6 +175,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + chunk.rowCount());
         }
         buildLog.append(chunk);
+        load(chunk);
+    }
+
+    private void load(Chunk chunk) {
         engine.submitBuild(chunk.dimension(), chunk);
         joinMetrics.buildChunk(chunk);
     }
@@ -194,12 +198,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         engine.finishBuild();
         phase = phase.to(JoinPhase.JOIN);
         LOG.info(
-                "Star join {}: engine={}, dimensions={}, {}, table build took {} ms,"
+                "Star join {}: engine={}, dimensions={}, {}, buildSkew={}, table build took {} ms,"
                         + " fact chunks that waited={}",
                 getOperatorName(),
                 engineFactory.engineName(),
                 spec.dimensions().stream().map(DimensionSpec::name).toList(),
                 engine.stats(),
+                joinMetrics.buildSkew(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs),
                 probeLog.size());
         postMail();
