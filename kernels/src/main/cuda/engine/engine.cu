@@ -1,0 +1,130 @@
+// Kernels of the join engine: loops around the functions of the headers beside this file.
+
+#include "serve.h"
+
+namespace gpujoin {
+
+// A multiprocessor returns loads in order, so the gathers of one block would wait behind another's
+// reads over the bus: one block a multiprocessor, as large as can be.
+constexpr uint32_t SERVE_THREADS = 1024;
+constexpr uint32_t WARP = 32;
+static_assert(SERVE_THREADS * ROWS_PER_THREAD <= MAX_TILE_ROWS);
+
+// A thread block.
+class BlockGroup {
+  public:
+    __device__ explicit BlockGroup(uint64_t* sums) : sums(sums) {}
+
+    __device__ uint32_t rank() const { return threadIdx.x; }
+    __device__ uint32_t size() const { return SERVE_THREADS; }
+    __device__ void sync() const { __syncthreads(); }
+
+    __device__ uint64_t exclusiveSum(uint64_t value, uint64_t& total) const {
+        uint32_t lane = threadIdx.x % WARP;
+        uint64_t inclusive = value;
+        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+            uint64_t other = __shfl_up_sync(0xFFFFFFFFu, inclusive, distance);
+            inclusive += lane >= distance ? other : 0;
+        }
+        if (lane == WARP - 1) {
+            sums[threadIdx.x / WARP] = inclusive;
+        }
+        __syncthreads();
+        uint64_t before = 0;
+        uint64_t all = 0;
+        for (uint32_t warp = 0; warp < SERVE_THREADS / WARP; warp++) {
+            before += warp < threadIdx.x / WARP ? sums[warp] : 0;
+            all += sums[warp];
+        }
+        __syncthreads();
+        total = all;
+        return before + inclusive - value;
+    }
+
+  private:
+    uint64_t* sums;
+};
+
+}  // namespace gpujoin
+
+using namespace gpujoin;
+
+extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
+    gpujoin_serve(Control* control, StepEntry* ring, Tickets* tickets, const Plan* plans,
+                  uint64_t ringMask, uint64_t launch) {
+    __shared__ StepShared shared;
+    __shared__ uint64_t sums[SERVE_THREADS / WARP];
+    BlockGroup group(sums);
+    ServeArguments arguments{control, ring, tickets, plans, ringMask, launch};
+    serve(group, arguments, blockIdx.x, shared);
+}
+
+// The build kernels take every so-many-th row, or slot, in each thread.
+
+// Inserts rows into a unique-key table; counts those whose key was there already.
+extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, uint64_t rowCount,
+                                                 unsigned long long* repeats) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
+        if (!insertUnique(*table, static_cast<uint32_t>(row))) {
+            atomicAdd(repeats, 1ull);
+        }
+    }
+}
+
+// Inserts rows into a head-and-chain table.
+extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, uint64_t rowCount) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
+        insertChained(*table, static_cast<uint32_t>(row));
+    }
+}
+
+extern "C" __global__ void gpujoin_group_join(const Dimension* table, uint64_t rowCount,
+                                              GroupPlace* places) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
+        places[row] = joinGroup(*table, static_cast<uint32_t>(row));
+    }
+}
+
+// Also finds the size of the largest group. Both counters start at 0.
+extern "C" __global__ void gpujoin_group_place(const Dimension* table, uint32_t* nextRow,
+                                               unsigned int* largest) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t slot = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; slot < table->slotCount;
+         slot += stride) {
+        uint32_t size = placeGroup(*table, static_cast<uint32_t>(slot), nextRow);
+        if (size > *largest) {
+            atomicMax(largest, size);
+        }
+    }
+}
+
+extern "C" __global__ void gpujoin_group_move(const Dimension* table, uint64_t rowCount,
+                                              const GroupPlace* places, unsigned char* target) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
+        moveToGroup(*table, static_cast<uint32_t>(row), places[row], target);
+    }
+}
+
+// Reads mapped host memory and adds it up: the ceiling that reading rings is measured against.
+extern "C" __global__ void gpujoin_read(const uint4* words, uint64_t count,
+                                        unsigned long long* sum) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    uint64_t at = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    unsigned long long part = 0;
+    for (; at + 3 * stride < count; at += 4 * stride) {
+        uint4 a = words[at];
+        uint4 b = words[at + stride];
+        uint4 c = words[at + 2 * stride];
+        uint4 d = words[at + 3 * stride];
+        part += (a.x ^ b.y) + (c.z ^ d.w);
+    }
+    atomicAdd(sum, part);
+}

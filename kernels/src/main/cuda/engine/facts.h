@@ -1,0 +1,68 @@
+// A verified segment of facts, and how many results a row of it gives.
+#pragma once
+
+#include "table.h"
+
+namespace gpujoin {
+
+struct Facts {
+    const unsigned char* base;
+    int32_t rowCount;
+    uint32_t columnOffset[MAX_FACT_COLUMNS];
+};
+
+GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) {
+    return (offset + 63) & ~uint64_t{63};
+}
+
+// Places the columns and returns where they end: the length of the segment.
+GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Facts& facts) {
+    uint64_t next = sizeof(ChunkHeader);
+    for (uint32_t c = 0; c < plan.columnCount; c++) {
+        facts.columnOffset[c] = static_cast<uint32_t>(next);
+        next = alignColumn(next + uint64_t{plan.columnWidth[c]} * static_cast<uint32_t>(rowCount));
+    }
+    facts.rowCount = rowCount;
+    return next;
+}
+
+// Whether every field is what this step expects; only then may the columns be placed.
+GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& step,
+                                  const Plan& plan) {
+    if (header.magic != CHUNK_MAGIC || header.version != CHUNK_VERSION ||
+        header.headerLength != sizeof(ChunkHeader) ||
+        header.schemaFingerprint != plan.schemaFingerprint || header.epoch != step.epoch ||
+        header.sequence != step.segmentSequence || header.rowCount < 0 ||
+        static_cast<uint32_t>(header.lengthBytes) != step.lengthBytes) {
+        return false;
+    }
+    Facts facts;
+    return placeColumns(plan, header.rowCount, facts) == step.lengthBytes;
+}
+
+GPUJOIN_HD inline int64_t factKey(const Plan& plan, const Facts& facts, const Dimension& table,
+                                  int32_t row) {
+    const unsigned char* column = facts.base + facts.columnOffset[table.keyColumn];
+    return plan.columnWidth[table.keyColumn] == 8 ? reinterpret_cast<const int64_t*>(column)[row]
+                                                  : reinterpret_cast<const int32_t*>(column)[row];
+}
+
+// A product that stays where it would overflow: such a result is not delivered in any case.
+GPUJOIN_HD inline uint64_t multiplyCounts(uint64_t a, uint64_t b) {
+    constexpr uint64_t MANY = uint64_t{1} << 52;
+    return a > MANY / b ? MANY : a * b;
+}
+
+// Results of a row: the cross product of its matches. Nothing is looked up past the first
+// dimension without a match.
+GPUJOIN_HD inline uint64_t countResults(const Plan& plan, const Dimension* tables,
+                                        const Facts& facts, int32_t row) {
+    uint64_t count = 1;
+    for (uint32_t d = 0; d < plan.dimensionCount && count > 0; d++) {
+        Matches matches = findMatches(tables[d], factKey(plan, facts, tables[d], row));
+        count = matches.count == 0 ? 0 : multiplyCounts(count, matches.count);
+    }
+    return count;
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,169 @@
+// Byte layouts shared with the Java side. All integers are little-endian. Java's descriptors name
+// the same offsets; a test compares the two.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpujoin {
+
+constexpr uint32_t MAX_DIMENSIONS = 16;
+constexpr uint32_t MAX_FACT_COLUMNS = 16;
+constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
+constexpr uint64_t NO_TICKET = ~uint64_t{0};
+
+constexpr uint32_t CHUNK_MAGIC = 0x31434A47u;  // "GJC1"
+constexpr uint16_t CHUNK_VERSION = 1;
+
+// Header of a chunk, drawn in ChunkDescriptor. A segment, the unit of probing, is a chunk of the
+// facts' key columns alone.
+struct ChunkHeader {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t headerLength;
+    int32_t lengthBytes;
+    int32_t rowCount;
+    uint32_t schemaFingerprint;
+    int16_t dimension;
+    uint16_t flags;
+    int32_t partition;
+    int32_t carriedOffset;
+    int64_t epoch;
+    int64_t sequence;
+    uint64_t checksum;
+    uint64_t reserved;
+};
+static_assert(sizeof(ChunkHeader) == 64);
+static_assert(offsetof(ChunkHeader, epoch) == 32);
+static_assert(offsetof(ChunkHeader, checksum) == 48);
+
+// An entry of the step ring, in mapped host memory: one step of one probe slot.
+//
+//   0          8      12     16             20       24      32                40        44            48     64
+//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
+//   | sequence | plan | slot | resultBuffer | resume | epoch | segmentSequence | baseRow | lengthBytes | zero |
+//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
+struct StepEntry {
+    uint64_t sequence;  // the step's ticket + 1, released last by the host
+    uint32_t plan;
+    uint32_t slot;
+    uint32_t resultBuffer;
+    uint32_t resume;  // 0: read the segment and begin; 1: go on where the last step stopped
+    int64_t epoch;
+    int64_t segmentSequence;
+    uint32_t baseRow;  // what results add to a row of the segment
+    uint32_t lengthBytes;  // of the segment
+    uint64_t reserved[2];
+};
+static_assert(sizeof(StepEntry) == 64);
+
+// What became of a step, in mapped host memory, one for each result buffer.
+//
+//   0          8        12         16              20         24           32       40         64
+//   +----------+--------+----------+---------------+----------+------------+--------+----------+
+//   | sequence | status | rowCount | completedRows | reserved | matchCount | busyNs | reserved |
+//   +----------+--------+----------+---------------+----------+------------+--------+----------+
+struct Completion {
+    uint64_t sequence;  // the step's ticket + 1, released last by the device
+    uint32_t status;
+    int32_t rowCount;       // rows in the result buffer
+    int32_t completedRows;  // rows of the segment that gave all their results
+    uint32_t reserved;
+    uint64_t matchCount;
+    uint64_t busyNs;  // device time from the step seen to its results written
+    uint64_t reserved2[3];
+};
+static_assert(sizeof(Completion) == 64);
+
+enum StepStatus : uint32_t { STEP_OK = 0, STEP_BAD_HEADER = 1, STEP_BAD_CHECKSUM = 2 };
+
+// Words that host and device show each other, in mapped host memory, each on its own line.
+struct Control {
+    uint64_t stop;  // host: number of the launch whose blocks are to leave after their step
+    uint64_t reserved[7];
+    uint64_t heartbeat;  // device: counts while blocks wait for work
+    uint64_t reserved2[7];
+};
+static_assert(sizeof(Control) == 128);
+static_assert(offsetof(Control, heartbeat) == 64);
+
+enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED = 2 };
+
+// A build row in device memory; a row is a multiple of 8 bytes.
+//
+//   0       8       12                    rowBytes
+//   +-------+-------+---------------------+
+//   | key   | next  | payload, each value |
+//   |       |       | at its own width    |
+//   +-------+-------+---------------------+
+constexpr uint32_t ROW_KEY_OFFSET = 0;
+constexpr uint32_t ROW_NEXT_OFFSET = 8;
+constexpr uint32_t ROW_PAYLOAD_OFFSET = 12;
+
+// A slot of a table by open addressing; read as one 16-byte word.
+struct alignas(16) KeySlot {
+    int64_t key;
+    uint32_t first;  // the key's first row; NO_ROW: empty
+    uint32_t count;  // of the key's rows, which stand one after the other
+};
+static_assert(sizeof(KeySlot) == 16);
+
+// Where a row goes when rows are grouped by key.
+struct GroupPlace {
+    uint32_t slot;
+    uint32_t rank;
+};
+static_assert(sizeof(GroupPlace) == 8);
+
+// The table of one dimension. Kinds UNIQUE and GROUPED: slots is KeySlot[slotCount]. Kind CHAINED:
+// slots is uint32_t[slotCount], the first row of each slot, and rows are linked by `next`.
+struct Dimension {
+    uint64_t slots;
+    uint64_t rows;
+    uint32_t slotCount;
+    uint32_t rowBytes;
+    uint32_t tableKind;
+    uint32_t keyColumn;  // among the segment's columns
+    uint32_t firstCopy;
+    uint32_t copyCount;
+};
+static_assert(sizeof(Dimension) == 40);
+
+// A payload column: from a build row to an array of the result buffer.
+struct PayloadCopy {
+    uint64_t resultOffset;
+    uint32_t rowOffset;
+    uint32_t widthBytes;
+};
+static_assert(sizeof(PayloadCopy) == 16);
+
+// Where a slot's segment stands between two steps, in device memory.
+struct Progress {
+    int32_t nextRow;
+    int32_t rowCount;
+    uint64_t skip;  // results of nextRow already given
+};
+static_assert(sizeof(Progress) == 16);
+
+// All that a step needs to know of the engine it serves. Addresses are the device's.
+struct Plan {
+    uint64_t segments;     // mapped host memory: slot i at i * segmentBytes
+    uint64_t scratch;      // device memory, laid out likewise: segments as verified
+    uint64_t results;      // mapped host memory: buffer b of slot i at (2 i + b) * resultBytes
+    uint64_t completions;  // mapped host memory: Completion[2 * slots], likewise
+    uint64_t progress;     // device memory: Progress[slots]
+    uint64_t dimensions;   // device memory: Dimension[dimensionCount]
+    uint64_t copies;       // device memory: PayloadCopy[]
+    uint64_t segmentBytes;
+    uint64_t resultBytes;
+    uint32_t capacityRows;  // of a result buffer; 0: matches are only counted
+    uint32_t dimensionCount;
+    uint32_t columnCount;
+    uint32_t schemaFingerprint;
+    uint8_t columnWidth[MAX_FACT_COLUMNS];
+    uint64_t reserved;
+};
+static_assert(sizeof(Plan) == 112);
+static_assert(offsetof(Plan, columnWidth) == 88);
+
+}  // namespace gpujoin

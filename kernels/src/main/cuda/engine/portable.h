@@ -1,0 +1,162 @@
+// What lets one source run as device code and, in tests, on the CPU: function attributes, and
+// atomics whose order and scope stand in their name.
+#pragma once
+
+#include <cstdint>
+#include <thread>
+
+#if defined(__CUDACC__)
+#define GPUJOIN_HD __host__ __device__
+#define GPUJOIN_UNROLL _Pragma("unroll")
+#else
+#define GPUJOIN_HD
+#define GPUJOIN_UNROLL
+#endif
+
+#if __has_include(<cuda/atomic>)
+#include <cuda/atomic>
+#define GPUJOIN_LIBCUDACXX 1
+#endif
+
+namespace gpujoin {
+
+#if defined(GPUJOIN_LIBCUDACXX)
+template <typename T>
+using SystemAtomic = cuda::atomic_ref<T, cuda::thread_scope_system>;
+template <typename T>
+using DeviceAtomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
+#endif
+
+// System scope: the other side is the CPU, or another thread of a test.
+
+template <typename T>
+GPUJOIN_HD inline T loadAcquireSystem(T* at) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return SystemAtomic<T>(*at).load(cuda::memory_order_acquire);
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline T loadRelaxedSystem(T* at) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return SystemAtomic<T>(*at).load(cuda::memory_order_relaxed);
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+// What is read after is at least as new as what relaxed loads have seen before.
+GPUJOIN_HD inline void fenceAcquireSystem() {
+#if defined(GPUJOIN_LIBCUDACXX)
+    cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_system);
+#else
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void storeReleaseSystem(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    SystemAtomic<T>(*at).store(value, cuda::memory_order_release);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void storeRelaxedSystem(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    SystemAtomic<T>(*at).store(value, cuda::memory_order_relaxed);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+// Device scope and relaxed: only the value itself is shared; a kernel's end orders the rest.
+
+template <typename T>
+GPUJOIN_HD inline T fetchAddRelaxedDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return DeviceAtomic<T>(*at).fetch_add(value, cuda::memory_order_relaxed);
+#else
+    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void fetchMaxRelaxedDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    DeviceAtomic<T>(*at).fetch_max(value, cuda::memory_order_relaxed);
+#else
+    T seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (seen < value && !__atomic_compare_exchange_n(at, &seen, value, true, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED)) {
+    }
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline T loadRelaxedDevice(T* at) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return DeviceAtomic<T>(*at).load(cuda::memory_order_relaxed);
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void storeRelaxedDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    DeviceAtomic<T>(*at).store(value, cuda::memory_order_relaxed);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline T exchangeRelaxedDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return DeviceAtomic<T>(*at).exchange(value, cuda::memory_order_relaxed);
+#else
+    return __atomic_exchange_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+// Returns what was there: `expected` where the exchange took place.
+template <typename T>
+GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    DeviceAtomic<T>(*at).compare_exchange_strong(
+            expected, value, cuda::memory_order_relaxed, cuda::memory_order_relaxed);
+#else
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+    return expected;
+}
+
+GPUJOIN_HD inline void backOff(uint32_t nanoseconds) {
+#if defined(__CUDA_ARCH__)
+    __nanosleep(nanoseconds);
+#else
+    (void)nanoseconds;
+    std::this_thread::yield();
+#endif
+}
+
+// Nanoseconds on the device's clock; 0 on the CPU.
+GPUJOIN_HD inline uint64_t nanoTime() {
+    uint64_t now = 0;
+#if defined(__CUDA_ARCH__)
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+#endif
+    return now;
+}
+
+template <typename T>
+GPUJOIN_HD inline T least(T a, T b) {
+    return a < b ? a : b;
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,81 @@
+// Brings a segment from mapped host memory to device memory, once over the bus, and verifies it.
+//
+// A Group is the threads that work on one step: rank(), size(), sync(), exclusiveSum().
+#pragma once
+
+#include "facts.h"
+
+namespace gpujoin {
+
+struct alignas(16) Words {
+    uint64_t low;
+    uint64_t high;
+};
+
+// Copies whole words and returns this thread's share of their checksum, the stored one taken for
+// 0. Eight loads are under way before the first is used: the bus answers after microseconds.
+template <typename Group>
+GPUJOIN_HD inline uint64_t copySegment(Group& group, const unsigned char* from, unsigned char* to,
+                                       uint32_t lengthBytes) {
+    constexpr uint32_t AHEAD = 8;
+    constexpr uint32_t CHECKSUM_INDEX = offsetof(ChunkHeader, checksum) / 8;
+    const Words* source = reinterpret_cast<const Words*>(from);
+    Words* target = reinterpret_cast<Words*>(to);
+    uint32_t pairs = lengthBytes / sizeof(Words);
+    uint64_t sum = 0;
+    for (uint32_t first = group.rank(); first < pairs; first += AHEAD * group.size()) {
+        Words words[AHEAD];
+        GPUJOIN_UNROLL
+        for (uint32_t i = 0; i < AHEAD; i++) {
+            uint32_t at = first + i * group.size();
+            words[i] = at < pairs ? source[at] : Words{0, 0};
+        }
+        GPUJOIN_UNROLL
+        for (uint32_t i = 0; i < AHEAD; i++) {
+            uint32_t at = first + i * group.size();
+            if (at < pairs) {
+                target[at] = words[i];
+                uint64_t low = 2 * at == CHECKSUM_INDEX ? 0 : words[i].low;
+                sum += checksumOf(low, 2 * uint64_t{at}) +
+                       checksumOf(words[i].high, 2 * uint64_t{at} + 1);
+            }
+        }
+    }
+    return sum;
+}
+
+constexpr uint32_t MAX_READS = 1000;
+
+// Reads the step's segment until it is whole: what a remote writer has only partly made visible
+// fails the checksum and is read again (Thostrup et al., section 4.2). The length comes with the
+// step and is checked against the slot's; every other field is checked in the copy, which cannot
+// change any more. All threads get the status.
+template <typename Group>
+GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const StepEntry& step) {
+    const unsigned char* from =
+        reinterpret_cast<const unsigned char*>(plan.segments) + plan.segmentBytes * step.slot;
+    unsigned char* to =
+        reinterpret_cast<unsigned char*>(plan.scratch) + plan.segmentBytes * step.slot;
+    if (step.lengthBytes < sizeof(ChunkHeader) || step.lengthBytes > plan.segmentBytes) {
+        return STEP_BAD_HEADER;
+    }
+    StepStatus status = STEP_BAD_HEADER;
+    for (uint32_t reads = 0; reads < MAX_READS; reads++) {
+        uint64_t sum = copySegment(group, from, to, step.lengthBytes);
+        group.exclusiveSum(sum, sum);
+        ChunkHeader copy = *reinterpret_cast<const ChunkHeader*>(to);
+        if (!isHeaderOf(copy, step, plan)) {
+            status = STEP_BAD_HEADER;
+        } else if (copy.checksum != sum) {
+            status = STEP_BAD_CHECKSUM;
+        } else {
+            return STEP_OK;
+        }
+        group.sync();
+        backOff(1000);
+        fenceAcquireSystem();
+    }
+    return status;
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,54 @@
+package io.github.gpujoin.kernels.binding;
+
+/**
+ * One device through the CUDA driver: memory, copies and kernel launches on one stream of its own.
+ *
+ * <p>Addresses are unified: what {@link #allocatePinned} gives is valid for the CPU and for
+ * kernels. Any thread may call; calls that free or copy memory may wait for running kernels, so a
+ * kernel that does not end on its own must have been stopped.
+ *
+ * <p>Every method throws {@link GpuUnavailableException} where the driver refuses.
+ */
+public interface CudaDriver extends AutoCloseable {
+
+    String deviceName();
+
+    int multiprocessors();
+
+    /** Device memory that is free, of all processes together. */
+    long freeBytes();
+
+    /** Device memory of unspecified content, aligned to 256 bytes. */
+    long allocateDevice(long lengthBytes);
+
+    void freeDevice(long address);
+
+    /** Page-locked host memory of unspecified content, mapped for the device. */
+    long allocatePinned(long lengthBytes);
+
+    void freePinned(long address);
+
+    /** Copies after all that was launched, and waits for the copy. */
+    void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes);
+
+    /** Copies after all that was launched, and waits for the copy. */
+    void copyToHost(long hostAddress, long deviceAddress, long lengthBytes);
+
+    /** Fills after all that was launched; what is launched next sees it. */
+    void fillDevice(long deviceAddress, byte value, long lengthBytes);
+
+    /**
+     * Queues a kernel.
+     *
+     * @param kernel name in the image
+     * @param arguments in the kernel's order; every parameter has 8 bytes
+     */
+    void launch(String kernel, int blocks, int threads, long... arguments);
+
+    /** Whether all launched kernels have ended. */
+    boolean isIdle();
+
+    /** Lets go of the device. What was allocated must have been freed. */
+    @Override
+    void close();
+}

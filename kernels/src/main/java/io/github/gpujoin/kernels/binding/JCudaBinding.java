@@ -1,0 +1,296 @@
+package io.github.gpujoin.kernels.binding;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmodule;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * {@link CudaDriver} through JCuda's driver API. Loaded by {@link BindingClassLoader} alone; the
+ * rest of the module knows the interface.
+ */
+final class JCudaBinding implements CudaDriver {
+
+    private static final int PINNED_FLAGS =
+            JCudaDriver.CU_MEMHOSTALLOC_PORTABLE | JCudaDriver.CU_MEMHOSTALLOC_DEVICEMAP;
+
+    private final CUdevice device = new CUdevice();
+    private final CUcontext context = new CUcontext();
+    private final CUmodule module = new CUmodule();
+    private final CUstream stream = new CUstream();
+    private final Map<String, CUfunction> kernels = new HashMap<>();
+    private boolean hasContext;
+    private boolean hasModule;
+    private boolean hasStream;
+
+    /** An address that JCuda takes for a device pointer. */
+    private static final class DeviceAddress extends CUdeviceptr {
+        DeviceAddress() {}
+
+        DeviceAddress(long address) {
+            super(new CUdeviceptr(), address);
+        }
+
+        long value() {
+            return getNativePointer() + getByteOffset();
+        }
+    }
+
+    /** An address that JCuda takes for a host pointer. */
+    private static final class HostAddress extends Pointer {
+        HostAddress() {}
+
+        HostAddress(long address) {
+            super(address);
+        }
+
+        long value() {
+            return getNativePointer();
+        }
+    }
+
+    /**
+     * Opens the device's primary context and loads the image, with all its kernels: a kernel loaded
+     * later would wait for one that runs.
+     */
+    JCudaBinding(int ordinal, byte[] image, List<String> kernelNames) {
+        JCudaDriver.setExceptionsEnabled(false);
+        check(JCudaDriver.cuInit(0), GpuFailure.NO_DRIVER, "cuInit");
+        check(JCudaDriver.cuDeviceGet(device, ordinal), GpuFailure.NO_DEVICE, "cuDeviceGet");
+        try {
+            check(
+                    JCudaDriver.cuDevicePrimaryCtxRetain(context, device),
+                    GpuFailure.NO_DEVICE,
+                    "cuDevicePrimaryCtxRetain");
+            hasContext = true;
+            enter();
+            check(
+                    JCudaDriver.cuModuleLoadData(module, image),
+                    GpuFailure.NO_KERNEL_IMAGE,
+                    "cuModuleLoadData");
+            hasModule = true;
+            kernelNames.forEach(this::loadKernel);
+            check(
+                    JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING),
+                    "cuStreamCreate");
+            hasStream = true;
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void loadKernel(String name) {
+        CUfunction function = new CUfunction();
+        check(
+                JCudaDriver.cuModuleGetFunction(function, module, name),
+                GpuFailure.NO_KERNEL_IMAGE,
+                "cuModuleGetFunction " + name);
+        int[] blocks = new int[1];
+        check(
+                JCudaDriver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, 32, 0),
+                GpuFailure.NO_KERNEL_IMAGE,
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor " + name);
+        kernels.put(name, function);
+    }
+
+    /** Makes the context the calling thread's own. */
+    private void enter() {
+        check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+    }
+
+    @Override
+    public String deviceName() {
+        byte[] name = new byte[256];
+        check(JCudaDriver.cuDeviceGetName(name, name.length, device), "cuDeviceGetName");
+        return new String(name, StandardCharsets.UTF_8).trim();
+    }
+
+    @Override
+    public int multiprocessors() {
+        int[] value = new int[1];
+        check(
+                JCudaDriver.cuDeviceGetAttribute(
+                        value, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
+                "cuDeviceGetAttribute");
+        return value[0];
+    }
+
+    @Override
+    public long freeBytes() {
+        enter();
+        long[] free = new long[1];
+        long[] total = new long[1];
+        check(JCudaDriver.cuMemGetInfo(free, total), "cuMemGetInfo");
+        return free[0];
+    }
+
+    @Override
+    public long allocateDevice(long lengthBytes) {
+        enter();
+        DeviceAddress address = new DeviceAddress();
+        check(
+                JCudaDriver.cuMemAlloc(address, Math.max(1, lengthBytes)),
+                "cuMemAlloc lengthBytes=" + lengthBytes);
+        return address.value();
+    }
+
+    @Override
+    public void freeDevice(long address) {
+        enter();
+        check(JCudaDriver.cuMemFree(new DeviceAddress(address)), "cuMemFree");
+    }
+
+    @Override
+    public long allocatePinned(long lengthBytes) {
+        // JCuda lays a ByteBuffer over what it allocates here.
+        if (lengthBytes > Integer.MAX_VALUE) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "a pinned buffer is smaller than 2 GiB: lengthBytes=" + lengthBytes);
+        }
+        enter();
+        HostAddress address = new HostAddress();
+        check(
+                JCudaDriver.cuMemHostAlloc(address, Math.max(1, lengthBytes), PINNED_FLAGS),
+                "cuMemHostAlloc lengthBytes=" + lengthBytes);
+        return address.value();
+    }
+
+    @Override
+    public void freePinned(long address) {
+        enter();
+        check(JCudaDriver.cuMemFreeHost(new HostAddress(address)), "cuMemFreeHost");
+    }
+
+    @Override
+    public void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes) {
+        enter();
+        check(
+                JCudaDriver.cuMemcpyHtoDAsync(
+                        new DeviceAddress(deviceAddress),
+                        new HostAddress(hostAddress),
+                        lengthBytes,
+                        stream),
+                "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+        synchronize();
+    }
+
+    @Override
+    public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
+        enter();
+        check(
+                JCudaDriver.cuMemcpyDtoHAsync(
+                        new HostAddress(hostAddress),
+                        new DeviceAddress(deviceAddress),
+                        lengthBytes,
+                        stream),
+                "cuMemcpyDtoHAsync lengthBytes=" + lengthBytes);
+        synchronize();
+    }
+
+    private void synchronize() {
+        check(JCudaDriver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    }
+
+    @Override
+    public void fillDevice(long deviceAddress, byte value, long lengthBytes) {
+        enter();
+        check(
+                JCudaDriver.cuMemsetD8Async(
+                        new DeviceAddress(deviceAddress), value, lengthBytes, stream),
+                "cuMemsetD8Async lengthBytes=" + lengthBytes);
+    }
+
+    @Override
+    public void launch(String kernel, int blocks, int threads, long... arguments) {
+        enter();
+        Pointer[] parameters = new Pointer[arguments.length];
+        for (int i = 0; i < arguments.length; i++) {
+            parameters[i] = Pointer.to(new long[] {arguments[i]});
+        }
+        check(
+                JCudaDriver.cuLaunchKernel(
+                        kernels.get(kernel),
+                        blocks,
+                        1,
+                        1,
+                        threads,
+                        1,
+                        1,
+                        0,
+                        stream,
+                        Pointer.to(parameters),
+                        null),
+                "cuLaunchKernel " + kernel);
+    }
+
+    @Override
+    public boolean isIdle() {
+        enter();
+        int result = JCudaDriver.cuStreamQuery(stream);
+        if (result == CUresult.CUDA_ERROR_NOT_READY) {
+            return false;
+        }
+        check(result, "cuStreamQuery");
+        return true;
+    }
+
+    @Override
+    public void close() {
+        // Results are not checked: on a lost device these fail, and there is nothing left to do.
+        if (hasContext) {
+            JCudaDriver.cuCtxSetCurrent(context);
+            if (hasStream) {
+                JCudaDriver.cuStreamDestroy(stream);
+            }
+            if (hasModule) {
+                JCudaDriver.cuModuleUnload(module);
+            }
+            JCudaDriver.cuDevicePrimaryCtxRelease(device);
+            hasContext = false;
+        }
+    }
+
+    private static void check(int result, String call) {
+        check(result, GpuFailure.DEVICE_LOST, call);
+    }
+
+    /**
+     * @param otherwise what a result means that does not speak for itself
+     */
+    private static void check(int result, GpuFailure otherwise, String call) {
+        if (result != CUresult.CUDA_SUCCESS) {
+            throw new GpuUnavailableException(
+                    failureOf(result, otherwise),
+                    "the CUDA driver refused a call: call="
+                            + call
+                            + ", result="
+                            + CUresult.stringFor(result));
+        }
+    }
+
+    private static GpuFailure failureOf(int result, GpuFailure otherwise) {
+        return switch (result) {
+            case CUresult.CUDA_ERROR_OUT_OF_MEMORY -> GpuFailure.OUT_OF_DEVICE_MEMORY;
+            case CUresult.CUDA_ERROR_NO_DEVICE, CUresult.CUDA_ERROR_INVALID_DEVICE ->
+                    GpuFailure.NO_DEVICE;
+            case CUresult.CUDA_ERROR_NO_BINARY_FOR_GPU,
+                    CUresult.CUDA_ERROR_INVALID_IMAGE,
+                    CUresult.CUDA_ERROR_INVALID_PTX ->
+                    GpuFailure.NO_KERNEL_IMAGE;
+            default -> otherwise;
+        };
+    }
+}

@@ -1,0 +1,89 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.layout.ColumnType;
+import java.util.List;
+
+/**
+ * Byte layout of a build row in device memory. Immutable.
+ *
+ * <pre>
+ *  0        8        12                                            rowBytes
+ *  +--------+--------+----------------------+----------------------+
+ *  | key,   | next,  | 4-byte payloads, in  | 8-byte payloads, in  |
+ *  | int64  | uint32 | schema order; padded | schema order; then   |
+ *  |        |        | to 8 bytes           | carriedRef, if any   |
+ *  +--------+--------+----------------------+----------------------+
+ * </pre>
+ *
+ * <p>Every field is aligned to its width. {@code next} links the rows of a slot; only kernels write
+ * it. A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}.
+ */
+final class BuildRowLayout {
+
+    private final DimensionSpec dimension;
+    private final List<Integer> payloadColumns;
+    private final int[] payloadOffsets;
+    private final int[] payloadWidths;
+    private final int carriedOffset;
+    private final int rowBytes;
+
+    BuildRowLayout(DimensionSpec dimension) {
+        this.dimension = dimension;
+        this.payloadColumns = dimension.payloadColumns();
+        this.payloadOffsets = new int[payloadColumns.size()];
+        this.payloadWidths = new int[payloadColumns.size()];
+        int next = place(Integer.BYTES, PlanDescriptor.ROW_PAYLOAD_OFFSET);
+        next = place(Long.BYTES, (next + 7) & -8);
+        this.carriedOffset = dimension.hasCarriedPayload() ? next : -1;
+        this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
+    }
+
+    private int place(int widthBytes, int offset) {
+        int next = offset;
+        for (int i = 0; i < payloadOffsets.length; i++) {
+            ColumnType type = dimension.schema().column(payloadColumns.get(i)).type();
+            if (type.widthBytes() == widthBytes) {
+                payloadOffsets[i] = next;
+                payloadWidths[i] = widthBytes;
+                next += widthBytes;
+            }
+        }
+        return next;
+    }
+
+    /** Column of the build chunks that holds the key. */
+    int keyColumn() {
+        return dimension.keyColumn();
+    }
+
+    ColumnType keyType() {
+        return dimension.schema().column(dimension.keyColumn()).type();
+    }
+
+    int payloadCount() {
+        return payloadOffsets.length;
+    }
+
+    /** Column of the build chunks that holds the payload. */
+    int payloadColumn(int payload) {
+        return payloadColumns.get(payload);
+    }
+
+    int payloadOffset(int payload) {
+        return payloadOffsets[payload];
+    }
+
+    int payloadWidth(int payload) {
+        return payloadWidths[payload];
+    }
+
+    /** Offset of the carriedRef, -1 where rows have none. */
+    int carriedOffset() {
+        return carriedOffset;
+    }
+
+    int rowBytes() {
+        return rowBytes;
+    }
+}

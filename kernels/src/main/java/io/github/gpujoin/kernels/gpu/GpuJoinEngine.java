@@ -1,0 +1,274 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Joins on a GPU: tables in device memory, facts and results through rings in mapped host memory,
+ * served by the device's one persistent kernel (Thostrup et al., "Distributed GPU Joins on Fast
+ * RDMA-capable Networks", section 4).
+ *
+ * <p>Asynchronous: {@link #poll()} returns null while the kernel works. A chunk is cut into
+ * segments, which blocks of the kernel join side by side; results come back in order. Carried bytes
+ * stay on the host. One thread calls at a time.
+ *
+ * <p>A device that fails leaves the engine FAILED and throws {@link GpuUnavailableException}; what
+ * was pending is still in {@link #snapshot()}, for another engine to go on with.
+ */
+public final class GpuJoinEngine implements JoinEngine {
+
+    private static final int MAX_IN_FLIGHT = 64;
+
+    private final JoinSpec spec;
+    private final GpuOptions options;
+    private final DeviceLease lease;
+    private final Buffers buffers;
+    private final FactSegments facts;
+    private final List<BuildStaging> staging = new ArrayList<>();
+    private final List<GpuTable> tables = new ArrayList<>();
+    private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private SegmentPipe pipe;
+    private ResultBatch emptyBatch;
+    private int plan = -1;
+    private EngineState state = EngineState.LOADING;
+    private long buildRows;
+    private long buildBytes;
+    private long probeRows;
+    private long resultRows;
+
+    /** A chunk in flight: how far it is cut into segments, and how far its results were polled. */
+    private static final class Probe {
+        final Chunk chunk;
+        final int firstRow;
+        int nextRow;
+        int completedRows;
+
+        Probe(PendingProbe pending) {
+            this.chunk = pending.chunk();
+            this.firstRow = pending.firstRow();
+            this.nextRow = firstRow;
+            this.completedRows = firstRow;
+        }
+
+        boolean isCut() {
+            return nextRow == chunk.rowCount();
+        }
+    }
+
+    /**
+     * @throws GpuUnavailableException where there is no device for this join
+     */
+    public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
+        this(spec, options, DeviceLease.acquire(options.device()));
+    }
+
+    /**
+     * @param lease released with the engine, or here where the join does not fit
+     */
+    GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease) {
+        this.spec = spec;
+        this.options = options;
+        this.lease = lease;
+        this.buffers = new Buffers(lease.driver());
+        this.facts = new FactSegments(spec);
+        try {
+            JoinPlan.requireFits(spec, facts);
+        } catch (GpuUnavailableException e) {
+            lease.release();
+            throw e;
+        }
+        for (DimensionSpec dimension : spec.dimensions()) {
+            staging.add(new BuildStaging(new BuildRowLayout(dimension)));
+        }
+    }
+
+    @Override
+    public JoinSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public EngineState state() {
+        return state;
+    }
+
+    @Override
+    public void submitBuild(int dimension, Chunk chunk) {
+        state.require(EngineState.LOADING);
+        EngineChecks.buildSide(spec, dimension, chunk);
+        orFail(() -> staging.get(dimension).append(chunk));
+        buildRows += chunk.rowCount();
+        buildBytes += EngineChecks.payloadBytes(chunk);
+    }
+
+    @Override
+    public void finishBuild() {
+        state.require(EngineState.LOADING);
+        orFail(() -> lease.whileStopped(options.stallTimeoutNs(), this::buildTables));
+        state = state.to(EngineState.JOINING);
+    }
+
+    private void buildTables() {
+        for (int d = 0; d < staging.size(); d++) {
+            boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
+            BuildStaging rows = staging.get(d);
+            tables.add(GpuTableBuilder.build(lease, buffers, rows, once, options.stallTimeoutNs()));
+            rows.closeRows();
+        }
+        ResultLayout layout = new ResultLayout(spec, options.segmentRows());
+        int segmentBytes = facts.lengthBytes(options.segmentRows());
+        SegmentSlots slots = new SegmentSlots(buffers, options.slots(), segmentBytes, layout);
+        plan = lease.takePlan();
+        new JoinPlan(spec, facts, layout, tables, false)
+                .write(lease.driver(), buffers, slots, lease.planAddress(plan));
+        pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
+        emptyBatch = new ResultBatch(layout, slots.resultAddress(0, 0));
+    }
+
+    @Override
+    public boolean submitProbe(Chunk chunk, int firstRow) {
+        state.require(EngineState.JOINING);
+        EngineChecks.probe(spec, chunk);
+        PendingProbe pending = new PendingProbe(chunk, firstRow);
+        if (queue.size() >= MAX_IN_FLIGHT) {
+            return false;
+        }
+        queue.add(new Probe(pending));
+        orFail(this::fillPipe);
+        return true;
+    }
+
+    /** Cuts queued chunks into segments while there are slots. */
+    private void fillPipe() {
+        for (Probe probe : queue) {
+            while (!probe.isCut()) {
+                if (!pipe.hasRoom()) {
+                    return;
+                }
+                int left = probe.chunk.rowCount() - probe.nextRow;
+                int rows = Math.min(options.segmentRows(), left);
+                pipe.add(probe.chunk, probe.nextRow, rows);
+                probe.nextRow += rows;
+            }
+        }
+    }
+
+    @Override
+    public ResultBatch poll() {
+        state.require(EngineState.JOINING);
+        ResultBatch[] batch = new ResultBatch[1];
+        orFail(() -> batch[0] = nextBatch());
+        if (batch[0] != null) {
+            account(batch[0]);
+        }
+        return batch[0];
+    }
+
+    private ResultBatch nextBatch() {
+        pipe.releaseLent();
+        fillPipe();
+        Probe head = queue.peek();
+        if (head != null && head.completedRows == head.chunk.rowCount()) {
+            emptyBatch.set(head.chunk, 0, head.completedRows);
+            return emptyBatch;
+        }
+        return pipe.poll();
+    }
+
+    private void account(ResultBatch batch) {
+        Probe head = queue.element();
+        head.completedRows = batch.completedRows();
+        resultRows += batch.rowCount();
+        if (batch.isLast()) {
+            queue.remove();
+            probeRows += head.chunk.rowCount() - head.firstRow;
+        }
+    }
+
+    @Override
+    public int inFlight() {
+        return queue.size();
+    }
+
+    @Override
+    public List<PendingProbe> snapshot() {
+        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+    }
+
+    @Override
+    public void restore(List<PendingProbe> pending) {
+        state.require(EngineState.JOINING);
+        EngineChecks.nothingInFlight(queue.size());
+        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
+        pending.forEach(probe -> queue.add(new Probe(probe)));
+        orFail(this::fillPipe);
+    }
+
+    /** An error leaves the engine FAILED. */
+    private void orFail(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable e) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+    }
+
+    /** Which table each dimension has; empty while LOADING. */
+    List<TableKind> tableKinds() {
+        return tables.stream().map(GpuTable::kind).toList();
+    }
+
+    /** Device time of all steps polled, summed over blocks; 0 while LOADING. */
+    long deviceBusyNs() {
+        return pipe == null ? 0 : pipe.deviceBusyNs();
+    }
+
+    @Override
+    public EngineStats stats() {
+        long tableBytes =
+                tables.stream().mapToLong(GpuTable::lengthBytes).sum()
+                        + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
+        return new EngineStats(buildRows, buildBytes, tableBytes, probeRows, resultRows);
+    }
+
+    @Override
+    public void close() {
+        if (state == EngineState.CLOSED) {
+            return;
+        }
+        state = state.to(EngineState.CLOSED);
+        queue.clear();
+        staging.forEach(BuildStaging::close);
+        try {
+            if (pipe != null) {
+                pipe.awaitSteps();
+            }
+            lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
+        } catch (GpuUnavailableException e) {
+            buffers.abandon();
+        } finally {
+            lease.release();
+        }
+    }
+
+    private void freeDevice() {
+        buffers.close();
+        if (plan >= 0) {
+            lease.freePlan(plan);
+            plan = -1;
+        }
+    }
+}

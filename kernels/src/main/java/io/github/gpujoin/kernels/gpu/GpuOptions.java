@@ -1,0 +1,37 @@
+package io.github.gpujoin.kernels.gpu;
+
+import java.io.Serializable;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sizes and limits of an engine.
+ *
+ * @param device number of the device among those the process sees
+ * @param slots segments of facts that may be under way at once
+ * @param segmentRows most rows of a segment, and of a result batch
+ * @param stallTimeoutNs time without progress after which the kernel is given up
+ */
+public record GpuOptions(int device, int slots, int segmentRows, long stallTimeoutNs)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+    private static final int MAX_SEGMENT_ROWS = 1 << 20;
+
+    public GpuOptions {
+        if (slots < 1 || slots > StepRing.ENTRIES) {
+            throw new IllegalArgumentException(
+                    "an engine has from 1 to " + StepRing.ENTRIES + " slots: slots=" + slots);
+        }
+        if (segmentRows < 1 || segmentRows > MAX_SEGMENT_ROWS) {
+            throw new IllegalArgumentException(
+                    "a segment has from 1 to "
+                            + MAX_SEGMENT_ROWS
+                            + " rows: segmentRows="
+                            + segmentRows);
+        }
+    }
+
+    public static GpuOptions defaults() {
+        return new GpuOptions(0, 32, 16 << 10, TimeUnit.SECONDS.toNanos(30));
+    }
+}

@@ -1,0 +1,39 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+
+/**
+ * The table of one dimension in device memory, which belongs to the {@link Buffers} that it was
+ * built with. Immutable.
+ *
+ * @param rows address of the rows
+ * @param slots address of the slots
+ */
+record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows, long slots) {
+
+    GpuTable {
+        if (rowCount >= Integer.MAX_VALUE) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "a table on the device has fewer than 2^31 - 1 rows: rowCount=" + rowCount);
+        }
+    }
+
+    /** Writes the table's part of a Dimension; the other fields are the plan's. */
+    void write(long address) {
+        Memory.putLong(address + PlanDescriptor.DIMENSION_SLOTS_OFFSET, slots);
+        Memory.putLong(address + PlanDescriptor.DIMENSION_ROWS_OFFSET, rows);
+        Memory.putInt(
+                address + PlanDescriptor.DIMENSION_SLOT_COUNT_OFFSET,
+                (int) kind.slotCount(rowCount));
+        Memory.putInt(address + PlanDescriptor.DIMENSION_ROW_BYTES_OFFSET, layout.rowBytes());
+        Memory.putInt(address + PlanDescriptor.DIMENSION_TABLE_KIND_OFFSET, kind.ordinal());
+    }
+
+    /** Device memory of rows and slots. */
+    long lengthBytes() {
+        return rowCount * layout.rowBytes() + kind.slotsBytes(rowCount);
+    }
+}

@@ -1,0 +1,132 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tells the kernel what an engine joins: writes its Plan, with all that the plan refers to. */
+final class JoinPlan {
+
+    /** A payload column on its way from a build row to a result array. */
+    private record PayloadCopy(long resultOffset, int rowOffset, int widthBytes) {}
+
+    private final JoinSpec spec;
+    private final FactSegments segments;
+    private final ResultLayout layout;
+    private final List<GpuTable> tables;
+    private final boolean countOnly;
+    private final List<PayloadCopy> copies = new ArrayList<>();
+    private final int[] firstCopies;
+
+    /**
+     * @param countOnly whether matches are counted and not given
+     */
+    JoinPlan(
+            JoinSpec spec,
+            FactSegments segments,
+            ResultLayout layout,
+            List<GpuTable> tables,
+            boolean countOnly) {
+        this.countOnly = countOnly;
+        this.spec = spec;
+        this.segments = segments;
+        this.layout = layout;
+        this.tables = tables;
+        this.firstCopies = new int[tables.size() + 1];
+        for (int d = 0; d < tables.size(); d++) {
+            addCopies(d, tables.get(d).layout());
+            firstCopies[d + 1] = copies.size();
+        }
+    }
+
+    /**
+     * @throws GpuUnavailableException where the kernels are not made for so many
+     */
+    static void requireFits(JoinSpec spec, FactSegments segments) {
+        if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
+                || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
+            throw new GpuUnavailableException(
+                    GpuFailure.UNSUPPORTED_JOIN,
+                    "a join on the device has a limited number of dimensions: maxDimensions="
+                            + PlanDescriptor.MAX_DIMENSIONS
+                            + ", dimensions="
+                            + spec.dimensions().size());
+        }
+    }
+
+    private void addCopies(int d, BuildRowLayout row) {
+        for (int i = 0; i < row.payloadCount(); i++) {
+            copies.add(
+                    new PayloadCopy(
+                            layout.payloadOffset(d, i), row.payloadOffset(i), row.payloadWidth(i)));
+        }
+        if (row.carriedOffset() >= 0) {
+            copies.add(new PayloadCopy(layout.carriedOffset(d), row.carriedOffset(), Long.BYTES));
+        }
+    }
+
+    /** Copies the plan to {@code planAddress}, its tables to memory of {@code buffers}. */
+    void write(CudaDriver driver, Buffers buffers, SegmentSlots slots, long planAddress) {
+        long dimensionsBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
+        long copiesBytes = (long) copies.size() * PlanDescriptor.COPY_BYTES;
+        long dimensions = buffers.device(dimensionsBytes + copiesBytes);
+        try (Region region = Region.allocateZeroed(dimensionsBytes + copiesBytes)) {
+            writeDimensions(region.address());
+            writeCopies(region.address() + dimensionsBytes);
+            driver.copyToDevice(dimensions, region.address(), region.lengthBytes());
+        }
+        try (Region region = Region.allocateZeroed(PlanDescriptor.PLAN_BYTES)) {
+            long plan = region.address();
+            slots.writePlan(plan, countOnly);
+            Memory.putLong(plan + PlanDescriptor.PLAN_DIMENSIONS_OFFSET, dimensions);
+            Memory.putLong(plan + PlanDescriptor.PLAN_COPIES_OFFSET, dimensions + dimensionsBytes);
+            Memory.putInt(plan + PlanDescriptor.PLAN_DIMENSION_COUNT_OFFSET, tables.size());
+            Memory.putInt(plan + PlanDescriptor.PLAN_COLUMN_COUNT_OFFSET, segments.columnCount());
+            Memory.putInt(
+                    plan + PlanDescriptor.PLAN_SCHEMA_FINGERPRINT_OFFSET, segments.fingerprint());
+            for (int c = 0; c < segments.columnCount(); c++) {
+                long at = plan + PlanDescriptor.PLAN_COLUMN_WIDTH_OFFSET + c;
+                Memory.putByte(null, at, (byte) segments.columnWidth(c));
+            }
+            driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
+        }
+    }
+
+    private void writeDimensions(long address) {
+        for (int d = 0; d < tables.size(); d++) {
+            long at = address + (long) d * PlanDescriptor.DIMENSION_BYTES;
+            DimensionSpec side = spec.dimensions().get(d);
+            tables.get(d).write(at);
+            Memory.putInt(
+                    at + PlanDescriptor.DIMENSION_KEY_COLUMN_OFFSET,
+                    segments.columnOf(side.factKeyColumn()));
+            Memory.putInt(at + PlanDescriptor.DIMENSION_FIRST_COPY_OFFSET, firstCopies[d]);
+            Memory.putInt(
+                    at + PlanDescriptor.DIMENSION_COPY_COUNT_OFFSET,
+                    firstCopies[d + 1] - firstCopies[d]);
+        }
+    }
+
+    private void writeCopies(long address) {
+        for (int i = 0; i < copies.size(); i++) {
+            PayloadCopy copy = copies.get(i);
+            long at = address + (long) i * PlanDescriptor.COPY_BYTES;
+            Memory.putLong(at + PlanDescriptor.COPY_RESULT_OFFSET_OFFSET, copy.resultOffset());
+            Memory.putInt(at + PlanDescriptor.COPY_ROW_OFFSET_OFFSET, copy.rowOffset());
+            Memory.putInt(at + PlanDescriptor.COPY_WIDTH_OFFSET, copy.widthBytes());
+        }
+    }
+
+    /** Whether a fact row meets one match at most. */
+    static boolean isOnce(DimensionSpec side) {
+        return side.kind() == JoinKind.SEMI;
+    }
+}

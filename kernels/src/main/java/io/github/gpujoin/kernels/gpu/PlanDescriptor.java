@@ -1,0 +1,55 @@
+package io.github.gpujoin.kernels.gpu;
+
+/**
+ * Byte layouts that tell the kernels what an engine joins, in device memory: drawn in {@code
+ * layout.h}, which has the same offsets.
+ */
+final class PlanDescriptor {
+
+    /** Most dimensions of a join, and most key columns of facts, that the kernels take. */
+    static final int MAX_DIMENSIONS = 16;
+
+    static final int MAX_FACT_COLUMNS = 16;
+
+    static final int PLAN_BYTES = 112;
+    static final int PLAN_SEGMENTS_OFFSET = 0;
+    static final int PLAN_SCRATCH_OFFSET = 8;
+    static final int PLAN_RESULTS_OFFSET = 16;
+    static final int PLAN_COMPLETIONS_OFFSET = 24;
+    static final int PLAN_PROGRESS_OFFSET = 32;
+    static final int PLAN_DIMENSIONS_OFFSET = 40;
+    static final int PLAN_COPIES_OFFSET = 48;
+    static final int PLAN_SEGMENT_BYTES_OFFSET = 56;
+    static final int PLAN_RESULT_BYTES_OFFSET = 64;
+    static final int PLAN_CAPACITY_ROWS_OFFSET = 72;
+    static final int PLAN_DIMENSION_COUNT_OFFSET = 76;
+    static final int PLAN_COLUMN_COUNT_OFFSET = 80;
+    static final int PLAN_SCHEMA_FINGERPRINT_OFFSET = 84;
+    static final int PLAN_COLUMN_WIDTH_OFFSET = 88;
+
+    static final int DIMENSION_BYTES = 40;
+    static final int DIMENSION_SLOTS_OFFSET = 0;
+    static final int DIMENSION_ROWS_OFFSET = 8;
+    static final int DIMENSION_SLOT_COUNT_OFFSET = 16;
+    static final int DIMENSION_ROW_BYTES_OFFSET = 20;
+    static final int DIMENSION_TABLE_KIND_OFFSET = 24;
+    static final int DIMENSION_KEY_COLUMN_OFFSET = 28;
+    static final int DIMENSION_FIRST_COPY_OFFSET = 32;
+    static final int DIMENSION_COPY_COUNT_OFFSET = 36;
+
+    static final int COPY_BYTES = 16;
+    static final int COPY_RESULT_OFFSET_OFFSET = 0;
+    static final int COPY_ROW_OFFSET_OFFSET = 8;
+    static final int COPY_WIDTH_OFFSET = 12;
+
+    static final int PROGRESS_BYTES = 16;
+    static final int KEY_SLOT_BYTES = 16;
+    static final int GROUP_PLACE_BYTES = 8;
+    static final int CHAIN_HEAD_BYTES = 4;
+
+    static final int ROW_KEY_OFFSET = 0;
+    static final int ROW_NEXT_OFFSET = 8;
+    static final int ROW_PAYLOAD_OFFSET = 12;
+
+    private PlanDescriptor() {}
+}

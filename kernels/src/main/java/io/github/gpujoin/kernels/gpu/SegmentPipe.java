@@ -1,0 +1,233 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BUSY_NS_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_ROW_COUNT_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_STATUS_OFFSET;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Segments of one engine on their way through the kernel, first in, first out.
+ *
+ * <p>A segment takes as many steps as its results take buffers. The next step is asked for when the
+ * results of the last one are handed out, into the other buffer: the kernel then works while they
+ * are read, and never waits for room. Not thread-safe.
+ */
+final class SegmentPipe {
+
+    private static final long NOT_POSTED = -1;
+    private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final DeviceLease lease;
+    private final int plan;
+    private final SegmentSlots slots;
+    private final FactSegments facts;
+    private final ResultBatch[] batches;
+    private final long epoch;
+    private final long stallTimeoutNs;
+    private final ArrayDeque<Segment> underWay = new ArrayDeque<>();
+    private long nextSequence;
+    private long deviceBusyNs;
+    private boolean headIsLent;
+    private long lastProgressNs;
+    private long nextCheckNs;
+    private long pausesSeen;
+
+    /** Rows of a chunk in a slot, and the step asked for. */
+    private static final class Segment {
+        final Chunk chunk;
+        final int firstRow;
+        final int rowCount;
+        final int slot;
+        final long sequence;
+        int buffer;
+        boolean resume;
+        long ticket = NOT_POSTED;
+
+        Segment(Chunk chunk, int firstRow, int rowCount, int slot, long sequence) {
+            this.chunk = chunk;
+            this.firstRow = firstRow;
+            this.rowCount = rowCount;
+            this.slot = slot;
+            this.sequence = sequence;
+        }
+    }
+
+    SegmentPipe(
+            DeviceLease lease,
+            int plan,
+            SegmentSlots slots,
+            FactSegments facts,
+            ResultLayout layout,
+            long stallTimeoutNs) {
+        this.lease = lease;
+        this.plan = plan;
+        this.slots = slots;
+        this.facts = facts;
+        this.epoch = lease.nextEpoch();
+        this.stallTimeoutNs = stallTimeoutNs;
+        this.batches = new ResultBatch[SegmentSlots.RESULT_BUFFERS * slots.count()];
+        for (int i = 0; i < batches.length; i++) {
+            int slot = i / SegmentSlots.RESULT_BUFFERS;
+            int buffer = i % SegmentSlots.RESULT_BUFFERS;
+            batches[i] = new ResultBatch(layout, slots.resultAddress(slot, buffer));
+        }
+    }
+
+    /** Device time of all steps taken, summed over blocks. */
+    long deviceBusyNs() {
+        return deviceBusyNs;
+    }
+
+    boolean hasRoom() {
+        return underWay.size() < slots.count();
+    }
+
+    /** Puts rows of a chunk in the next slot, of which there must be one, and asks for them. */
+    void add(Chunk chunk, int firstRow, int rowCount) {
+        if (underWay.isEmpty()) {
+            progressed();
+        }
+        int slot = (int) (nextSequence % slots.count());
+        Segment segment = new Segment(chunk, firstRow, rowCount, slot, nextSequence++);
+        facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, segment.sequence);
+        underWay.add(segment);
+        post(segment);
+    }
+
+    private void post(Segment segment) {
+        segment.ticket =
+                lease.ring()
+                        .post(
+                                plan,
+                                segment.slot,
+                                segment.buffer,
+                                segment.resume,
+                                epoch,
+                                segment.sequence,
+                                segment.firstRow,
+                                facts.lengthBytes(segment.rowCount));
+    }
+
+    /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
+    void releaseLent() {
+        if (headIsLent) {
+            underWay.remove();
+            headIsLent = false;
+        }
+    }
+
+    /**
+     * The next results, valid until the next call of {@link #releaseLent}; null where the kernel
+     * has none ready.
+     *
+     * @throws GpuUnavailableException where the kernel stands still or is gone
+     */
+    ResultBatch poll() {
+        underWay.forEach(this::postAgain);
+        Segment head = underWay.peek();
+        if (head == null || !isDone(head)) {
+            if (head != null) {
+                checkLiveness();
+            }
+            return null;
+        }
+        return take(head);
+    }
+
+    /** Asks for a step that the ring had no entry for. */
+    private void postAgain(Segment segment) {
+        if (segment.ticket == NOT_POSTED) {
+            post(segment);
+        }
+    }
+
+    private boolean isDone(Segment segment) {
+        long completion = slots.completionAddress(segment.slot, segment.buffer);
+        // acquire: the completion and the results are read after the sequence was seen
+        return segment.ticket != NOT_POSTED
+                && OrderedMemory.getLongAcquire(completion + COMPLETION_SEQUENCE_OFFSET)
+                        == segment.ticket + 1;
+    }
+
+    private ResultBatch take(Segment head) {
+        long completion = slots.completionAddress(head.slot, head.buffer);
+        lease.ring().release(head.ticket);
+        progressed();
+        deviceBusyNs += Memory.getLong(completion + COMPLETION_BUSY_NS_OFFSET);
+        requireOk(Memory.getInt(completion + COMPLETION_STATUS_OFFSET), head);
+        int rowCount = Memory.getInt(completion + COMPLETION_ROW_COUNT_OFFSET);
+        int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
+        ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
+        batch.set(head.chunk, rowCount, head.firstRow + completedRows);
+        head.ticket = NOT_POSTED;
+        if (completedRows == head.rowCount) {
+            headIsLent = true;
+        } else {
+            head.resume = true;
+            head.buffer = 1 - head.buffer;
+            post(head);
+        }
+        return batch;
+    }
+
+    private void requireOk(int status, Segment segment) {
+        if (status != StepDescriptor.STATUS_OK) {
+            throw new GpuUnavailableException(
+                    GpuFailure.DEVICE_LOST,
+                    "a segment arrives on the device as it was written: status="
+                            + status
+                            + ", sequence="
+                            + segment.sequence);
+        }
+    }
+
+    private void progressed() {
+        lastProgressNs = System.nanoTime();
+        nextCheckNs = lastProgressNs + LIVENESS_CHECK_NS;
+    }
+
+    private void checkLiveness() {
+        long now = System.nanoTime();
+        if (now - nextCheckNs < 0) {
+            return;
+        }
+        nextCheckNs = now + LIVENESS_CHECK_NS;
+        lease.requireRunning();
+        if (pausesSeen != lease.pauses()) {
+            pausesSeen = lease.pauses();
+            progressed();
+        } else if (now - lastProgressNs > stallTimeoutNs) {
+            throw new GpuUnavailableException(
+                    GpuFailure.KERNEL_STALLED,
+                    "a step ends in time: waitedNs="
+                            + (now - lastProgressNs)
+                            + ", heartbeat="
+                            + lease.heartbeat());
+        }
+    }
+
+    /** Waits until the kernel has no step of this engine any more. */
+    void awaitSteps() {
+        progressed();
+        for (Segment segment : underWay) {
+            while (segment.ticket != NOT_POSTED && !isDone(segment)) {
+                checkLiveness();
+                Thread.onSpinWait();
+            }
+            if (segment.ticket != NOT_POSTED) {
+                lease.ring().release(segment.ticket);
+                segment.ticket = NOT_POSTED;
+            }
+        }
+    }
+}

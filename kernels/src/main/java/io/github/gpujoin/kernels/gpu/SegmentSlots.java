@@ -1,0 +1,81 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BYTES;
+
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * The probe memory of one engine: slots of one segment each, with two result buffers a slot, so
+ * that one is filled while the other is read.
+ *
+ * <pre>
+ *  mapped host memory:  segment[slots]
+ *                       result buffer 0 and 1 of slot 0, of slot 1, ...
+ *                       completion   0 and 1 of slot 0, of slot 1, ...
+ *  device memory:       segment[slots], as verified
+ *                       progress[slots]
+ * </pre>
+ */
+final class SegmentSlots {
+
+    static final int RESULT_BUFFERS = 2;
+
+    private final int slots;
+    private final long segmentBytes;
+    private final long resultBytes;
+    private final int capacityRows;
+    private final long segments;
+    private final long results;
+    private final long completions;
+    private final long scratch;
+    private final long progress;
+
+    /** Allocates; to be called while the serving kernel stands still. */
+    SegmentSlots(Buffers buffers, int slots, int segmentBytes, ResultLayout layout) {
+        this.slots = slots;
+        this.segmentBytes = segmentBytes;
+        this.resultBytes = layout.lengthBytes();
+        this.capacityRows = layout.capacityRows();
+        this.segments = buffers.pinned(slots * this.segmentBytes);
+        this.results = buffers.pinned(RESULT_BUFFERS * slots * resultBytes);
+        long completionsBytes = (long) RESULT_BUFFERS * slots * COMPLETION_BYTES;
+        this.completions = buffers.pinned(completionsBytes);
+        this.scratch = buffers.device(slots * this.segmentBytes);
+        this.progress = buffers.device((long) slots * PlanDescriptor.PROGRESS_BYTES);
+        Memory.fill(null, completions, completionsBytes, (byte) 0);
+    }
+
+    int count() {
+        return slots;
+    }
+
+    long segmentAddress(int slot) {
+        return segments + slot * segmentBytes;
+    }
+
+    long resultAddress(int slot, int buffer) {
+        return results + (RESULT_BUFFERS * slot + buffer) * resultBytes;
+    }
+
+    long completionAddress(int slot, int buffer) {
+        return completions + (long) (RESULT_BUFFERS * slot + buffer) * COMPLETION_BYTES;
+    }
+
+    /**
+     * Writes this part of a Plan.
+     *
+     * @param countOnly whether matches are counted and not given
+     */
+    void writePlan(long plan, boolean countOnly) {
+        Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET, segments);
+        Memory.putLong(plan + PlanDescriptor.PLAN_SCRATCH_OFFSET, scratch);
+        Memory.putLong(plan + PlanDescriptor.PLAN_RESULTS_OFFSET, results);
+        Memory.putLong(plan + PlanDescriptor.PLAN_COMPLETIONS_OFFSET, completions);
+        Memory.putLong(plan + PlanDescriptor.PLAN_PROGRESS_OFFSET, progress);
+        Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENT_BYTES_OFFSET, segmentBytes);
+        Memory.putLong(plan + PlanDescriptor.PLAN_RESULT_BYTES_OFFSET, resultBytes);
+        Memory.putInt(
+                plan + PlanDescriptor.PLAN_CAPACITY_ROWS_OFFSET, countOnly ? 0 : capacityRows);
+    }
+}

@@ -1,0 +1,188 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.gpujoin.core.layout.ChunkChecksum;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.region.Memory;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The device functions, compiled for the CPU: their own checks, and their numbers against Java's.
+ * Skipped where there is no C++ compiler.
+ */
+class EngineHostTest {
+
+    private static final Path SOURCE = Path.of("src/test/cuda/engine_test.cpp");
+    private static final Path PROGRAM = Path.of("target/cuda/engine_test");
+
+    @BeforeAll
+    static void compile() throws Exception {
+        String compiler = compiler();
+        assumeTrue(compiler != null, "this test needs a C++ compiler: c++, g++ or clang++");
+        Files.createDirectories(PROGRAM.getParent());
+        run(
+                compiler,
+                "-std=c++20",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-pthread",
+                SOURCE.toString(),
+                "-o",
+                PROGRAM.toString());
+    }
+
+    private static String compiler() {
+        List<String> names = new ArrayList<>(List.of("c++", "g++", "clang++"));
+        if (System.getenv("CXX") != null) {
+            names.add(0, System.getenv("CXX"));
+        }
+        List<String> folders = List.of(System.getenv("PATH").split(File.pathSeparator));
+        return names.stream()
+                .flatMap(name -> folders.stream().map(folder -> Path.of(folder).resolve(name)))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Output of a program that ends well within two minutes. */
+    private static List<String> run(String... command) throws Exception {
+        Path output = Files.createTempFile("engine-test", ".txt");
+        try {
+            Process process =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
+                            .start();
+            boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+            process.destroyForcibly();
+            List<String> lines = Files.readAllLines(output);
+            assertThat(ended).as("ends in time: %s", lines).isTrue();
+            assertThat(process.exitValue()).as("exit status: %s", lines).isZero();
+            return lines;
+        } finally {
+            Files.delete(output);
+        }
+    }
+
+    @Test
+    void shouldPassItsOwnChecks() throws Exception {
+        assertThat(run(PROGRAM.toString(), "checks")).containsExactly("all checks passed");
+    }
+
+    @Test
+    void shouldHashAndSumAsJavaDoes() throws Exception {
+        List<String> lines = run(PROGRAM.toString(), "values");
+        byte[] bytes = new byte[8 * 1001];
+        for (int i = 0; i <= 1000; i++) {
+            String[] words = lines.get(i).split(" ");
+            long key = Long.parseLong(words[0]);
+            assertThat(Long.parseUnsignedLong(words[1])).isEqualTo(KeyHash.hash(key));
+            assertThat(Integer.parseInt(words[2])).isEqualTo(KeyHash.slot(KeyHash.hash(key), 1000));
+            Memory.putLong(bytes, Memory.BYTES + 8L * i, key);
+        }
+        long checksum = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
+        assertThat(lines.get(1001)).isEqualTo("checksum " + Long.toUnsignedString(checksum));
+    }
+
+    @Test
+    void shouldLayOutAsJavaDoes() throws Exception {
+        Map<String, Integer> compiled =
+                run(PROGRAM.toString(), "layout").stream()
+                        .map(line -> line.split("="))
+                        .collect(Collectors.toMap(w -> w[0], w -> Integer.parseInt(w[1])));
+        Map<String, Integer> expected = new TreeMap<>();
+        expected.putAll(chunkHeader());
+        expected.putAll(constants(StepDescriptor.class, "STEP", "StepEntry"));
+        expected.putAll(constants(StepDescriptor.class, "COMPLETION", "Completion"));
+        expected.putAll(constants(StepDescriptor.class, "CONTROL", "Control"));
+        expected.putAll(constants(StepDescriptor.class, "TICKETS", "Tickets"));
+        expected.putAll(constants(PlanDescriptor.class, "PLAN", "Plan"));
+        expected.putAll(constants(PlanDescriptor.class, "DIMENSION", "Dimension"));
+        expected.put("PayloadCopy", PlanDescriptor.COPY_BYTES);
+        expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
+        expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);
+        expected.put("PayloadCopy.widthBytes", PlanDescriptor.COPY_WIDTH_OFFSET);
+        expected.put("Progress", PlanDescriptor.PROGRESS_BYTES);
+        expected.put("KeySlot", PlanDescriptor.KEY_SLOT_BYTES);
+        expected.put("GroupPlace", PlanDescriptor.GROUP_PLACE_BYTES);
+        expected.put("MAX_DIMENSIONS", PlanDescriptor.MAX_DIMENSIONS);
+        expected.put("MAX_FACT_COLUMNS", PlanDescriptor.MAX_FACT_COLUMNS);
+        expected.put("ROW_KEY_OFFSET", PlanDescriptor.ROW_KEY_OFFSET);
+        expected.put("ROW_NEXT_OFFSET", PlanDescriptor.ROW_NEXT_OFFSET);
+        expected.put("ROW_PAYLOAD_OFFSET", PlanDescriptor.ROW_PAYLOAD_OFFSET);
+        expected.put("CHUNK_MAGIC", ChunkDescriptor.MAGIC);
+        expected.put("CHUNK_VERSION", ChunkDescriptor.VERSION);
+        assertThat(compiled).containsExactlyInAnyOrderEntriesOf(expected);
+    }
+
+    private static Map<String, Integer> chunkHeader() {
+        return Map.ofEntries(
+                Map.entry("ChunkHeader", ChunkDescriptor.HEADER_BYTES),
+                Map.entry("ChunkHeader.magic", ChunkDescriptor.MAGIC_OFFSET),
+                Map.entry("ChunkHeader.version", ChunkDescriptor.VERSION_OFFSET),
+                Map.entry("ChunkHeader.headerLength", ChunkDescriptor.HEADER_LENGTH_OFFSET),
+                Map.entry("ChunkHeader.lengthBytes", ChunkDescriptor.LENGTH_OFFSET),
+                Map.entry("ChunkHeader.rowCount", ChunkDescriptor.ROW_COUNT_OFFSET),
+                Map.entry("ChunkHeader.schemaFingerprint", ChunkDescriptor.SCHEMA_OFFSET),
+                Map.entry("ChunkHeader.dimension", ChunkDescriptor.DIMENSION_OFFSET),
+                Map.entry("ChunkHeader.flags", ChunkDescriptor.FLAGS_OFFSET),
+                Map.entry("ChunkHeader.partition", ChunkDescriptor.PARTITION_OFFSET),
+                Map.entry("ChunkHeader.carriedOffset", ChunkDescriptor.CARRIED_OFFSET),
+                Map.entry("ChunkHeader.epoch", ChunkDescriptor.EPOCH_OFFSET),
+                Map.entry("ChunkHeader.sequence", ChunkDescriptor.SEQUENCE_OFFSET),
+                Map.entry("ChunkHeader.checksum", ChunkDescriptor.CHECKSUM_OFFSET),
+                Map.entry("ChunkHeader.reserved", ChunkDescriptor.RESERVED_OFFSET));
+    }
+
+    /**
+     * {@code PLAN_COLUMN_WIDTH_OFFSET} is {@code Plan.columnWidth}, {@code PLAN_BYTES} the size.
+     */
+    private static Map<String, Integer> constants(Class<?> type, String prefix, String struct) {
+        return Stream.of(type.getDeclaredFields())
+                .filter(field -> field.getName().startsWith(prefix + "_"))
+                .collect(
+                        Collectors.toMap(
+                                field -> name(field.getName(), prefix, struct),
+                                field -> {
+                                    try {
+                                        return field.getInt(null);
+                                    } catch (IllegalAccessException e) {
+                                        throw new AssertionError(e);
+                                    }
+                                }));
+    }
+
+    private static String name(String constant, String prefix, String struct) {
+        String rest = constant.substring(prefix.length() + 1);
+        if (rest.equals("BYTES")) {
+            return struct;
+        }
+        StringBuilder field = new StringBuilder();
+        for (String word : rest.replaceFirst("_OFFSET$", "").split("_")) {
+            String lower = word.toLowerCase(Locale.ROOT);
+            field.append(
+                    field.isEmpty()
+                            ? lower
+                            : Character.toUpperCase(lower.charAt(0)) + lower.substring(1));
+        }
+        return struct + "." + field;
+    }
+}

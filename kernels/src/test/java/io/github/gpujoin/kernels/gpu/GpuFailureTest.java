@@ -1,0 +1,128 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What an engine does when its device fails; needs none. */
+class GpuFailureTest {
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.nullable("text", ColumnType.STRING));
+    private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
+    private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
+    private static final GpuOptions OPTIONS =
+            new GpuOptions(0, 2, 64, TimeUnit.MILLISECONDS.toNanos(20));
+
+    private final RefusingDriver driver = new RefusingDriver();
+    private EngineRun.OpenRegions before;
+    private DeviceLease lease;
+    private GpuJoinEngine engine;
+
+    @BeforeEach
+    void makeEngine() {
+        before = EngineRun.OpenRegions.now();
+        lease = new DeviceLease(driver);
+        engine = new GpuJoinEngine(SPEC, OPTIONS, lease);
+        engine.submitBuild(0, chunk());
+    }
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        engine.close();
+        assertThat(driver.isClosed()).isEqualTo(!lease.isLost());
+        driver.endProcess();
+        assertThat(Buffers.openCount()).isZero();
+        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
+    }
+
+    private static Chunk chunk() {
+        return TestChunks.of(
+                SCHEMA, 0, List.of(new Object[] {1L, "one"}, new Object[] {2L, "two"}));
+    }
+
+    private void assertFails(GpuFailure expected, Runnable call) {
+        assertThatExceptionOfType(GpuUnavailableException.class)
+                .isThrownBy(call::run)
+                .withMessageContaining("(" + expected + ")")
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(expected));
+        assertThat(engine.state()).isEqualTo(EngineState.FAILED);
+    }
+
+    @ParameterizedTest(name = "after {0} allocations")
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+    void shouldFailWhereTablesOrBuffersDoNotFit(int allocations) {
+        driver.refuseAllocationsAfter(allocations);
+        assertFails(GpuFailure.OUT_OF_DEVICE_MEMORY, engine::finishBuild);
+        assertThat(lease.isLost()).as("others may go on with less").isFalse();
+    }
+
+    @Test
+    void shouldFailWhereTheDeviceIsLostWhileLoading() {
+        driver.loseDevice();
+        assertFails(GpuFailure.DEVICE_LOST, engine::finishBuild);
+    }
+
+    @Test
+    void shouldKeepWhatIsPendingWhereTheKernelStandsStill() {
+        engine.finishBuild();
+        engine.submitProbe(chunk(), 1);
+        assertFails(GpuFailure.KERNEL_STALLED, this::pollForever);
+        assertThat(engine.snapshot())
+                .containsExactlyElementsOf(Collections.singletonList(new PendingProbe(chunk(), 1)));
+    }
+
+    @Test
+    void shouldKeepWhatIsPendingWhereTheKernelIsGone() {
+        engine.finishBuild();
+        engine.submitProbe(chunk(), 0);
+        driver.kernelIs(RefusingDriver.Kernel.GONE);
+        assertFails(GpuFailure.DEVICE_LOST, this::pollForever);
+        assertThat(engine.snapshot()).hasSize(1);
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    @Test
+    void shouldCloseWhereTheKernelDoesNotStop() {
+        engine.finishBuild();
+        driver.kernelIs(RefusingDriver.Kernel.STUCK);
+        engine.close();
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    @Test
+    void shouldCloseWhereTheDeviceIsLost() {
+        engine.finishBuild();
+        driver.loseDevice();
+        engine.close();
+        assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
+    }
+
+    private void pollForever() {
+        while (true) {
+            engine.poll();
+        }
+    }
+}

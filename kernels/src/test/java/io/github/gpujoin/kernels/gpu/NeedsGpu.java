@@ -1,0 +1,15 @@
+package io.github.gpujoin.kernels.gpu;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/** Tests that are skipped, and say so, where there is no device. */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@EnabledIf(
+        value = "io.github.gpujoin.kernels.gpu.GpuTestDevice#isThere",
+        disabledReason = "this test needs a GPU")
+@interface NeedsGpu {}

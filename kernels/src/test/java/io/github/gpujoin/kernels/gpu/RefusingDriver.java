@@ -1,0 +1,146 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A driver without a device: memory is the host's, kernels do nothing, and calls fail when told to.
+ * The serving kernel "runs" until it is asked to stop.
+ */
+final class RefusingDriver implements CudaDriver {
+
+    /** What the serving kernel does. */
+    enum Kernel {
+        /** Stops when asked to. */
+        OBEDIENT,
+        /** Never ends. */
+        STUCK,
+        /** Ends by itself. */
+        GONE
+    }
+
+    private final Map<Long, Region> memory = new HashMap<>();
+    private int allocationsLeft = Integer.MAX_VALUE;
+    private boolean lost;
+    private Kernel kernel = Kernel.OBEDIENT;
+    private long control;
+    private long launch;
+    private boolean closed;
+
+    void refuseAllocationsAfter(int allocations) {
+        allocationsLeft = allocations;
+    }
+
+    void loseDevice() {
+        lost = true;
+    }
+
+    void kernelIs(Kernel kernel) {
+        this.kernel = kernel;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Takes back what was abandoned. */
+    void endProcess() {
+        memory.values().forEach(Region::close);
+        memory.clear();
+    }
+
+    private void requireDevice() {
+        if (lost) {
+            throw new GpuUnavailableException(GpuFailure.DEVICE_LOST, "told to be lost: lost=true");
+        }
+    }
+
+    @Override
+    public String deviceName() {
+        return "none";
+    }
+
+    @Override
+    public int multiprocessors() {
+        return 2;
+    }
+
+    @Override
+    public long freeBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
+    public long allocateDevice(long lengthBytes) {
+        requireDevice();
+        if (allocationsLeft-- <= 0) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
+        }
+        Region region = Region.allocateZeroed(Math.max(1, lengthBytes));
+        memory.put(region.address(), region);
+        return region.address();
+    }
+
+    @Override
+    public void freeDevice(long address) {
+        memory.remove(address).close();
+        requireDevice();
+    }
+
+    @Override
+    public long allocatePinned(long lengthBytes) {
+        return allocateDevice(lengthBytes);
+    }
+
+    @Override
+    public void freePinned(long address) {
+        freeDevice(address);
+    }
+
+    @Override
+    public void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes) {
+        requireDevice();
+        Memory.copy(null, hostAddress, null, deviceAddress, lengthBytes);
+    }
+
+    @Override
+    public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
+        copyToDevice(hostAddress, deviceAddress, lengthBytes);
+    }
+
+    @Override
+    public void fillDevice(long deviceAddress, byte value, long lengthBytes) {
+        requireDevice();
+        Memory.fill(null, deviceAddress, lengthBytes, value);
+    }
+
+    @Override
+    public void launch(String kernelName, int blocks, int threads, long... arguments) {
+        requireDevice();
+        if (kernelName.equals("gpujoin_serve")) {
+            control = arguments[0];
+            launch = arguments[arguments.length - 1];
+        }
+    }
+
+    @Override
+    public boolean isIdle() {
+        requireDevice();
+        return switch (kernel) {
+            case OBEDIENT -> control == 0 || Memory.getLong(control) == launch;
+            case STUCK -> control == 0;
+            case GONE -> true;
+        };
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}
