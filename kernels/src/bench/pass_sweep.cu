@@ -31,8 +31,8 @@ void measure(const Tables<Word>& tables, std::uint32_t bits, Slots slots, Tuple<
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocksPerSm, kernel, Shape::kThreads, shared));
     double best = 1e9;
     for (int run = 0; run < 4; run++) {
-        guessSlots<<<(digit.count() + 255) / 256, 256>>>(slots, digit.count(),
-                                                         guessedCapacityRows(table.rows, digit.count(), 4.0), never.data());
+        guessSlots<<<(digit.count() + 255) / 256, 256>>>(
+                slots, digit.count(), guessedCapacityRows(table.rows, digit.count(), 4.0), never.data());
         Event start;
         Event end;
         start.record();

@@ -30,9 +30,8 @@ __global__ __launch_bounds__(THREADS) void planItems(Slots build, Slots probe, J
         const std::uint32_t p = base + threadIdx.x;
         std::uint64_t further = 0;
         if (p < items.partitions) {
-            const std::uint64_t count =
-                    JoinItem::count(build.cursor[p] - build.begin[p], probe.cursor[p] - probe.begin[p],
-                                    kTableShape<Word>.rows);
+            const std::uint64_t count = JoinItem::count(build.cursor[p] - build.begin[p],
+                                                        probe.cursor[p] - probe.begin[p], kTableShape<Word>.rows);
             further = count == 0 ? 0 : count - 1;
         }
         std::uint64_t total;
