@@ -3,6 +3,7 @@ package io.github.gpujoin.examples.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.util.FileUtils;
 
@@ -33,9 +34,14 @@ public final class Staging implements AutoCloseable {
     /** Legal twice, and from a shutdown hook while others close it or still write to it. */
     @Override
     public synchronized void close() throws IOException {
-        for (int attempt = 1; Files.exists(directory); attempt++) {
+        // Under another name it cannot be written to any more, so that it stays empty once it is.
+        Path doomed = directory.resolveSibling(directory.getFileName() + ".deleted");
+        for (int attempt = 1; Files.exists(directory) || Files.exists(doomed); attempt++) {
             try {
-                FileUtils.deleteDirectory(directory.toFile());
+                if (!Files.exists(doomed)) {
+                    Files.move(directory, doomed, StandardCopyOption.ATOMIC_MOVE);
+                }
+                FileUtils.deleteDirectory(doomed.toFile());
             } catch (IOException e) {
                 if (attempt == ATTEMPTS) {
                     throw e;
