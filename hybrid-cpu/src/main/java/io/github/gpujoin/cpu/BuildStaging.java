@@ -2,6 +2,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 
 /**
  * Build rows of one dimension in order of arrival, copied off the heap so that their chunks may go:

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.PagedMemory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.region.PagedMemory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**

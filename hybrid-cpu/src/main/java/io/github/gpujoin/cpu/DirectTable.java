@@ -1,5 +1,6 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 
 /**

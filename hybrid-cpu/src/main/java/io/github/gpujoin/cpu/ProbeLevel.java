@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 
 /**
  * One dimension's step of the probe: reads a batch of rows that matched all dimensions before,

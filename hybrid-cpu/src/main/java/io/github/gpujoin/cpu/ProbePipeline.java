@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 import java.util.List;
 
 /**

@@ -1,6 +1,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 
 /**
  * Finds rows of a {@link RankedTable}: one short loop for each step over the whole batch, so that

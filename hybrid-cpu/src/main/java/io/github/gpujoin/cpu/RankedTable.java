@@ -1,6 +1,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 
 /**

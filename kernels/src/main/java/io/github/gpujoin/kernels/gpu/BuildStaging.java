@@ -3,6 +3,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
 
 /**
  * Build rows of one dimension on the host, in order of arrival: rows in {@link BuildRowLayout}, to
@@ -11,9 +12,12 @@ import io.github.gpujoin.core.region.Memory;
  */
 final class BuildStaging implements AutoCloseable {
 
+    /** Larger than on the CPU: pages are what is copied to the device at once. */
+    private static final long MAX_PAGE_BYTES = 64 << 20;
+
     private final BuildRowLayout layout;
-    private final HostPages rows = new HostPages();
-    private final HostPages carried = new HostPages();
+    private final PagedMemory rows = new PagedMemory(MAX_PAGE_BYTES);
+    private final PagedMemory carried = new PagedMemory(MAX_PAGE_BYTES);
     private long rowCount;
 
     BuildStaging(BuildRowLayout layout) {
@@ -29,7 +33,7 @@ final class BuildStaging implements AutoCloseable {
     }
 
     /** Rows in {@link BuildRowLayout}, in order of arrival. */
-    HostPages rows() {
+    PagedMemory rows() {
         return rows;
     }
 

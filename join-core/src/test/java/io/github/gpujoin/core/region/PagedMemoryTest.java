@@ -1,9 +1,7 @@
-package io.github.gpujoin.cpu;
+package io.github.gpujoin.core.region;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

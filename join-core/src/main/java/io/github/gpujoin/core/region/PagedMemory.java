@@ -1,41 +1,53 @@
-package io.github.gpujoin.kernels.gpu;
+package io.github.gpujoin.core.region;
 
-import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Off-heap memory that grows by pages, each a quarter of what is there, and never moves what was
- * written. Not thread-safe.
+ * Off-heap memory that grows by pages and never moves what was written. A page is a quarter of what
+ * is there already, so that little memory lies idle in small and large ones alike. Not thread-safe.
  */
-final class HostPages implements AutoCloseable {
+public final class PagedMemory implements AutoCloseable {
 
     private static final long MIN_PAGE_BYTES = 4 << 10;
-    private static final long MAX_PAGE_BYTES = 64 << 20;
+    private static final long DEFAULT_MAX_PAGE_BYTES = 4 << 20;
 
-    /** What is written in a page. */
-    interface ExtentVisitor {
+    /** What is written in the pages, in order. */
+    public interface ExtentVisitor {
         void visit(long address, long lengthBytes);
     }
 
     private final List<Region> pages = new ArrayList<>();
     private final List<Long> usedBytes = new ArrayList<>();
+    private final long maxPageBytes;
     private long lengthBytes;
     private long nextAddress;
     private long roomBytes;
 
+    /** With pages of up to 4 MiB. */
+    public PagedMemory() {
+        this(DEFAULT_MAX_PAGE_BYTES);
+    }
+
+    /**
+     * @param maxPageBytes size beyond which pages do not grow, but for a larger single take
+     */
+    public PagedMemory(long maxPageBytes) {
+        this.maxPageBytes = maxPageBytes;
+    }
+
     /** Bytes that {@link #take} gives without a new page. */
-    long roomBytes() {
+    public long roomBytes() {
         return roomBytes;
     }
 
     /** Bytes of all pages. */
-    long lengthBytes() {
+    public long lengthBytes() {
         return lengthBytes;
     }
 
     /** Address of so many contiguous bytes of unspecified content. */
-    long take(long bytes) {
+    public long take(long bytes) {
         if (bytes > roomBytes) {
             addPage(bytes);
         }
@@ -48,7 +60,7 @@ final class HostPages implements AutoCloseable {
     }
 
     private void addPage(long minBytes) {
-        long grown = Math.min(MAX_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, lengthBytes / 4));
+        long grown = Math.min(maxPageBytes, Math.max(MIN_PAGE_BYTES, lengthBytes / 4));
         Region page = Region.allocate(Math.max(minBytes, grown));
         pages.add(page);
         usedBytes.add(0L);
@@ -57,11 +69,20 @@ final class HostPages implements AutoCloseable {
         roomBytes = page.lengthBytes();
     }
 
-    /** What was taken, in order. */
-    void forEach(ExtentVisitor visitor) {
+    /** Visits what was taken, page by page, in order. */
+    public void forEach(ExtentVisitor visitor) {
         for (int i = 0; i < pages.size(); i++) {
             visitor.visit(pages.get(i).address(), usedBytes.get(i));
         }
+    }
+
+    /** As {@link #forEach}, giving back each page after its visit. */
+    public void drain(ExtentVisitor visitor) {
+        for (int i = 0; i < pages.size(); i++) {
+            visitor.visit(pages.get(i).address(), usedBytes.get(i));
+            pages.get(i).close();
+        }
+        close();
     }
 
     @Override
