@@ -1,0 +1,103 @@
+// Numbers that a Java test compares with its own.
+#pragma once
+
+#include <cstdio>
+
+#include "../../main/cuda/engine/serve.h"
+
+namespace gpujoin {
+
+inline void printLayout() {
+#define FIELD(type, field) std::printf(#type "." #field "=%zu\n", offsetof(type, field))
+#define SIZE(type) std::printf(#type "=%zu\n", sizeof(type))
+    SIZE(ChunkHeader);
+    FIELD(ChunkHeader, magic);
+    FIELD(ChunkHeader, version);
+    FIELD(ChunkHeader, headerLength);
+    FIELD(ChunkHeader, lengthBytes);
+    FIELD(ChunkHeader, rowCount);
+    FIELD(ChunkHeader, schemaFingerprint);
+    FIELD(ChunkHeader, dimension);
+    FIELD(ChunkHeader, flags);
+    FIELD(ChunkHeader, partition);
+    FIELD(ChunkHeader, carriedOffset);
+    FIELD(ChunkHeader, epoch);
+    FIELD(ChunkHeader, sequence);
+    FIELD(ChunkHeader, checksum);
+    FIELD(ChunkHeader, reserved);
+    SIZE(StepEntry);
+    FIELD(StepEntry, sequence);
+    FIELD(StepEntry, plan);
+    FIELD(StepEntry, slot);
+    FIELD(StepEntry, resultBuffer);
+    FIELD(StepEntry, resume);
+    FIELD(StepEntry, epoch);
+    FIELD(StepEntry, segmentSequence);
+    FIELD(StepEntry, baseRow);
+    FIELD(StepEntry, lengthBytes);
+    SIZE(Completion);
+    FIELD(Completion, sequence);
+    FIELD(Completion, status);
+    FIELD(Completion, rowCount);
+    FIELD(Completion, completedRows);
+    FIELD(Completion, matchCount);
+    FIELD(Completion, busyNs);
+    SIZE(Control);
+    FIELD(Control, stop);
+    FIELD(Control, heartbeat);
+    SIZE(Dimension);
+    FIELD(Dimension, slots);
+    FIELD(Dimension, rows);
+    FIELD(Dimension, slotCount);
+    FIELD(Dimension, rowBytes);
+    FIELD(Dimension, tableKind);
+    FIELD(Dimension, keyColumn);
+    FIELD(Dimension, firstCopy);
+    FIELD(Dimension, copyCount);
+    SIZE(PayloadCopy);
+    FIELD(PayloadCopy, resultOffset);
+    FIELD(PayloadCopy, rowOffset);
+    FIELD(PayloadCopy, widthBytes);
+    SIZE(Progress);
+    FIELD(Tickets, held);
+    SIZE(KeySlot);
+    SIZE(GroupPlace);
+    SIZE(Plan);
+    FIELD(Plan, segments);
+    FIELD(Plan, scratch);
+    FIELD(Plan, results);
+    FIELD(Plan, completions);
+    FIELD(Plan, progress);
+    FIELD(Plan, dimensions);
+    FIELD(Plan, copies);
+    FIELD(Plan, segmentBytes);
+    FIELD(Plan, resultBytes);
+    FIELD(Plan, capacityRows);
+    FIELD(Plan, dimensionCount);
+    FIELD(Plan, columnCount);
+    FIELD(Plan, schemaFingerprint);
+    FIELD(Plan, columnWidth);
+    std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
+    std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
+    std::printf("ROW_KEY_OFFSET=%u\n", ROW_KEY_OFFSET);
+    std::printf("ROW_NEXT_OFFSET=%u\n", ROW_NEXT_OFFSET);
+    std::printf("ROW_PAYLOAD_OFFSET=%u\n", ROW_PAYLOAD_OFFSET);
+    std::printf("CHUNK_MAGIC=%u\n", CHUNK_MAGIC);
+    std::printf("CHUNK_VERSION=%u\n", CHUNK_VERSION);
+}
+
+// Of keys i * i * i * step for i from -500 to 500: hash, slot of 1000; then the checksum of those
+// keys as words.
+inline void printValues() {
+    uint64_t checksum = 0;
+    for (int64_t i = -500; i <= 500; i++) {
+        int64_t key = static_cast<int64_t>(static_cast<uint64_t>(i * i * i) * 0x9E3779B97F4AULL);
+        std::printf("%lld %llu %u\n", static_cast<long long>(key),
+                    static_cast<unsigned long long>(keyHash(key)),
+                    hashSlot(keyHash(key), 1000));
+        checksum += i + 500 == 6 ? checksumOf(0, 6) : checksumOf(static_cast<uint64_t>(key), i + 500);
+    }
+    std::printf("checksum %llu\n", static_cast<unsigned long long>(checksum));
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,146 @@
+// Checks of whole steps: segments in, results out.
+#pragma once
+
+#include <algorithm>
+
+#include "test_device.h"
+
+namespace gpujoin {
+
+// A result row: row of the facts, then the build row met in each dimension (0 for a semi join).
+using ResultRow = std::vector<uint32_t>;
+
+inline std::vector<ResultRow> nestedLoops(const std::vector<BuildSide*>& sides, int64_t key,
+                                   uint32_t row) {
+    std::vector<ResultRow> results{{row}};
+    for (BuildSide* side : sides) {
+        std::vector<ResultRow> longer;
+        for (const ResultRow& result : results) {
+            for (uint32_t match = 0; match < side->keys.size(); match++) {
+                if (side->keys[match] == key) {
+                    longer.push_back(result);
+                    longer.back().push_back(side->semi ? 0 : match);
+                    if (side->semi) {
+                        break;
+                    }
+                }
+            }
+        }
+        results = longer;
+    }
+    return results;
+}
+
+inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t rowCount,
+                 std::vector<ResultRow>& results) {
+    for (int32_t i = 0; i < rowCount; i++) {
+        ResultRow row{device.result<uint32_t>(slot, buffer, 0, i)};
+        for (const Dimension& dimension : device.dimensions) {
+            uint32_t match = 0;
+            if (dimension.copyCount > 0) {
+                const PayloadCopy* copies = &device.copies[dimension.firstCopy];
+                match = device.result<uint32_t>(slot, buffer, copies[0].resultOffset, i);
+                uint64_t wide = device.result<uint64_t>(slot, buffer, copies[1].resultOffset, i);
+                REQUIRE(wide == (uint64_t{match} << 32 | 7));
+            }
+            row.push_back(match);
+        }
+        REQUIRE(results.empty() || results.back()[0] <= row[0]);
+        results.push_back(row);
+    }
+}
+
+// Submits segments of facts to alternating slots and compares every result.
+inline void runSegments(Device& device, const std::vector<BuildSide*>& sides, std::mt19937_64& random,
+                 int64_t distinct) {
+    for (int64_t sequence = 0; sequence < 6; sequence++) {
+        uint32_t slot = sequence % Device::SLOTS;
+        uint32_t baseRow = 1000 * static_cast<uint32_t>(sequence);
+        size_t rows = sequence == 1 ? 0 : random() % Device::MAX_ROWS;
+        std::vector<int64_t> keys = randomKeys(random, rows, distinct);
+        device.writeSegment(slot, sequence, keys);
+        std::vector<ResultRow> results;
+        uint32_t buffer = 0;
+        for (int32_t completed = 0, resume = 0;; resume = 1, buffer ^= 1) {
+            uint64_t ticket = device.post(slot, buffer, resume, sequence, baseRow);
+            Completion done = device.await(slot, buffer, ticket);
+            REQUIRE(done.status == STEP_OK);
+            REQUIRE(done.rowCount <= static_cast<int32_t>(Device::CAPACITY));
+            REQUIRE(done.completedRows >= completed);
+            REQUIRE(done.matchCount == static_cast<uint64_t>(done.rowCount));
+            completed = done.completedRows;
+            takeResults(device, slot, buffer, done.rowCount, results);
+            if (completed == static_cast<int32_t>(keys.size())) {
+                break;
+            }
+            REQUIRE(done.rowCount == static_cast<int32_t>(Device::CAPACITY));
+        }
+        std::vector<ResultRow> expected;
+        for (uint32_t row = 0; row < keys.size(); row++) {
+            for (ResultRow& result : nestedLoops(sides, keys[row], baseRow + row)) {
+                expected.push_back(result);
+            }
+        }
+        std::sort(results.begin(), results.end());
+        std::sort(expected.begin(), expected.end());
+        REQUIRE(results == expected);
+    }
+}
+
+inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    BuildSide grouped(randomKeys(random, 300, 40), TABLE_GROUPED);
+    BuildSide chained(randomKeys(random, 100, 40), TABLE_CHAINED);
+    BuildSide semi(randomKeys(random, 200, 40), TABLE_UNIQUE, true);
+    std::vector<int64_t> each;
+    for (int64_t key = -18; key < 18; key++) {
+        each.push_back(key);
+    }
+    BuildSide unique(each, TABLE_UNIQUE);
+    std::vector<BuildSide*> sides{&grouped, &unique, &semi, &chained};
+    sides.resize(1 + seed % 4);
+    for (BuildSide* side : sides) {
+        side->insertAll(2);
+    }
+    Device device(sides, seed % 2 == 0 ? 8 : 4);
+    device.start();
+    runSegments(device, sides, random, 44);
+    device.stop();
+    device.start();  // blocks go on with the tickets they held
+    runSegments(device, sides, random, 44);
+    device.stop();
+}
+
+inline void shouldReadASegmentAgainUntilItIsWhole() {
+    BuildSide side({1, 2, 3}, TABLE_UNIQUE);
+    side.insertAll(1);
+    Device device({&side}, 8);
+    device.writeSegment(0, 9, {3, 4, 1});
+    unsigned char torn = device.segment(0)[70];
+    device.segment(0)[70] = 1;
+    uint64_t ticket = device.post(0, 0, false, 9, 0);
+    device.start();
+    Completion first = device.await(0, 0, ticket);
+    REQUIRE(first.status == STEP_BAD_CHECKSUM);
+    device.segment(0)[70] = torn;
+    ticket = device.post(0, 0, false, 8, 0);
+    REQUIRE(device.await(0, 0, ticket).status == STEP_BAD_HEADER);
+    ticket = device.post(0, 0, false, 9, 0);
+    Completion last = device.await(0, 0, ticket);
+    REQUIRE(last.status == STEP_OK && last.rowCount == 2);
+    device.stop();
+}
+
+inline void shouldOnlyCountWhereThereIsNoResultBuffer() {
+    BuildSide side({1, 2, 2, 3}, TABLE_CHAINED);
+    side.insertAll(1);
+    Device device({&side}, 8);
+    device.plan.capacityRows = 0;
+    device.writeSegment(1, 5, {2, 9, 2, 3});
+    device.start();
+    Completion done = device.await(1, 1, device.post(1, 1, false, 5, 0));
+    REQUIRE(done.rowCount == 0 && done.matchCount == 5 && done.completedRows == 4);
+    device.stop();
+}
+
+}  // namespace gpujoin

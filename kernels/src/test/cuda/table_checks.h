@@ -1,0 +1,51 @@
+// Checks of the tables.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "build_side.h"
+
+namespace gpujoin {
+
+inline void shouldFindEveryRowOfAKey(TableKind kind, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    BuildSide side(randomKeys(random, 20000, 3000), kind);
+    side.insertAll(4);
+    std::map<int64_t, std::vector<uint32_t>> expected;
+    for (uint32_t row = 0; row < side.keys.size(); row++) {
+        expected[side.keys[row]].push_back(row);
+    }
+    for (int64_t key = -2000; key < 2000; key++) {
+        Matches matches = findMatches(side.dimension, key);
+        std::vector<uint32_t> found;
+        for (uint32_t i = 0; i < matches.count; i++) {
+            found.push_back(side.origin(matchAt(side.dimension, matches, i, key)));
+        }
+        std::sort(found.begin(), found.end());
+        REQUIRE(found == expected[key]);
+    }
+}
+
+inline void shouldKeepOneRowOfEachKeyAndCountTheOthers(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<int64_t> keys = randomKeys(random, 20000, 15000);
+    keys.push_back(INT64_MIN);
+    keys.push_back(INT64_MAX);
+    keys.push_back(-1);
+    BuildSide side(keys, TABLE_UNIQUE);
+    std::map<int64_t, int> distinct;
+    for (int64_t key : keys) {
+        distinct[key]++;
+    }
+    REQUIRE(side.insertAll(4) == keys.size() - distinct.size());
+    for (int64_t key = -9000; key < 9000; key++) {
+        Matches matches = findMatches(side.dimension, key);
+        REQUIRE(matches.count == distinct.count(key));
+        REQUIRE(matches.count == 0 || side.keys[matches.first] == key);
+    }
+    REQUIRE(side.keys[findMatches(side.dimension, INT64_MIN).first] == INT64_MIN);
+    REQUIRE(side.keys[findMatches(side.dimension, INT64_MAX).first] == INT64_MAX);
+}
+
+}  // namespace gpujoin

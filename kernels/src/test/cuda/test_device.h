@@ -1,0 +1,161 @@
+// A device of CPU threads and the host's part of the protocol.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "../../main/cuda/engine/serve.h"
+#include "build_side.h"
+
+namespace gpujoin {
+
+// A device with two blocks, an engine with two slots, and the host's part of the protocol.
+class Device {
+  public:
+    static constexpr uint32_t BLOCKS = 2;
+    static constexpr uint32_t THREADS = 3;
+    static constexpr uint32_t SLOTS = 2;
+    static constexpr uint32_t RING = 4;
+    static constexpr uint32_t MAX_ROWS = 600;
+    static constexpr uint32_t CAPACITY = 512;
+    static constexpr int64_t EPOCH = 77;
+
+    Control control{};
+    StepEntry ring[RING]{};
+    uint64_t tickets[sizeof(Tickets) / 8 - 1 + BLOCKS] = {0, 0, 0, 0, NO_TICKET, NO_TICKET};
+    uint64_t launch = 0;
+    Plan plan{};
+    Completion completions[2 * SLOTS]{};
+    Progress progress[SLOTS]{};
+    std::vector<Words> segments;
+    std::vector<Words> scratch;
+    std::vector<Words> results;
+    std::vector<Dimension> dimensions;
+    std::vector<PayloadCopy> copies;
+    uint64_t posted = 0;
+    uint32_t lengthBytes[SLOTS]{};
+    std::vector<std::thread> threads;
+    std::unique_ptr<ThreadGroup::Shared> groups[BLOCKS];
+    std::unique_ptr<StepShared> shared[BLOCKS];
+
+    // All dimensions join the one fact column, of that width.
+    Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth) {
+        plan.segmentBytes = 64 + (MAX_ROWS * keyWidth + 63) / 64 * 64;
+        uint64_t next = 4 * CAPACITY;
+        for (BuildSide* side : sides) {
+            Dimension dimension = side->dimension;
+            dimension.firstCopy = static_cast<uint32_t>(copies.size());
+            if (!side->semi) {
+                copies.push_back({next, NARROW_OFFSET, 4});
+                copies.push_back({next + 4 * CAPACITY, WIDE_OFFSET, 8});
+                dimension.copyCount = 2;
+                next += 12 * CAPACITY;
+            }
+            dimensions.push_back(dimension);
+        }
+        plan.resultBytes = next;
+        segments.resize(SLOTS * plan.segmentBytes / 16);
+        scratch.resize(segments.size());
+        results.resize(2 * SLOTS * plan.resultBytes / 16);
+        plan.segments = reinterpret_cast<uint64_t>(segments.data());
+        plan.scratch = reinterpret_cast<uint64_t>(scratch.data());
+        plan.results = reinterpret_cast<uint64_t>(results.data());
+        plan.completions = reinterpret_cast<uint64_t>(completions);
+        plan.progress = reinterpret_cast<uint64_t>(progress);
+        plan.dimensions = reinterpret_cast<uint64_t>(dimensions.data());
+        plan.copies = reinterpret_cast<uint64_t>(copies.data());
+        plan.capacityRows = CAPACITY;
+        plan.dimensionCount = static_cast<uint32_t>(dimensions.size());
+        plan.columnCount = 1;
+        plan.schemaFingerprint = 4711;
+        plan.columnWidth[0] = keyWidth;
+    }
+
+    void start() {
+        launch++;
+        ServeArguments arguments{&control, ring,     reinterpret_cast<Tickets*>(tickets),
+                                 &plan,    RING - 1, launch};
+        for (uint32_t block = 0; block < BLOCKS; block++) {
+            groups[block] = std::make_unique<ThreadGroup::Shared>(THREADS);
+            shared[block] = std::make_unique<StepShared>();
+            for (uint32_t rank = 0; rank < THREADS; rank++) {
+                threads.emplace_back([this, arguments, block, rank] {
+                    ThreadGroup group(*groups[block], rank);
+                    serve(group, arguments, block, *shared[block]);
+                });
+            }
+        }
+    }
+
+    void stop() {
+        storeReleaseSystem(&control.stop, launch);
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        threads.clear();
+    }
+
+    unsigned char* segment(uint32_t slot) {
+        return reinterpret_cast<unsigned char*>(plan.segments) + slot * plan.segmentBytes;
+    }
+
+    void writeSegment(uint32_t slot, int64_t sequence, const std::vector<int64_t>& keys) {
+        unsigned char* base = segment(slot);
+        Facts facts;
+        int32_t rowCount = static_cast<int32_t>(keys.size());
+        int32_t length = static_cast<int32_t>(placeColumns(plan, rowCount, facts));
+        lengthBytes[slot] = length;
+        std::memset(base, 0, length);
+        ChunkHeader header{};
+        header.magic = CHUNK_MAGIC;
+        header.version = CHUNK_VERSION;
+        header.headerLength = sizeof(ChunkHeader);
+        header.lengthBytes = length;
+        header.rowCount = rowCount;
+        header.schemaFingerprint = plan.schemaFingerprint;
+        header.epoch = EPOCH;
+        header.sequence = sequence;
+        for (int32_t row = 0; row < rowCount; row++) {
+            std::memcpy(base + 64 + row * plan.columnWidth[0], &keys[row], plan.columnWidth[0]);
+        }
+        std::memcpy(base, &header, sizeof header);
+        for (int32_t word = 0; word < length / 8; word++) {
+            header.checksum += checksumOf(reinterpret_cast<uint64_t*>(base)[word], word);
+        }
+        std::memcpy(base, &header, sizeof header);
+    }
+
+    uint64_t post(uint32_t slot, uint32_t buffer, bool resume, int64_t sequence,
+                  uint32_t baseRow) {
+        uint64_t ticket = posted++;
+        StepEntry& entry = ring[ticket % RING];
+        entry.plan = 0;
+        entry.slot = slot;
+        entry.resultBuffer = buffer;
+        entry.resume = resume;
+        entry.epoch = EPOCH;
+        entry.segmentSequence = sequence;
+        entry.baseRow = baseRow;
+        entry.lengthBytes = lengthBytes[slot];
+        storeReleaseSystem(&entry.sequence, ticket + 1);
+        return ticket;
+    }
+
+    Completion await(uint32_t slot, uint32_t buffer, uint64_t ticket) {
+        Completion& completion = completions[2 * slot + buffer];
+        while (loadAcquireSystem(&completion.sequence) != ticket + 1) {
+            std::this_thread::yield();
+        }
+        return completion;
+    }
+
+    template <typename T>
+    T result(uint32_t slot, uint32_t buffer, uint64_t offset, uint32_t row) {
+        unsigned char* base = reinterpret_cast<unsigned char*>(plan.results) +
+                              (2 * slot + buffer) * plan.resultBytes;
+        return reinterpret_cast<T*>(base + offset)[row];
+    }
+};
+
+}  // namespace gpujoin
