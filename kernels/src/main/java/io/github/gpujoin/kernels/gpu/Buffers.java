@@ -1,13 +1,12 @@
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Device memory and pinned host memory with one owner, freed together in reverse order. To be
- * closed while the serving kernel stands still; legal twice. Not thread-safe.
+ * Device memory and pinned host memory with one owner and one budget, freed together in reverse
+ * order. To be closed while the serving kernel stands still; legal twice. Not thread-safe.
  */
 final class Buffers implements AutoCloseable {
 
@@ -15,11 +14,19 @@ final class Buffers implements AutoCloseable {
 
     private record Buffer(long address, long lengthBytes, boolean pinned) {}
 
-    private final CudaDriver driver;
+    private final DeviceMemory memory;
+    private final MemoryBudget budget;
     private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
 
-    Buffers(CudaDriver driver) {
-        this.driver = driver;
+    /** To be had from {@link DeviceMemory#buffers}. */
+    Buffers(DeviceMemory memory, MemoryBudget budget) {
+        this.memory = memory;
+        this.budget = budget;
+    }
+
+    /** Another owner of memory of the same device within the same budget. */
+    Buffers sibling() {
+        return new Buffers(memory, budget);
     }
 
     /** Buffers of this process that are open. */
@@ -29,12 +36,12 @@ final class Buffers implements AutoCloseable {
 
     /** Device memory of unspecified content. */
     long device(long lengthBytes) {
-        return add(new Buffer(driver.allocateDevice(lengthBytes), lengthBytes, false));
+        return add(new Buffer(memory.takeDevice(lengthBytes, budget), lengthBytes, false));
     }
 
     /** Mapped host memory of unspecified content. */
     long pinned(long lengthBytes) {
-        return add(new Buffer(driver.allocatePinned(lengthBytes), lengthBytes, true));
+        return add(new Buffer(memory.takePinned(lengthBytes, budget), lengthBytes, true));
     }
 
     private long add(Buffer buffer) {
@@ -60,8 +67,14 @@ final class Buffers implements AutoCloseable {
      * wait for it. The memory comes back with the process.
      */
     void abandon() {
-        OPEN_COUNT.addAndGet(-buffers.size());
-        buffers.clear();
+        while (!buffers.isEmpty()) {
+            Buffer buffer = remove();
+            if (buffer.pinned) {
+                memory.abandonPinned(buffer.lengthBytes);
+            } else {
+                memory.abandonDevice(buffer.lengthBytes);
+            }
+        }
     }
 
     /** Frees everything. A lost device refuses that, and its memory is gone with it. */
@@ -69,20 +82,20 @@ final class Buffers implements AutoCloseable {
     public void close() {
         try {
             while (!buffers.isEmpty()) {
-                Buffer buffer = buffers.pop();
-                OPEN_COUNT.decrementAndGet();
-                free(buffer);
+                Buffer buffer = remove();
+                if (buffer.pinned) {
+                    memory.freePinned(buffer.address, buffer.lengthBytes);
+                } else {
+                    memory.freeDevice(buffer.address, buffer.lengthBytes);
+                }
             }
         } catch (GpuUnavailableException e) {
             abandon();
         }
     }
 
-    private void free(Buffer buffer) {
-        if (buffer.pinned) {
-            driver.freePinned(buffer.address);
-        } else {
-            driver.freeDevice(buffer.address);
-        }
+    private Buffer remove() {
+        OPEN_COUNT.decrementAndGet();
+        return buffers.pop();
     }
 }

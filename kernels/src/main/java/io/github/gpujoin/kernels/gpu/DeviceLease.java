@@ -35,6 +35,7 @@ final class DeviceLease {
     private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
 
     private final CudaDriver driver;
+    private final DeviceMemory memory;
     private final Buffers buffers;
     private final int blocks;
     private final long control;
@@ -51,15 +52,19 @@ final class DeviceLease {
     private boolean running;
     private boolean lost;
 
-    /** The lease of a device, made by the first who asks; each asker releases it once. */
-    static DeviceLease acquire(int device) {
+    /**
+     * The lease of a device, made by the first who asks; each asker releases it once.
+     *
+     * @param budget for the memory of the lease itself, where it is made
+     */
+    static DeviceLease acquire(int device, MemoryBudget budget) {
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
             if (lease == null || lease.isLost()) {
-                lease = new DeviceLease(CudaDrivers.open(device));
+                lease = new DeviceLease(CudaDrivers.open(device), budget);
                 SHARED.put(device, lease);
             } else {
-                lease.holders++;
+                lease.retain();
             }
             return lease;
         }
@@ -68,16 +73,22 @@ final class DeviceLease {
     /**
      * @param driver closed with the last release, or here where the device refuses
      */
-    DeviceLease(CudaDriver driver) {
-        this(driver, BLOCKS_PER_MULTIPROCESSOR);
+    DeviceLease(CudaDriver driver, MemoryBudget budget) {
+        this(driver, budget, BLOCKS_PER_MULTIPROCESSOR);
     }
 
     /**
      * @param blocksPerMultiprocessor blocks of the serving kernel; all of them must fit at once
      */
-    DeviceLease(CudaDriver driver, int blocksPerMultiprocessor) {
+    DeviceLease(CudaDriver driver, MemoryBudget budget, int blocksPerMultiprocessor) {
         this.driver = driver;
-        this.buffers = new Buffers(driver);
+        try {
+            this.memory = new DeviceMemory(driver);
+        } catch (Throwable e) {
+            driver.close();
+            throw e;
+        }
+        this.buffers = memory.buffers(budget);
         try {
             this.blocks = driver.multiprocessors() * blocksPerMultiprocessor;
             this.control = buffers.pinned(CONTROL_BYTES);
@@ -107,6 +118,10 @@ final class DeviceLease {
 
     CudaDriver driver() {
         return driver;
+    }
+
+    DeviceMemory memory() {
+        return memory;
     }
 
     StepRing ring() {
@@ -248,6 +263,13 @@ final class DeviceLease {
             lost = true;
             running = false;
             throw e;
+        }
+    }
+
+    /** One more holder, who releases too. */
+    void retain() {
+        synchronized (SHARED) {
+            holders++;
         }
     }
 

@@ -71,7 +71,7 @@ public final class GpuJoinEngine implements JoinEngine {
      * @throws GpuUnavailableException where there is no device for this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
-        this(spec, options, DeviceLease.acquire(options.device()));
+        this(spec, options, DeviceLease.acquire(options.device(), options.memory()));
     }
 
     /**
@@ -81,7 +81,7 @@ public final class GpuJoinEngine implements JoinEngine {
         this.spec = spec;
         this.options = options;
         this.lease = lease;
-        this.buffers = new Buffers(lease.driver());
+        this.buffers = lease.memory().buffers(options.memory());
         this.facts = new FactSegments(spec);
         try {
             JoinPlan.requireFits(spec, facts);
@@ -116,8 +116,20 @@ public final class GpuJoinEngine implements JoinEngine {
     @Override
     public void finishBuild() {
         state.require(EngineState.LOADING);
-        orFail(() -> lease.whileStopped(options.stallTimeoutNs(), this::buildTables));
+        orFail(() -> lease.whileStopped(options.stallTimeoutNs(), this::allocate));
         state = state.to(EngineState.JOINING);
+    }
+
+    /** All or nothing: where something does not fit, others get back what did. */
+    private void allocate() {
+        try {
+            buildTables();
+            openPipe();
+        } catch (Throwable e) {
+            tables.clear();
+            freeDevice();
+            throw e;
+        }
     }
 
     private void buildTables() {
@@ -127,6 +139,9 @@ public final class GpuJoinEngine implements JoinEngine {
             tables.add(GpuTableBuilder.build(lease, buffers, rows, once, options.stallTimeoutNs()));
             rows.closeRows();
         }
+    }
+
+    private void openPipe() {
         ResultLayout layout = new ResultLayout(spec, options.segmentRows());
         int segmentBytes = facts.lengthBytes(options.segmentRows());
         SegmentSlots slots = new SegmentSlots(buffers, options.slots(), segmentBytes, layout);
@@ -234,6 +249,13 @@ public final class GpuJoinEngine implements JoinEngine {
     /** Device time of all steps polled, summed over blocks; 0 while LOADING. */
     long deviceBusyNs() {
         return pipe == null ? 0 : pipe.deviceBusyNs();
+    }
+
+    /**
+     * Memory of this engine's device; of all its engines in this process, so not to be added up.
+     */
+    public MemoryUse memoryUse() {
+        return lease.memory().use();
     }
 
     @Override

@@ -9,9 +9,11 @@ import java.util.concurrent.TimeUnit;
  * @param device number of the device among those the process sees
  * @param slots segments of facts that may be under way at once
  * @param segmentRows most rows of a segment, and of a result batch
+ * @param memory limits on device memory and pinned host memory
  * @param stallTimeoutNs time without progress after which the kernel is given up
  */
-public record GpuOptions(int device, int slots, int segmentRows, long stallTimeoutNs)
+public record GpuOptions(
+        int device, int slots, int segmentRows, MemoryBudget memory, long stallTimeoutNs)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -32,6 +34,7 @@ public record GpuOptions(int device, int slots, int segmentRows, long stallTimeo
     }
 
     public static GpuOptions defaults() {
-        return new GpuOptions(0, 32, 16 << 10, TimeUnit.SECONDS.toNanos(30));
+        return new GpuOptions(
+                0, 32, 16 << 10, MemoryBudget.byMachine(), TimeUnit.SECONDS.toNanos(30));
     }
 }

@@ -19,13 +19,16 @@ final class GpuTableBuilder {
 
     private final DeviceLease lease;
     private final CudaDriver driver;
+    private final Buffers owner;
     private final BuildRowLayout layout;
     private final long rowCount;
     private final long timeoutNs;
     private final int blocks;
 
-    private GpuTableBuilder(DeviceLease lease, BuildStaging staging, long timeoutNs) {
+    private GpuTableBuilder(
+            DeviceLease lease, Buffers owner, BuildStaging staging, long timeoutNs) {
         this.lease = lease;
+        this.owner = owner;
         this.driver = lease.driver();
         this.layout = staging.layout();
         this.rowCount = staging.rowCount();
@@ -41,9 +44,9 @@ final class GpuTableBuilder {
      */
     static GpuTable build(
             DeviceLease lease, Buffers owner, BuildStaging staging, boolean once, long timeoutNs) {
-        GpuTableBuilder builder = new GpuTableBuilder(lease, staging, timeoutNs);
-        try (Buffers rows = new Buffers(lease.driver());
-                Buffers slots = new Buffers(lease.driver())) {
+        GpuTableBuilder builder = new GpuTableBuilder(lease, owner, staging, timeoutNs);
+        try (Buffers rows = owner.sibling();
+                Buffers slots = owner.sibling()) {
             GpuTable unique = builder.table(TableKind.UNIQUE, rows, slots);
             builder.copyRows(staging, unique.rows());
             if (builder.insertUnique(unique) == 0 || once) {
@@ -52,13 +55,13 @@ final class GpuTableBuilder {
                 return unique;
             }
             slots.close();
-            return builder.buildRepeated(owner, rows, unique.rows());
+            return builder.buildRepeated(rows, unique.rows());
         }
     }
 
-    private GpuTable buildRepeated(Buffers owner, Buffers rows, long rowsAddress) {
-        try (Buffers slots = new Buffers(driver);
-                Buffers places = new Buffers(driver)) {
+    private GpuTable buildRepeated(Buffers rows, long rowsAddress) {
+        try (Buffers slots = owner.sibling();
+                Buffers places = owner.sibling()) {
             GpuTable grouped = table(TableKind.GROUPED, rowsAddress, slots);
             long placesAddress = places.device(rowCount * PlanDescriptor.GROUP_PLACE_BYTES);
             if (findGroups(grouped, placesAddress) > MAX_CHAINED_ROWS) {
@@ -79,9 +82,9 @@ final class GpuTableBuilder {
     }
 
     /** A table with empty slots. */
-    private GpuTable table(TableKind kind, long rows, Buffers owner) {
+    private GpuTable table(TableKind kind, long rows, Buffers slots) {
         long slotsBytes = kind.slotsBytes(rowCount);
-        GpuTable table = new GpuTable(kind, layout, rowCount, rows, owner.device(slotsBytes));
+        GpuTable table = new GpuTable(kind, layout, rowCount, rows, slots.device(slotsBytes));
         if (slotsBytes > 0) {
             driver.fillDevice(table.slots(), (byte) -1, slotsBytes);
         }
@@ -120,7 +123,7 @@ final class GpuTableBuilder {
         if (rowCount == 0) {
             return;
         }
-        try (Buffers scratch = new Buffers(driver);
+        try (Buffers scratch = owner.sibling();
                 Region region = Region.allocateZeroed(PlanDescriptor.DIMENSION_BYTES)) {
             long[] arguments = new long[1 + more.length];
             arguments[0] = scratch.device(region.lengthBytes());
@@ -136,7 +139,7 @@ final class GpuTableBuilder {
     private final class Counters implements AutoCloseable {
         private static final long LENGTH_BYTES = 2 * Long.BYTES;
 
-        final Buffers buffers = new Buffers(driver);
+        final Buffers buffers = owner.sibling();
         final long device = buffers.device(LENGTH_BYTES);
 
         Counters() {

@@ -24,7 +24,9 @@ final class RefusingDriver implements CudaDriver {
         GONE
     }
 
-    private final Map<Long, Region> memory = new HashMap<>();
+    private final Map<Long, Region> device = new HashMap<>();
+    private final Map<Long, Region> pinned = new HashMap<>();
+    private int allocations;
     private int allocationsLeft = Integer.MAX_VALUE;
     private boolean lost;
     private Kernel kernel = Kernel.OBEDIENT;
@@ -48,10 +50,29 @@ final class RefusingDriver implements CudaDriver {
         return closed;
     }
 
+    /** How many were granted. */
+    int allocations() {
+        return allocations;
+    }
+
+    long deviceBytes() {
+        return lengthBytes(device);
+    }
+
+    long pinnedBytes() {
+        return lengthBytes(pinned);
+    }
+
+    private static long lengthBytes(Map<Long, Region> memory) {
+        return memory.values().stream().mapToLong(Region::lengthBytes).sum();
+    }
+
     /** Takes back what was abandoned. */
     void endProcess() {
-        memory.values().forEach(Region::close);
-        memory.clear();
+        device.values().forEach(Region::close);
+        pinned.values().forEach(Region::close);
+        device.clear();
+        pinned.clear();
     }
 
     private void requireDevice() {
@@ -77,30 +98,39 @@ final class RefusingDriver implements CudaDriver {
 
     @Override
     public long allocateDevice(long lengthBytes) {
+        return allocate(device, lengthBytes);
+    }
+
+    @Override
+    public void freeDevice(long address) {
+        free(device, address);
+    }
+
+    @Override
+    public long allocatePinned(long lengthBytes) {
+        return allocate(pinned, lengthBytes);
+    }
+
+    @Override
+    public void freePinned(long address) {
+        free(pinned, address);
+    }
+
+    private long allocate(Map<Long, Region> memory, long lengthBytes) {
         requireDevice();
         if (allocationsLeft-- <= 0) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
         }
-        Region region = Region.allocateZeroed(Math.max(1, lengthBytes));
+        allocations++;
+        Region region = Region.allocateZeroed(lengthBytes);
         memory.put(region.address(), region);
         return region.address();
     }
 
-    @Override
-    public void freeDevice(long address) {
-        memory.remove(address).close();
+    private void free(Map<Long, Region> memory, long address) {
         requireDevice();
-    }
-
-    @Override
-    public long allocatePinned(long lengthBytes) {
-        return allocateDevice(lengthBytes);
-    }
-
-    @Override
-    public void freePinned(long address) {
-        freeDevice(address);
+        memory.remove(address).close();
     }
 
     @Override

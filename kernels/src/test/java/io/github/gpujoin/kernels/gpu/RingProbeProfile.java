@@ -39,9 +39,11 @@ public final class RingProbeProfile {
         int buildBits = args.length > 0 ? Integer.parseInt(args[0]) : 27;
         double readGbPerS = measureRead();
         for (int blocksPerMultiprocessor : new int[] {1}) {
-            DeviceLease lease = new DeviceLease(CudaDrivers.open(0), blocksPerMultiprocessor);
+            DeviceLease lease =
+                    new DeviceLease(
+                            CudaDrivers.open(0), MemoryBudget.byMachine(), blocksPerMultiprocessor);
             System.out.println("blocks a multiprocessor: " + blocksPerMultiprocessor);
-            try (Buffers tables = new Buffers(lease.driver())) {
+            try (Buffers tables = lease.memory().buffers(MemoryBudget.byMachine())) {
                 measureOneDimension(lease, tables, buildBits, readGbPerS);
                 if (blocksPerMultiprocessor == 1) {
                     measureChain(lease, tables, readGbPerS);
@@ -57,7 +59,7 @@ public final class RingProbeProfile {
         long bytes = 1L << 30;
         double best = 0;
         try (CudaDriver driver = CudaDrivers.open(0);
-                Buffers buffers = new Buffers(driver)) {
+                Buffers buffers = new DeviceMemory(driver).buffers(MemoryBudget.byMachine())) {
             long words = buffers.pinned(bytes);
             long sum = buffers.device(Long.BYTES);
             for (long at = 0; at < bytes; at += 8) {
@@ -215,7 +217,7 @@ public final class RingProbeProfile {
             double readGbPerS) {
         int rows = chunk.rowCount();
         ResultLayout layout = new ResultLayout(spec, rows);
-        Buffers buffers = new Buffers(lease.driver());
+        Buffers buffers = lease.memory().buffers(MemoryBudget.byMachine());
         int segmentBytes = segments.lengthBytes(rows);
         SegmentSlots[] slots = new SegmentSlots[1];
         int[] plan = new int[1];

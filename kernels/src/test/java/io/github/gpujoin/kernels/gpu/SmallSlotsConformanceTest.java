@@ -8,7 +8,8 @@ import java.util.concurrent.TimeUnit;
 @NeedsGpu
 class SmallSlotsConformanceTest extends JoinEngineConformance {
 
-    private static final GpuOptions SMALL = new GpuOptions(0, 2, 500, TimeUnit.SECONDS.toNanos(20));
+    private static final GpuOptions SMALL =
+            new GpuOptions(0, 2, 500, MemoryBudget.byMachine(), TimeUnit.SECONDS.toNanos(20));
 
     @Override
     protected JoinEngineFactory factory() {

@@ -1,0 +1,111 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * Keeps account of the memory of one device, and of the host memory pinned for it. All of it is
+ * taken through {@link Buffers}. Thread-safe.
+ */
+final class DeviceMemory {
+
+    private final CudaDriver driver;
+    private final MemoryBudget machine;
+    private final Account device = new Account("device");
+    private final Account pinned = new Account("pinned");
+
+    /** Bytes of one kind. */
+    private static final class Account {
+        private final String kind;
+        private long usedBytes;
+        private long peakBytes;
+
+        Account(String kind) {
+            this.kind = kind;
+        }
+
+        /** Counts the bytes once the allocation, which must fit the budget, has taken place. */
+        synchronized long take(long lengthBytes, long budgetBytes, LongUnaryOperator allocation) {
+            if (lengthBytes > budgetBytes - usedBytes) {
+                throw new GpuUnavailableException(
+                        GpuFailure.OUT_OF_DEVICE_MEMORY,
+                        "all engines of a process keep within the "
+                                + kind
+                                + " memory budget: budgetBytes="
+                                + budgetBytes
+                                + ", usedBytes="
+                                + usedBytes
+                                + ", lengthBytes="
+                                + lengthBytes);
+            }
+            long address = allocation.applyAsLong(lengthBytes);
+            usedBytes += lengthBytes;
+            peakBytes = Math.max(peakBytes, usedBytes);
+            return address;
+        }
+
+        synchronized void giveBack(long lengthBytes) {
+            usedBytes -= lengthBytes;
+        }
+
+        synchronized long usedBytes() {
+            return usedBytes;
+        }
+
+        synchronized long peakBytes() {
+            return peakBytes;
+        }
+    }
+
+    DeviceMemory(CudaDriver driver) {
+        this.driver = driver;
+        this.machine = MemoryBudget.of(driver);
+    }
+
+    /** An owner of memory within a budget. */
+    Buffers buffers(MemoryBudget budget) {
+        return new Buffers(this, budget.orElse(machine));
+    }
+
+    MemoryUse use() {
+        return new MemoryUse(
+                device.usedBytes(), device.peakBytes(), pinned.usedBytes(), pinned.peakBytes());
+    }
+
+    /**
+     * Device memory of unspecified content.
+     *
+     * @throws GpuUnavailableException with OUT_OF_DEVICE_MEMORY over the budget, or where the
+     *     device has no more
+     */
+    long takeDevice(long lengthBytes, MemoryBudget budget) {
+        return device.take(lengthBytes, budget.deviceBytes(), driver::allocateDevice);
+    }
+
+    /** As {@link #takeDevice}, of mapped host memory. */
+    long takePinned(long lengthBytes, MemoryBudget budget) {
+        return pinned.take(lengthBytes, budget.pinnedBytes(), driver::allocatePinned);
+    }
+
+    void freeDevice(long address, long lengthBytes) {
+        device.giveBack(lengthBytes);
+        driver.freeDevice(address);
+    }
+
+    void freePinned(long address, long lengthBytes) {
+        pinned.giveBack(lengthBytes);
+        driver.freePinned(address);
+    }
+
+    /** Counts memory out that cannot be freed, since its device is lost. */
+    void abandonDevice(long lengthBytes) {
+        device.giveBack(lengthBytes);
+    }
+
+    /** As {@link #abandonDevice}; the host gets it back with the end of the process. */
+    void abandonPinned(long lengthBytes) {
+        pinned.giveBack(lengthBytes);
+    }
+}

@@ -1,0 +1,235 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Device and pinned memory: counted to the byte, within the budget, and given back; no device. */
+class MemoryBudgetTest {
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("value", ColumnType.INT64));
+    private static final JoinSpec SPEC =
+            new JoinSpec(
+                    SCHEMA,
+                    List.of(
+                            new DimensionSpec("a", SCHEMA, 0, 0, JoinKind.INNER),
+                            new DimensionSpec("b", SCHEMA, 0, 1, JoinKind.SEMI)));
+    private static final Chunk CHUNK =
+            TestChunks.of(SCHEMA, 0, List.of(new Object[] {1L, 10L}, new Object[] {2L, 20L}));
+
+    private final RefusingDriver driver = new RefusingDriver();
+    private EngineRun.OpenRegions before;
+
+    @BeforeEach
+    void countRegions() {
+        before = EngineRun.OpenRegions.now();
+    }
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        driver.endProcess();
+        assertThat(Buffers.openCount()).isZero();
+        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
+    }
+
+    private static GpuOptions options(MemoryBudget budget) {
+        return new GpuOptions(0, 2, 64, budget, TimeUnit.MILLISECONDS.toNanos(20));
+    }
+
+    /** A LOADING engine with build rows; the lease is its own. */
+    private static GpuJoinEngine engine(RefusingDriver driver, MemoryBudget budget) {
+        return engine(new DeviceLease(driver, budget), budget);
+    }
+
+    private static GpuJoinEngine engine(DeviceLease lease, MemoryBudget budget) {
+        GpuJoinEngine engine = new GpuJoinEngine(SPEC, options(budget), lease);
+        engine.submitBuild(0, CHUNK);
+        engine.submitBuild(1, CHUNK);
+        return engine;
+    }
+
+    /** The most that the join takes where nothing limits it. */
+    private static MemoryUse peakUse() {
+        RefusingDriver unlimited = new RefusingDriver();
+        try (GpuJoinEngine engine = engine(unlimited, MemoryBudget.byMachine())) {
+            engine.finishBuild();
+            return engine.memoryUse();
+        }
+    }
+
+    private static void assertRefused(Runnable call) {
+        assertThatExceptionOfType(GpuUnavailableException.class)
+                .isThrownBy(call::run)
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY));
+    }
+
+    @Test
+    void shouldCountWhatTheDriverHandedOut() {
+        GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
+        MemoryUse use;
+        try (engine) {
+            engine.finishBuild();
+            use = engine.memoryUse();
+            assertThat(use.deviceBytes()).isEqualTo(driver.deviceBytes()).isPositive();
+            assertThat(use.pinnedBytes()).isEqualTo(driver.pinnedBytes()).isPositive();
+        }
+        assertThat(engine.memoryUse())
+                .isEqualTo(new MemoryUse(0, use.peakDeviceBytes(), 0, use.peakPinnedBytes()));
+    }
+
+    static IntStream allocations() {
+        RefusingDriver driver = new RefusingDriver();
+        try (GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine())) {
+            engine.finishBuild();
+        }
+        return IntStream.range(0, driver.allocations());
+    }
+
+    @ParameterizedTest(name = "after {0} allocations")
+    @MethodSource("allocations")
+    void shouldAllocateNothingHalfWhereAnyAllocationIsRefused(int granted) {
+        driver.refuseAllocationsAfter(granted);
+        GpuJoinEngine engine;
+        try {
+            engine = engine(driver, MemoryBudget.byMachine());
+        } catch (GpuUnavailableException e) {
+            assertThat(e.failure()).isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY);
+            assertThat(driver.isClosed()).isTrue();
+            assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
+            return;
+        }
+        MemoryUse leased = engine.memoryUse();
+        assertRefused(engine::finishBuild);
+        assertThat(engine.state()).isEqualTo(EngineState.FAILED);
+        assertThat(engine.tableKinds()).isEmpty();
+        assertThat(engine.memoryUse().deviceBytes()).isEqualTo(leased.deviceBytes());
+        assertThat(engine.memoryUse().pinnedBytes()).isEqualTo(leased.pinnedBytes());
+        engine.close();
+        assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
+    }
+
+    @Test
+    void shouldFitAnExactBudget() {
+        MemoryUse peak = peakUse();
+        MemoryBudget exact = new MemoryBudget(peak.peakDeviceBytes(), peak.peakPinnedBytes());
+        try (GpuJoinEngine engine = engine(driver, exact)) {
+            engine.finishBuild();
+            assertThat(engine.memoryUse()).isEqualTo(peak);
+        }
+    }
+
+    @Test
+    void shouldRefuseAByteOverTheDeviceBudget() {
+        MemoryUse peak = peakUse();
+        MemoryBudget budget = new MemoryBudget(peak.peakDeviceBytes() - 1, MemoryBudget.BY_MACHINE);
+        try (GpuJoinEngine engine = engine(driver, budget)) {
+            assertThatExceptionOfType(GpuUnavailableException.class)
+                    .isThrownBy(engine::finishBuild)
+                    .withMessageContaining("device memory budget: budgetBytes=")
+                    .withMessageContaining("budgetBytes=" + budget.deviceBytes() + ", usedBytes=")
+                    .withMessageContaining("OUT_OF_DEVICE_MEMORY");
+        }
+    }
+
+    @Test
+    void shouldRefuseAByteOverThePinnedBudget() {
+        MemoryUse peak = peakUse();
+        MemoryBudget budget = new MemoryBudget(MemoryBudget.BY_MACHINE, peak.peakPinnedBytes() - 1);
+        try (GpuJoinEngine engine = engine(driver, budget)) {
+            assertThatExceptionOfType(GpuUnavailableException.class)
+                    .isThrownBy(engine::finishBuild)
+                    .withMessageContaining("pinned memory budget: budgetBytes=")
+                    .withMessageContaining("budgetBytes=" + budget.pinnedBytes() + ", usedBytes=");
+        }
+    }
+
+    @ParameterizedTest(name = "{0} bytes")
+    @ValueSource(longs = {0, 1})
+    void shouldNotOpenADeviceWithoutMemory(long bytes) {
+        assertRefused(() -> new DeviceLease(driver, new MemoryBudget(bytes, bytes)));
+        assertThat(driver.isClosed()).isTrue();
+        assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
+    }
+
+    @Test
+    void shouldCountAllEnginesOfADeviceTogether() {
+        MemoryUse peak = peakUse();
+        MemoryBudget forOne = new MemoryBudget(peak.peakDeviceBytes(), MemoryBudget.BY_MACHINE);
+        DeviceLease lease = new DeviceLease(driver, forOne);
+        lease.retain();
+        GpuJoinEngine first = engine(lease, forOne);
+        first.finishBuild();
+        GpuJoinEngine second = engine(lease, forOne);
+        assertRefused(second::finishBuild);
+        second.close();
+        lease.retain();
+        first.close();
+        try (GpuJoinEngine third = engine(lease, forOne)) {
+            third.finishBuild();
+        }
+    }
+
+    /** What has happened to an engine when it is closed. */
+    enum Life {
+        LOADING,
+        JOINING,
+        DEVICE_LOST_WHILE_LOADING,
+        DEVICE_LOST,
+        KERNEL_STUCK
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Life.class)
+    void shouldCountDownToZeroInAnyState(Life life) {
+        GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
+        if (life == Life.DEVICE_LOST_WHILE_LOADING) {
+            driver.loseDevice();
+            assertThatExceptionOfType(GpuUnavailableException.class)
+                    .isThrownBy(engine::finishBuild);
+        } else if (life != Life.LOADING) {
+            engine.finishBuild();
+        }
+        if (life == Life.DEVICE_LOST) {
+            driver.loseDevice();
+        } else if (life == Life.KERNEL_STUCK) {
+            driver.kernelIs(RefusingDriver.Kernel.STUCK);
+        }
+        engine.close();
+        assertThat(engine.memoryUse().deviceBytes()).isZero();
+        assertThat(engine.memoryUse().pinnedBytes()).isZero();
+    }
+
+    @Test
+    void shouldRejectANegativeBudget() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new MemoryBudget(0, -2))
+                .withMessage(
+                        "a memory budget is not negative, or -1 to go by the machine: "
+                                + "pinnedBytes=-2");
+    }
+}
