@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
@@ -32,6 +33,10 @@ public final class CpuJoinEngine implements JoinEngine {
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
     private final PagedMemory scratch = new PagedMemory();
     private ProbePipeline pipeline;
+
+    /** Null where results are given as rows. */
+    private GroupTable groups;
+
     private EngineState state = EngineState.LOADING;
     private long buildRows;
     private long buildBytes;
@@ -121,6 +126,9 @@ public final class CpuJoinEngine implements JoinEngine {
 
     private void startJoining() {
         pipeline = new ProbePipeline(spec, tables, scratch);
+        if (spec.aggregates()) {
+            groups = new GroupTable(spec, ProbePipeline.BATCH_ROWS, scratch);
+        }
         state = state.to(EngineState.JOINING);
     }
 
@@ -136,7 +144,7 @@ public final class CpuJoinEngine implements JoinEngine {
     public ResultBatch poll() {
         state.require(EngineState.JOINING);
         Probe head = queue.peek();
-        if (head == null) {
+        if (head == null || awaitsTake()) {
             return null;
         }
         if (!head.opened) {
@@ -144,6 +152,10 @@ public final class CpuJoinEngine implements JoinEngine {
             head.opened = true;
         }
         ResultBatch batch = pipeline.next();
+        if (groups != null) {
+            groups.add(batch);
+            batch.set(batch.chunk(), 0, batch.completedRows());
+        }
         head.completedRows = batch.completedRows();
         resultRows += batch.rowCount();
         if (batch.isLast()) {
@@ -151,6 +163,20 @@ public final class CpuJoinEngine implements JoinEngine {
             probeRows += head.chunk.rowCount() - head.firstRow;
         }
         return batch;
+    }
+
+    @Override
+    public boolean awaitsTake() {
+        return groups != null && groups.isFull();
+    }
+
+    @Override
+    public GroupRows takeGroups() {
+        state.require(EngineState.JOINING);
+        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
+        GroupRows taken = groups.take();
+        resultRows += taken.rowCount();
+        return taken;
     }
 
     @Override

@@ -1,8 +1,6 @@
 package io.github.gpujoin.cpu;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
@@ -16,8 +14,7 @@ final class ProbeLevel {
     private final int dimension;
     private final CpuJoinTable table;
     private final KeyLookup lookup;
-    private final int factKeyColumn;
-    private final ColumnType factKeyType;
+    private final FactColumn factKeys;
     private final boolean atMostOne;
     private final MatchBatch input;
     private final MatchBatch output;
@@ -41,9 +38,8 @@ final class ProbeLevel {
     private long foundRow;
 
     ProbeLevel(
-            DimensionSpec side,
             int dimension,
-            ColumnType factKeyType,
+            FactColumn factKeys,
             CpuJoinTable table,
             KeyLookup lookup,
             MatchBatch input,
@@ -52,8 +48,7 @@ final class ProbeLevel {
         this.dimension = dimension;
         this.table = table;
         this.lookup = lookup;
-        this.factKeyColumn = side.factKeyColumn();
-        this.factKeyType = factKeyType;
+        this.factKeys = factKeys;
         this.atMostOne = table.isUnique();
         this.input = input;
         this.output = output;
@@ -198,40 +193,15 @@ final class ProbeLevel {
 
     /** Finds the fact keys of the next input rows, or copies them to one place and width. */
     private void loadKeys(int count) {
-        byte[] bytes = chunk.bytes();
-        long column = Memory.BYTES + chunk.columnOffset(factKeyColumn);
-        boolean wide = factKeyType == ColumnType.INT64;
         keyBase = null;
         keys = widenedKeys;
         if (!input.isConsecutive()) {
-            long probeRows = input.probeRows() + 4L * inputRow;
-            if (wide) {
-                gatherLongKeys(bytes, column, probeRows, count);
-            } else {
-                gatherIntKeys(bytes, column, probeRows, count);
-            }
-        } else if (wide) {
-            keyBase = bytes;
-            keys = column + 8L * input.probeRow(inputRow);
+            factKeys.gather(chunk, input.probeRows() + 4L * inputRow, count, keys);
+        } else if (factKeys.isWide()) {
+            keyBase = chunk.array();
+            keys = factKeys.offset(chunk, input.probeRow(inputRow));
         } else {
-            long source = column + 4L * input.probeRow(inputRow);
-            for (int i = 0; i < count; i++) {
-                Memory.putLong(keys + 8L * i, Memory.getInt(bytes, source + 4L * i));
-            }
-        }
-    }
-
-    private void gatherLongKeys(byte[] bytes, long column, long probeRows, int count) {
-        for (int i = 0; i < count; i++) {
-            long row = Memory.getInt(probeRows + 4L * i);
-            Memory.putLong(keys + 8L * i, Memory.getLong(bytes, column + 8L * row));
-        }
-    }
-
-    private void gatherIntKeys(byte[] bytes, long column, long probeRows, int count) {
-        for (int i = 0; i < count; i++) {
-            long row = Memory.getInt(probeRows + 4L * i);
-            Memory.putLong(keys + 8L * i, Memory.getInt(bytes, column + 4L * row));
+            factKeys.copy(chunk, input.probeRow(inputRow), count, keys);
         }
     }
 }

@@ -17,7 +17,7 @@ import java.util.List;
 final class ProbePipeline {
 
     /** Few enough for a level's columns to stay in a 32 KiB cache, enough to overlap its misses. */
-    private static final int BATCH_ROWS = 512;
+    static final int BATCH_ROWS = 512;
 
     /** A level stops when fewer rows than this fit: a call for a handful would cost as much. */
     private static final int MIN_ROOM_ROWS = BATCH_ROWS / 8;
@@ -28,6 +28,7 @@ final class ProbePipeline {
     private final ProbeLevel[] levels;
     private final MatchBatch[] outputs;
     private final MatchBatch scan;
+    private final FactSelection selection;
 
     /** Of which dimensions matches are rows, and so the result's column. */
     private final boolean[] rowsFound;
@@ -46,7 +47,11 @@ final class ProbePipeline {
         int dimensions = tables.size();
         this.levels = new ProbeLevel[dimensions];
         this.outputs = new MatchBatch[dimensions];
-        this.scan = new MatchBatch(BATCH_ROWS);
+        this.selection = new FactSelection(spec, BATCH_ROWS, memory);
+        this.scan =
+                selection.filters()
+                        ? new MatchBatch(BATCH_ROWS, memory.take(4L * BATCH_ROWS), new long[0])
+                        : new MatchBatch(BATCH_ROWS);
         this.rowsFound = new boolean[dimensions];
         MatchBatch input = scan;
         for (int d = 0; d < dimensions; d++) {
@@ -62,9 +67,8 @@ final class ProbePipeline {
                             matchArrays(d));
             levels[d] =
                     new ProbeLevel(
-                            side,
                             d,
-                            spec.factSchema().column(side.factKeyColumn()).type(),
+                            new FactColumn(spec, side.factKeyColumn()),
                             table,
                             rowsFound[d]
                                     ? table.rowLookup()
@@ -131,11 +135,27 @@ final class ProbePipeline {
         return output.rowCount();
     }
 
+    /** Fills the batch of facts to be probed; 0 where the chunk has no more. */
     private int scan() {
+        if (selection.filters()) {
+            return scanFiltered();
+        }
         int count = Math.min(BATCH_ROWS, chunk.rowCount() - scanRow);
         scan.setConsecutive(scanRow, count);
         scanRow += count;
         return count;
+    }
+
+    private int scanFiltered() {
+        scan.setRowCount(0);
+        while (scan.roomRows() >= MIN_ROOM_ROWS && scanRow < chunk.rowCount()) {
+            int count = Math.min(scan.roomRows(), chunk.rowCount() - scanRow);
+            int at = scan.rowCount();
+            scan.setRowCount(
+                    at + selection.select(chunk, scanRow, count, scan.probeRows() + 4L * at));
+            scanRow += count;
+        }
+        return scan.rowCount();
     }
 
     /** Rows flow in order, so the deepest level that has input has the oldest row. */

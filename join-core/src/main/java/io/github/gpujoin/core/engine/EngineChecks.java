@@ -33,6 +33,18 @@ public final class EngineChecks {
         }
     }
 
+    /** For {@link JoinEngine#takeGroups()} of a JOINING engine. */
+    public static void takingGroups(JoinSpec spec, int inFlight, boolean awaitsTake) {
+        if (!spec.aggregates() || inFlight > 0 && !awaitsTake) {
+            throw new IllegalStateException(
+                    "groups are taken of an aggregating join, with nothing in flight or where they"
+                            + " are too many: aggregates="
+                            + spec.aggregates()
+                            + ", inFlight="
+                            + inFlight);
+        }
+    }
+
     /** Bytes of a chunk's rows: fixed columns and carried values, without header and padding. */
     public static long payloadBytes(Chunk chunk) {
         ChunkSchema schema = chunk.schema();

@@ -7,7 +7,7 @@ package io.github.gpujoin.core.engine;
  * @param buildBytes bytes of those rows as they came: fixed columns and carried bytes
  * @param tableBytes memory that the tables take
  * @param probeRows rows whose results are all delivered
- * @param resultRows rows delivered
+ * @param resultRows rows delivered; groups, of an aggregating engine
  */
 public record EngineStats(
         long buildRows, long buildBytes, long tableBytes, long probeRows, long resultRows) {}

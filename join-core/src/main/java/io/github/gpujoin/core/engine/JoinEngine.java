@@ -11,6 +11,9 @@ import java.util.List;
  * build chunks and can feed them again. One thread calls at a time. All engines give the same
  * results for a probe chunk, as a multiset of rows; probe chunks are answered in the order in which
  * they were submitted, and within a chunk in the order of probe rows.
+ *
+ * <p>An engine whose {@linkplain JoinSpec#aggregates() spec aggregates} gives batches without rows,
+ * which tell its progress, and its groups when they are {@linkplain #takeGroups() taken}.
  */
 public interface JoinEngine extends AutoCloseable {
 
@@ -48,10 +51,28 @@ public interface JoinEngine extends AutoCloseable {
      * The next results. Every probe chunk gives at least one batch, the last of which {@linkplain
      * ResultBatch#isLast() says so}, with no rows if there is nothing to say.
      *
-     * @return null where nothing is ready: for a synchronous engine, where nothing is in flight
+     * @return null where nothing is ready: for a synchronous engine, where nothing is in flight or
+     *     {@link #awaitsTake()}
      * @throws IllegalStateException unless JOINING
      */
     ResultBatch poll();
+
+    /**
+     * Whether an aggregating engine holds as many groups as it is to hold, and goes on only after
+     * {@link #takeGroups()}.
+     */
+    boolean awaitsTake();
+
+    /**
+     * Takes the groups of all rows that were aggregated since the last call; they start anew.
+     *
+     * <p>Only with nothing in flight do the groups agree with a {@link #snapshot()}: chunks in
+     * flight are in part in groups taken, in part still to come.
+     *
+     * @throws IllegalStateException unless JOINING and aggregating, with nothing in flight or where
+     *     {@link #awaitsTake()}
+     */
+    GroupRows takeGroups();
 
     /** Probe chunks submitted whose last batch was not polled. */
     int inFlight();

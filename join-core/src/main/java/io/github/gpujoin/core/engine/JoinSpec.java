@@ -6,20 +6,89 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What an engine joins: facts against one or more dimensions, each fact row against all of them.
- * The result of a fact row is the cross product of its matches.
+ * What an engine joins: facts that pass all filters, against one or more dimensions, each fact row
+ * against all of them. The result of a fact row is the cross product of its matches; with an
+ * aggregation, results are added up in place of being given.
+ *
+ * @param filters none to join all facts
+ * @param aggregation null to give rows. A dimension's key among its columns becomes the facts' key,
+ *     which equals it.
  */
-public record JoinSpec(ChunkSchema factSchema, List<DimensionSpec> dimensions)
+public record JoinSpec(
+        ChunkSchema factSchema,
+        List<DimensionSpec> dimensions,
+        List<FactFilter> filters,
+        Aggregation aggregation)
         implements Serializable {
 
     public JoinSpec {
-        dimensions = List.copyOf(dimensions);
+        List<DimensionSpec> sides = List.copyOf(dimensions);
+        dimensions = sides;
+        filters = List.copyOf(filters);
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException("a join has at least one dimension: dimensions=[]");
         }
         for (DimensionSpec dimension : dimensions) {
             requireKey("facts of " + dimension.name(), factSchema, dimension.factKeyColumn());
         }
+        for (FactFilter filter : filters) {
+            requireInteger("a filter reads", "facts", factSchema, filter.column());
+        }
+        if (aggregation != null) {
+            aggregation = aggregation.map(column -> source(factSchema, sides, column));
+        }
+    }
+
+    /** All facts, and rows for results. */
+    public JoinSpec(ChunkSchema factSchema, List<DimensionSpec> dimensions) {
+        this(factSchema, dimensions, List.of(), null);
+    }
+
+    /** Whether results are added up. */
+    public boolean aggregates() {
+        return aggregation != null;
+    }
+
+    private static JoinColumn source(
+            ChunkSchema factSchema, List<DimensionSpec> dimensions, JoinColumn column) {
+        String user = "groups are made of";
+        if (column.isFact()) {
+            requireInteger(user, "facts", factSchema, column.column());
+            return column;
+        }
+        if (column.side() < 0 || column.side() >= dimensions.size()) {
+            throw new IllegalArgumentException(
+                    user + " columns of the join's sides: column=" + column);
+        }
+        DimensionSpec side = dimensions.get(column.side());
+        if (column.column() == side.keyColumn()) {
+            return JoinColumn.ofFact(side.factKeyColumn());
+        }
+        requireInteger(user, side.name(), side.schema(), column.column());
+        if (!side.kind().keepsPayload()) {
+            throw new IllegalArgumentException(
+                    "a semi join gives no columns of its dimension: side="
+                            + side.name()
+                            + ", column="
+                            + side.schema().column(column.column()));
+        }
+        return column;
+    }
+
+    private static void requireInteger(String user, String side, ChunkSchema schema, int column) {
+        boolean exists = column >= 0 && column < schema.size();
+        if (!exists || !schema.column(column).isFixed() || !isInteger(schema, column)) {
+            throw new IllegalArgumentException(
+                    user
+                            + " INT32 or INT64 columns that are not nullable: side="
+                            + side
+                            + ", column="
+                            + (exists ? schema.column(column) : column));
+        }
+    }
+
+    private static boolean isInteger(ChunkSchema schema, int column) {
+        return schema.column(column).type().isInteger();
     }
 
     static void requireKey(String name, ChunkSchema schema, int column) {

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -29,16 +30,17 @@ public final class ReferenceJoinEngine implements JoinEngine {
     static final int BATCH_ROWS = 1024;
     private static final int MAX_IN_FLIGHT = 4;
 
-    /** A build row: its chunk and where it stands there. */
-    private record BuildRow(Chunk chunk, int row) {}
+    /** A row: its chunk and where it stands there. */
+    record JoinedRow(Chunk chunk, int row) {}
 
     private final JoinSpec spec;
-    private final List<Map<Long, List<BuildRow>>> tables = new ArrayList<>();
+    private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
     private final ArrayDeque<Progress> queue = new ArrayDeque<>();
     // by identity: a build row is one object, and its hash would run over the whole chunk
-    private final Map<BuildRow, Region> carried = new IdentityHashMap<>();
+    private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
     private final ResultBatch batch;
+    private final ReferenceGroups groups;
     private EngineState state = EngineState.LOADING;
     private long buildRows;
     private long buildBytes;
@@ -51,6 +53,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.memory = Region.allocate(layout.lengthBytes());
         this.batch = new ResultBatch(layout, memory.address());
+        this.groups = spec.aggregates() ? new ReferenceGroups(spec) : null;
     }
 
     @Override
@@ -70,7 +73,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         for (int row = 0; row < chunk.rowCount(); row++) {
             tables.get(dimension)
                     .computeIfAbsent(chunk.getLong(side.keyColumn(), row), k -> new ArrayList<>())
-                    .add(new BuildRow(chunk, row));
+                    .add(new JoinedRow(chunk, row));
         }
         buildRows += chunk.rowCount();
         buildBytes += EngineChecks.payloadBytes(chunk);
@@ -96,13 +99,10 @@ public final class ReferenceJoinEngine implements JoinEngine {
     public ResultBatch poll() {
         state.require(EngineState.JOINING);
         Progress head = queue.peek();
-        if (head == null) {
+        if (head == null || awaitsTake()) {
             return null;
         }
-        int rows = 0;
-        while (rows < BATCH_ROWS && head.hasMore()) {
-            write(rows++, head.nextRow, head.next());
-        }
+        int rows = groups == null ? join(head) : aggregate(head);
         batch.set(head.chunk, rows, head.hasMore() ? head.nextRow : head.chunk.rowCount());
         head.completedRows = batch.completedRows();
         resultRows += rows;
@@ -113,11 +113,41 @@ public final class ReferenceJoinEngine implements JoinEngine {
         return batch;
     }
 
-    private void write(int row, int probeRow, List<BuildRow> matches) {
+    private int join(Progress head) {
+        int rows = 0;
+        while (rows < BATCH_ROWS && head.hasMore()) {
+            write(rows++, head.nextRow, head.next());
+        }
+        return rows;
+    }
+
+    private int aggregate(Progress head) {
+        for (int i = 0; i < BATCH_ROWS && head.hasMore() && !awaitsTake(); i++) {
+            int probeRow = head.nextRow;
+            groups.add(new JoinedRow(head.chunk, probeRow), head.next());
+        }
+        return 0;
+    }
+
+    @Override
+    public boolean awaitsTake() {
+        return groups != null && groups.isFull();
+    }
+
+    @Override
+    public GroupRows takeGroups() {
+        state.require(EngineState.JOINING);
+        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
+        GroupRows taken = groups.take();
+        resultRows += taken.rowCount();
+        return taken;
+    }
+
+    private void write(int row, int probeRow, List<JoinedRow> matches) {
         Memory.putInt(batch.probeRowAddress() + 4L * row, probeRow);
         for (int d = 0; d < matches.size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
-            BuildRow match = matches.get(d);
+            JoinedRow match = matches.get(d);
             List<Integer> columns = side.payloadColumns();
             for (int i = 0; i < columns.size(); i++) {
                 int width = batch.layout().payloadWidth(d, i);
@@ -135,7 +165,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         }
     }
 
-    private Region carriedCopy(BuildRow match) {
+    private Region carriedCopy(JoinedRow match) {
         int start = match.chunk.carriedStart(match.row);
         int length = match.chunk.carriedEnd(match.row) - start;
         Region copy = Region.allocate(4L + length);
@@ -185,7 +215,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         private final int firstRow;
         private int completedRows;
         private int nextRow;
-        private List<List<BuildRow>> choices;
+        private List<List<JoinedRow>> choices;
         private int[] choice;
 
         Progress(PendingProbe pending) {
@@ -200,8 +230,8 @@ public final class ReferenceJoinEngine implements JoinEngine {
             return nextRow < chunk.rowCount();
         }
 
-        List<BuildRow> next() {
-            List<BuildRow> result = new ArrayList<>();
+        List<JoinedRow> next() {
+            List<JoinedRow> result = new ArrayList<>();
             for (int d = 0; d < choice.length; d++) {
                 result.add(choices.get(d).get(choice[d]));
             }
@@ -216,12 +246,20 @@ public final class ReferenceJoinEngine implements JoinEngine {
             return result;
         }
 
+        private boolean passesFilters() {
+            return spec.filters().stream()
+                    .allMatch(f -> f.values().contains(chunk.getLong(f.column(), nextRow)));
+        }
+
         private void findChoices() {
             for (; hasMore(); nextRow++) {
+                if (!passesFilters()) {
+                    continue;
+                }
                 choices = new ArrayList<>();
                 for (int d = 0; d < tables.size(); d++) {
                     DimensionSpec side = spec.dimensions().get(d);
-                    List<BuildRow> matches =
+                    List<JoinedRow> matches =
                             tables.get(d)
                                     .getOrDefault(
                                             chunk.getLong(side.factKeyColumn(), nextRow),

@@ -6,7 +6,11 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -47,6 +51,8 @@ public final class EngineRun {
     private final JoinEngine engine;
     private final List<Probe> probes = new ArrayList<>();
     private final ArrayDeque<Probe> inFlight = new ArrayDeque<>();
+    private final Map<List<Long>, List<Long>> groups = new HashMap<>();
+    private int takes;
 
     public EngineRun(JoinEngine engine) {
         this.engine = engine;
@@ -79,6 +85,23 @@ public final class EngineRun {
         }
     }
 
+    /**
+     * Groups of all results of an aggregating join, taken whenever the engine asks and at the end.
+     */
+    public static Map<List<Long>, List<Long>> aggregate(
+            JoinEngineFactory factory,
+            JoinSpec spec,
+            List<RandomJoinData.BuildChunk> builds,
+            List<Chunk> probes) {
+        try (JoinEngine engine = loaded(factory, spec, builds)) {
+            EngineRun run = new EngineRun(engine);
+            probes.forEach(probe -> run.submit(probe, 0));
+            run.drain();
+            run.takeGroups();
+            return run.groups();
+        }
+    }
+
     /** Submits the chunk, polling until there is room. */
     public void submit(Chunk chunk, int firstRow) {
         while (!engine.submitProbe(chunk, firstRow)) {
@@ -104,6 +127,9 @@ public final class EngineRun {
         long deadline = System.nanoTime() + TIMEOUT_NS;
         ResultBatch batch = engine.poll();
         while (batch == null && !inFlight.isEmpty()) {
+            if (engine.awaitsTake()) {
+                takeGroups();
+            }
             assertThat(System.nanoTime()).as("results within a minute").isLessThan(deadline);
             Thread.onSpinWait();
             batch = engine.poll();
@@ -118,7 +144,8 @@ public final class EngineRun {
         Probe probe = inFlight.peek();
         assertThat(probe).as("the chunk of a batch is in flight").isNotNull();
         assertThat(batch.chunk()).isSameAs(probe.chunk);
-        assertThat(batch.rowCount()).isBetween(0, batch.layout().capacityRows());
+        assertThat(batch.rowCount())
+                .isBetween(0, engine.spec().aggregates() ? 0 : batch.layout().capacityRows());
         assertThat(batch.completedRows()).isBetween(probe.completedRows, probe.chunk.rowCount());
         for (ResultRow row : ResultRows.of(engine.spec(), batch)) {
             assertThat(row.probeRow())
@@ -133,6 +160,36 @@ public final class EngineRun {
             inFlight.remove();
         }
         assertThat(engine.inFlight()).isEqualTo(inFlight.size());
+    }
+
+    /** Takes the engine's groups and adds them to those taken before. */
+    public void takeGroups() {
+        Aggregation aggregation = engine.spec().aggregation();
+        GroupRows rows = engine.takeGroups();
+        takes++;
+        Set<List<Long>> once = new HashSet<>();
+        for (int row = 0; row < rows.rowCount(); row++) {
+            List<Long> group = new ArrayList<>();
+            for (int c = 0; c < aggregation.groupColumns().size(); c++) {
+                group.add(rows.groupValue(row, c));
+            }
+            List<Long> sums = new ArrayList<>();
+            for (int a = 0; a < aggregation.aggregates().size(); a++) {
+                sums.add(rows.aggregate(row, a));
+            }
+            assertThat(once.add(group)).as("a group is given once at a time: %s", group).isTrue();
+            groups.merge(group, sums, NestedLoopJoin::sums);
+        }
+    }
+
+    /** Groups taken so far. */
+    public Map<List<Long>, List<Long>> groups() {
+        return groups;
+    }
+
+    /** How often groups were taken. */
+    public int takes() {
+        return takes;
     }
 
     /** Polls until nothing is in flight. */

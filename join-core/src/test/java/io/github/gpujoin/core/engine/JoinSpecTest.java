@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +69,72 @@ class JoinSpecTest {
                 .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
                 .withMessageContaining("side=part")
                 .withMessageContaining("type=" + type);
+    }
+
+    private static JoinSpec grouped(JoinKind kind, JoinColumn... columns) {
+        Aggregation aggregation = new Aggregation(List.of(columns), List.of(Aggregate.count()));
+        return new JoinSpec(SCHEMA, List.of(dimension(1, 0, kind)), List.of(), aggregation);
+    }
+
+    @Test
+    void shouldGroupByTheFactsKeyInPlaceOfADimensions() {
+        JoinColumn key = new JoinColumn(0, 1);
+        JoinColumn payload = new JoinColumn(0, 0);
+        assertThat(grouped(JoinKind.INNER, key, payload).aggregation().groupColumns())
+                .containsExactly(JoinColumn.ofFact(0), payload);
+        assertThat(grouped(JoinKind.SEMI, key).aggregation().groupColumns())
+                .containsExactly(JoinColumn.ofFact(0));
+    }
+
+    @Test
+    void shouldRefuseGroupsOfColumnsThatResultsDoNotHave() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> grouped(JoinKind.SEMI, new JoinColumn(0, 0)))
+                .withMessageStartingWith(
+                        "a semi join gives no columns of its dimension: side=part");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(1, 0)))
+                .withMessageContaining("JoinColumn[side=1, column=0]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, STRING", "3, FLOAT64", "4, INT64"})
+    void shouldRefuseGroupsAndFiltersOfOtherThanIntegersOrOfNullable(int column, String type) {
+        for (int side : new int[] {-1, 0}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(side, column)))
+                    .withMessageStartingWith("groups are made of INT32 or INT64 columns")
+                    .withMessageContaining("type=" + type);
+        }
+        FactFilter filter = new FactFilter(column, ValueRanges.in(1));
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () ->
+                                new JoinSpec(
+                                        SCHEMA,
+                                        List.of(dimension(1, 0, JoinKind.INNER)),
+                                        List.of(filter),
+                                        null))
+                .withMessageStartingWith("a filter reads INT32 or INT64 columns")
+                .withMessageContaining("type=" + type);
+    }
+
+    @Test
+    void shouldRefuseAggregationsThatNoEngineIsMadeFor() {
+        JoinColumn column = JoinColumn.ofFact(0);
+        Aggregate count = Aggregate.count();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Aggregation(Collections.nCopies(5, column), List.of(count)))
+                .withMessageContaining("groupColumns=5, aggregates=1");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Aggregation(List.of(), List.of()))
+                .withMessageContaining("aggregates=0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Aggregation(List.of(), List.of(count), 0))
+                .withMessageContaining("maxGroups=0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Aggregate(Collections.nCopies(3, column)))
+                .withMessageStartingWith("a sum is of a product of at most 2 columns");
     }
 
     @Test

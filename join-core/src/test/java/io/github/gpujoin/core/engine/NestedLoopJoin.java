@@ -3,7 +3,9 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The join by its definition, over the chunks' rows and without tables, hashes or state: what even
@@ -19,31 +21,90 @@ public final class NestedLoopJoin {
         this.builds = builds;
     }
 
+    /** A row of a chunk. */
+    private record Place(Chunk chunk, int row) {
+        long value(int column) {
+            return chunk.getLong(column, row);
+        }
+    }
+
     /** All results of the chunk, sorted. */
     public List<ResultRow> join(Chunk probe) {
         List<ResultRow> rows = new ArrayList<>();
         for (int row = 0; row < probe.rowCount(); row++) {
-            List<String> payloads = List.of("");
-            for (int d = 0; d < spec.dimensions().size(); d++) {
-                payloads = crossed(payloads, matches(d, probe, row));
-            }
-            for (String payload : payloads) {
-                rows.add(new ResultRow(row, payload));
+            for (List<Place> matches : matches(new Place(probe, row))) {
+                StringBuilder payload = new StringBuilder();
+                for (int d = 0; d < matches.size(); d++) {
+                    payload.append(payload(spec.dimensions().get(d), matches.get(d)));
+                }
+                rows.add(new ResultRow(row, payload.toString()));
             }
         }
         rows.sort(null);
         return rows;
     }
 
-    private List<String> matches(int dimension, Chunk probe, int probeRow) {
+    /** The aggregates of each group of the results of all chunks. */
+    public Map<List<Long>, List<Long>> aggregate(List<Chunk> probes) {
+        Aggregation aggregation = spec.aggregation();
+        Map<List<Long>, List<Long>> groups = new HashMap<>();
+        for (Chunk probe : probes) {
+            for (int row = 0; row < probe.rowCount(); row++) {
+                Place fact = new Place(probe, row);
+                for (List<Place> matches : matches(fact)) {
+                    List<Long> group = new ArrayList<>();
+                    aggregation.groupColumns().forEach(c -> group.add(value(c, fact, matches)));
+                    List<Long> summands = new ArrayList<>();
+                    for (Aggregate aggregate : aggregation.aggregates()) {
+                        long product = 1;
+                        for (JoinColumn factor : aggregate.factors()) {
+                            product *= value(factor, fact, matches);
+                        }
+                        summands.add(product);
+                    }
+                    groups.merge(group, summands, NestedLoopJoin::sums);
+                }
+            }
+        }
+        return groups;
+    }
+
+    private static long value(JoinColumn column, Place fact, List<Place> matches) {
+        return (column.isFact() ? fact : matches.get(column.side())).value(column.column());
+    }
+
+    /** Both lists added up, value by value. */
+    static List<Long> sums(List<Long> left, List<Long> right) {
+        List<Long> sums = new ArrayList<>();
+        for (int i = 0; i < left.size(); i++) {
+            sums.add(left.get(i) + right.get(i));
+        }
+        return sums;
+    }
+
+    /** Each combination of matches of a fact, one of each dimension. */
+    private List<List<Place>> matches(Place fact) {
+        for (FactFilter filter : spec.filters()) {
+            if (!filter.values().contains(fact.value(filter.column()))) {
+                return List.of();
+            }
+        }
+        List<List<Place>> combinations = List.of(List.of());
+        for (int d = 0; d < spec.dimensions().size(); d++) {
+            combinations = crossed(combinations, matches(d, fact));
+        }
+        return combinations;
+    }
+
+    private List<Place> matches(int dimension, Place fact) {
         DimensionSpec side = spec.dimensions().get(dimension);
-        long key = probe.getLong(side.factKeyColumn(), probeRow);
-        List<String> matches = new ArrayList<>();
+        long key = fact.value(side.factKeyColumn());
+        List<Place> matches = new ArrayList<>();
         for (RandomJoinData.BuildChunk build : builds) {
             for (int row = 0; row < build.chunk().rowCount(); row++) {
                 if (build.dimension() == dimension
                         && build.chunk().getLong(side.keyColumn(), row) == key) {
-                    matches.add(payload(side, build.chunk(), row));
+                    matches.add(new Place(build.chunk(), row));
                 }
             }
         }
@@ -51,7 +112,9 @@ public final class NestedLoopJoin {
         return once ? matches.subList(0, 1) : matches;
     }
 
-    private static String payload(DimensionSpec side, Chunk chunk, int row) {
+    private static String payload(DimensionSpec side, Place place) {
+        Chunk chunk = place.chunk();
+        int row = place.row();
         List<Long> bits = new ArrayList<>();
         for (int column : side.payloadColumns()) {
             bits.add(
@@ -76,11 +139,13 @@ public final class NestedLoopJoin {
         return text.toString();
     }
 
-    private static List<String> crossed(List<String> left, List<String> right) {
-        List<String> product = new ArrayList<>();
-        for (String l : left) {
-            for (String r : right) {
-                product.add(l + r);
+    private static List<List<Place>> crossed(List<List<Place>> left, List<Place> right) {
+        List<List<Place>> product = new ArrayList<>();
+        for (List<Place> l : left) {
+            for (Place r : right) {
+                List<Place> longer = new ArrayList<>(l);
+                longer.add(r);
+                product.add(longer);
             }
         }
         return product;

@@ -14,7 +14,7 @@ import java.util.Random;
  * A random star join with data for it, the same for the same seed: one to four dimensions, inner
  * and semi, keys of both widths on either side, duplicate, missing, negative, extreme and sparse
  * keys, one key taking all rows, empty tables, empty chunks and chunks of one row, fixed payloads
- * and carried ones with nulls.
+ * and carried ones with nulls; on request filters, and an aggregation.
  */
 public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk> probes) {
 
@@ -58,6 +58,22 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         return new Generator(seed, 4_000, 20_000, 3_000).generate();
     }
 
+    /** The same with filters on facts, which keep about half of them. */
+    public RandomJoinData withFilters(long seed) {
+        return new SpecGenerator(this, new Random(seed)).filtered();
+    }
+
+    /** The same with filters or without, and with results added up. */
+    public RandomJoinData aggregated(long seed) {
+        Random random = new Random(seed);
+        RandomJoinData data = random.nextBoolean() ? withFilters(random.nextLong()) : this;
+        return new SpecGenerator(data, random).aggregated();
+    }
+
+    RandomJoinData with(JoinSpec other) {
+        return new RandomJoinData(other, builds, probes);
+    }
+
     private static final class Generator {
         private final Random random;
         private final int distinctKeys;
@@ -81,6 +97,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
                 factColumns.add(Column.of("fact_key_" + d, keyType()));
             }
             factColumns.add(Column.of("measure", ColumnType.INT64));
+            factColumns.add(Column.of("few_values", ColumnType.INT32));
             if (random.nextBoolean()) {
                 factColumns.add(Column.nullable("note", ColumnType.STRING));
             }
@@ -105,6 +122,9 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             for (int i = random.nextInt(3); i > 0; i--) {
                 ColumnType type = ColumnType.values()[random.nextInt(ColumnType.values().length)];
                 columns.add(Column.nullable("carried_" + i, type));
+            }
+            if (random.nextBoolean()) {
+                columns.add(Column.of("few_values", ColumnType.INT32));
             }
             int keyColumn = random.nextInt(columns.size() + 1);
             columns.add(keyColumn, Column.of("key", keyType()));
@@ -169,7 +189,10 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
                 return null;
             }
             return switch (column.type()) {
-                case INT32 -> random.nextInt();
+                case INT32 ->
+                        column.name().equals("few_values")
+                                ? random.nextInt(-2, 3)
+                                : random.nextInt();
                 case INT64 -> random.nextLong();
                 case FLOAT32 -> random.nextFloat();
                 case FLOAT64 -> random.nextGaussian();

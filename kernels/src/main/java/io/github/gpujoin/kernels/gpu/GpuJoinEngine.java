@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
@@ -210,6 +211,18 @@ public final class GpuJoinEngine implements JoinEngine {
             queue.remove();
             probeRows += head.chunk.rowCount() - head.firstRow;
         }
+    }
+
+    @Override
+    public boolean awaitsTake() {
+        return false;
+    }
+
+    @Override
+    public GroupRows takeGroups() {
+        state.require(EngineState.JOINING);
+        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
+        throw new UnsupportedOperationException("the join was refused: spec=" + spec);
     }
 
     @Override

@@ -51,6 +51,14 @@ final class JoinPlan {
      * @throws GpuUnavailableException where the kernels are not made for so many
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
+        if (!spec.filters().isEmpty() || spec.aggregates()) {
+            throw new GpuUnavailableException(
+                    GpuFailure.UNSUPPORTED_JOIN,
+                    "the kernels join all facts and give rows: filters="
+                            + spec.filters().size()
+                            + ", aggregates="
+                            + spec.aggregates());
+        }
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(

@@ -1,0 +1,53 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
+
+/** An integer column of results, as 64-bit values. Not thread-safe. */
+final class BatchColumn {
+
+    private final FactColumn factColumn;
+    private final int dimension;
+    private final int payload;
+    private final boolean isWidePayload;
+    private final long scratch;
+
+    /**
+     * @param maxRows of a batch
+     * @param memory outlives this object
+     */
+    BatchColumn(JoinSpec spec, JoinColumn column, int maxRows, PagedMemory memory) {
+        this.dimension = column.side();
+        this.factColumn = column.isFact() ? new FactColumn(spec, column.column()) : null;
+        this.payload =
+                column.isFact()
+                        ? -1
+                        : spec.dimensions()
+                                .get(dimension)
+                                .payloadColumns()
+                                .indexOf(column.column());
+        this.isWidePayload = !column.isFact() && column.type(spec) == ColumnType.INT64;
+        this.scratch = isWidePayload ? 0 : memory.take(8L * maxRows);
+    }
+
+    /** Address of the column's {@code int64[batch.rowCount()]}, valid until the next call. */
+    long load(ResultBatch batch) {
+        int count = batch.rowCount();
+        if (factColumn != null) {
+            factColumn.gather(batch.chunk(), batch.probeRowAddress(), count, scratch);
+            return scratch;
+        }
+        long values = batch.payloadAddress(dimension, payload);
+        if (isWidePayload) {
+            return values;
+        }
+        for (int i = 0; i < count; i++) {
+            Memory.putLong(scratch + 8L * i, Memory.getInt(values + 4L * i));
+        }
+        return scratch;
+    }
+}

@@ -1,0 +1,153 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
+import java.util.Arrays;
+
+/**
+ * Adds results up by group, a batch at a time: each step of a batch is a loop of its own. All
+ * memory is taken at the start, for as many groups as the aggregation allows and one batch more, so
+ * that no batch has to stop half way. Not thread-safe.
+ *
+ * <pre>
+ *  slots:  int32[slotCount]           number of the group + 1, 0 where free; open addressing
+ *  groups: { int64 groupColumn[]; int64 aggregate[] } [capacity]      in order of appearance
+ * </pre>
+ */
+final class GroupTable {
+
+    private final Aggregation aggregation;
+    private final BatchColumn[] groupColumns;
+    private final Summation[] sums;
+    private final int slotCount;
+    private final long slots;
+    private final long groups;
+    private final long groupBytes;
+    private final long keysBytes;
+    private final long[] keys;
+    private final long hashes;
+    private final long found;
+    private int groupCount;
+
+    /**
+     * @param batchRows most rows of a batch
+     * @param memory outlives this object
+     */
+    GroupTable(JoinSpec spec, int batchRows, PagedMemory memory) {
+        this.aggregation = spec.aggregation();
+        this.groupColumns =
+                aggregation.groupColumns().stream()
+                        .map(column -> new BatchColumn(spec, column, batchRows, memory))
+                        .toArray(BatchColumn[]::new);
+        this.sums =
+                aggregation.aggregates().stream()
+                        .map(aggregate -> new Summation(spec, aggregate, batchRows, memory))
+                        .toArray(Summation[]::new);
+        int capacity = aggregation.maxGroups() + batchRows;
+        this.slotCount = 2 * capacity;
+        this.slots = memory.take(4L * slotCount);
+        this.groupBytes = 8L * aggregation.groupWidth();
+        this.keysBytes = 8L * groupColumns.length;
+        this.groups = memory.take(groupBytes * capacity);
+        this.keys = new long[groupColumns.length];
+        this.hashes = memory.take(8L * batchRows);
+        this.found = memory.take(8L * batchRows);
+        clear();
+    }
+
+    private void clear() {
+        groupCount = 0;
+        Memory.fill(null, slots, 4L * slotCount, (byte) 0);
+    }
+
+    /** Whether there is no room for another batch, whatever is in it. */
+    boolean isFull() {
+        return groupCount >= aggregation.maxGroups();
+    }
+
+    /** Adds all rows of a batch; there must be room. */
+    void add(ResultBatch batch) {
+        int count = batch.rowCount();
+        if (count == 0) {
+            return;
+        }
+        if (groupColumns.length == 0) {
+            long total = groupCount == 0 ? insert(0) : groups;
+            for (int a = 0; a < sums.length; a++) {
+                sums[a].addAll(batch, total + 8L * a);
+            }
+            return;
+        }
+        for (int c = 0; c < groupColumns.length; c++) {
+            keys[c] = groupColumns[c].load(batch);
+        }
+        hashKeys(count);
+        find(count);
+        for (int a = 0; a < sums.length; a++) {
+            sums[a].add(batch, found, keysBytes + 8L * a);
+        }
+    }
+
+    private void hashKeys(int count) {
+        for (int c = 0; c < keys.length; c++) {
+            long column = keys[c];
+            for (int i = 0; i < count; i++) {
+                long before = c == 0 ? 0 : Memory.getLong(hashes + 8L * i);
+                long hash = KeyHash.hash(before + Memory.getLong(column + 8L * i));
+                Memory.putLong(hashes + 8L * i, hash);
+            }
+        }
+    }
+
+    /** Finds the address of each row's group. */
+    private void find(int count) {
+        for (int i = 0; i < count; i++) {
+            int slot = KeyHash.slot(Memory.getLong(hashes + 8L * i), slotCount);
+            long group = 0;
+            while (group == 0) {
+                int taken = Memory.getInt(slots + 4L * slot);
+                if (taken == 0) {
+                    group = insert(i);
+                    Memory.putInt(slots + 4L * slot, groupCount);
+                } else {
+                    long at = groups + (taken - 1) * groupBytes;
+                    group = hasKeys(at, i) ? at : 0;
+                    slot = slot + 1 == slotCount ? 0 : slot + 1;
+                }
+            }
+            Memory.putLong(found + 8L * i, group);
+        }
+    }
+
+    private boolean hasKeys(long group, int row) {
+        for (int c = 0; c < keys.length; c++) {
+            if (Memory.getLong(group + 8L * c) != Memory.getLong(keys[c] + 8L * row)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Makes the group of a row, with sums of 0. */
+    private long insert(int row) {
+        long group = groups + groupBytes * groupCount++;
+        Memory.fill(null, group, groupBytes, (byte) 0);
+        for (int c = 0; c < keys.length; c++) {
+            Memory.putLong(group + 8L * c, Memory.getLong(keys[c] + 8L * row));
+        }
+        return group;
+    }
+
+    /** All groups; the table is empty then. */
+    GroupRows take() {
+        long[] values = new long[groupCount * aggregation.groupWidth()];
+        Arrays.setAll(values, i -> Memory.getLong(groups + 8L * i));
+        clear();
+        return new GroupRows(aggregation, values);
+    }
+}

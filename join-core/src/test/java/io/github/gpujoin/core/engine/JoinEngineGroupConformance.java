@@ -1,0 +1,240 @@
+package io.github.gpujoin.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What every engine must do where facts are filtered and results are added up. */
+abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
+
+    /** Facts of a key and a value; a dimension of a key and a weight. */
+    private static final ChunkSchema VALUED_FACTS =
+            ChunkSchema.of(
+                    Column.of("fact_key", ColumnType.INT32), Column.of("value", ColumnType.INT64));
+
+    private static final DimensionSpec WEIGHTS =
+            new DimensionSpec(
+                    "weights",
+                    ChunkSchema.of(
+                            Column.of("key", ColumnType.INT64),
+                            Column.of("weight", ColumnType.INT32)),
+                    0,
+                    0,
+                    JoinKind.INNER);
+
+    private static final JoinColumn KEY = JoinColumn.ofFact(0);
+    private static final JoinColumn VALUE = JoinColumn.ofFact(1);
+    private static final JoinColumn WEIGHT = new JoinColumn(0, 1);
+
+    static LongStream filterSeeds() {
+        return LongStream.range(3_000, 3_040);
+    }
+
+    static LongStream groupSeeds() {
+        return LongStream.range(4_000, 4_040);
+    }
+
+    static LongStream largeGroupSeeds() {
+        return LongStream.range(5_000, 5_006);
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("filterSeeds")
+    void shouldJoinOnlyFactsThatPassAllFilters(long seed) {
+        RandomJoinData data = RandomJoinData.small(seed).withFilters(seed);
+        NestedLoopJoin definition = new NestedLoopJoin(data.spec(), data.builds());
+        assertThat(EngineRun.join(factory(), data.spec(), data.builds(), data.probes()))
+                .isEqualTo(data.probes().stream().map(definition::join).toList());
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("groupSeeds")
+    void shouldAddUpByDefinition(long seed) {
+        RandomJoinData data = RandomJoinData.small(seed).aggregated(seed);
+        NestedLoopJoin definition = new NestedLoopJoin(data.spec(), data.builds());
+        assertThat(EngineRun.aggregate(factory(), data.spec(), data.builds(), data.probes()))
+                .isEqualTo(definition.aggregate(data.probes()));
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("largeGroupSeeds")
+    void shouldFilterAndAddUpAsTheReferenceEngineDoes(long seed) {
+        RandomJoinData rows = RandomJoinData.large(seed).withFilters(seed);
+        assertThat(EngineRun.join(factory(), rows.spec(), rows.builds(), rows.probes()))
+                .isEqualTo(
+                        EngineRun.join(
+                                new ReferenceJoinEngineFactory(),
+                                rows.spec(),
+                                rows.builds(),
+                                rows.probes()));
+        RandomJoinData sums = RandomJoinData.large(seed).aggregated(seed);
+        assertThat(EngineRun.aggregate(factory(), sums.spec(), sums.builds(), sums.probes()))
+                .isEqualTo(
+                        EngineRun.aggregate(
+                                new ReferenceJoinEngineFactory(),
+                                sums.spec(),
+                                sums.builds(),
+                                sums.probes()));
+    }
+
+    private static JoinSpec grouped(int maxGroups, JoinColumn... groups) {
+        List<Aggregate> aggregates =
+                List.of(
+                        Aggregate.count(),
+                        Aggregate.sum(VALUE),
+                        Aggregate.sumOfProduct(VALUE, WEIGHT));
+        return new JoinSpec(
+                VALUED_FACTS,
+                List.of(WEIGHTS),
+                List.of(),
+                new Aggregation(List.of(groups), aggregates, maxGroups));
+    }
+
+    private static Chunk valued(int from, int to) {
+        return TestChunks.of(
+                VALUED_FACTS,
+                IntStream.range(from, to)
+                        .mapToObj(i -> new Object[] {i % 3, (long) i})
+                        .toArray(Object[][]::new));
+    }
+
+    private static BuildChunk weights(Object[]... rows) {
+        return new BuildChunk(0, TestChunks.of(WEIGHTS.schema(), 0, List.of(rows)));
+    }
+
+    private JoinEngine weighing(JoinSpec spec) {
+        return EngineRun.loaded(
+                factory(), spec, List.of(weights(new Object[] {0L, 5}, new Object[] {1L, -7})));
+    }
+
+    @ParameterizedTest(name = "maxGroups={0}")
+    @ValueSource(ints = {1, 1_000, Aggregation.DEFAULT_MAX_GROUPS})
+    void shouldNeverLoseAGroupHoweverManyThereAre(int maxGroups) {
+        int facts = 200_000;
+        try (JoinEngine engine = weighing(grouped(maxGroups, VALUE))) {
+            EngineRun run = new EngineRun(engine);
+            for (int from = 0; from < facts; from += facts / 8) {
+                run.submit(valued(from, from + facts / 8), 0);
+            }
+            run.drain();
+            run.takeGroups();
+            Map<List<Long>, List<Long>> expected = new HashMap<>();
+            for (long i = 0; i < facts; i++) {
+                if (i % 3 < 2) {
+                    expected.put(List.of(i), List.of(1L, i, i * (i % 3 == 0 ? 5 : -7)));
+                }
+            }
+            assertThat(run.groups()).isEqualTo(expected);
+            assertThat(run.takes()).as("the table is bounded").isGreaterThan(1);
+            assertThat(engine.stats().resultRows()).isEqualTo(expected.size());
+            assertThat(engine.stats().probeRows()).isEqualTo(facts);
+        }
+    }
+
+    @Test
+    void shouldGiveOneGroupWithoutGroupColumnsAndNoneOfNoRows() {
+        try (JoinEngine engine = weighing(grouped(100))) {
+            EngineRun run = new EngineRun(engine);
+            run.takeGroups();
+            assertThat(run.groups()).isEmpty();
+            run.submit(TestChunks.of(VALUED_FACTS, new Object[] {2, 1L}), 0);
+            run.drain();
+            run.takeGroups();
+            assertThat(run.groups()).as("a fact without a match").isEmpty();
+            run.submit(valued(0, 4), 1);
+            run.drain();
+            run.takeGroups();
+            assertThat(run.groups())
+                    .as("facts 1 and 3: the first is not asked for, 2 has no match")
+                    .isEqualTo(Map.of(List.of(), List.of(2L, 4L, -7L + 15)));
+            run.takeGroups();
+            assertThat(run.groups()).as("groups start anew").hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldTellGroupsApartByAllColumnsAndWrapAroundBeyond64Bits() {
+        JoinSpec spec = grouped(100, KEY, VALUE, WEIGHT, new JoinColumn(0, 0));
+        long[] values = {Long.MAX_VALUE, Long.MIN_VALUE, 1L << 32, 1L, Long.MAX_VALUE};
+        List<Object[]> facts = new ArrayList<>();
+        for (long value : values) {
+            facts.add(new Object[] {1, value});
+            facts.add(new Object[] {0, value});
+        }
+        List<Chunk> probes = List.of(TestChunks.of(VALUED_FACTS, -1, facts));
+        List<BuildChunk> builds =
+                List.of(weights(new Object[] {0L, 3}, new Object[] {1L, 3}, new Object[] {1L, 4}));
+        Map<List<Long>, List<Long>> groups = EngineRun.aggregate(factory(), spec, builds, probes);
+        assertThat(groups)
+                .hasSize(4 * 3)
+                .containsEntry(
+                        List.of(1L, Long.MAX_VALUE, 4L, 1L),
+                        List.of(2L, 2 * Long.MAX_VALUE, 8 * Long.MAX_VALUE))
+                .isEqualTo(new NestedLoopJoin(spec, builds).aggregate(probes));
+    }
+
+    @Test
+    void shouldAddUpAllMatchesOfOneKeyTakingAllRows() {
+        int matches = 3_000;
+        Object[][] rows =
+                IntStream.range(0, matches)
+                        .mapToObj(i -> new Object[] {9L, i})
+                        .toArray(Object[][]::new);
+        Object[][] facts =
+                Collections.nCopies(2_000, new Object[] {9, 2L}).toArray(Object[][]::new);
+        Map<List<Long>, List<Long>> groups =
+                EngineRun.aggregate(
+                        factory(),
+                        grouped(100, KEY),
+                        List.of(weights(rows)),
+                        List.of(TestChunks.of(VALUED_FACTS, facts)));
+        long count = 2_000L * matches;
+        assertThat(groups)
+                .isEqualTo(
+                        Map.of(
+                                List.of(9L),
+                                List.of(count, 2 * count, 4_000L * matches * (matches - 1) / 2)));
+    }
+
+    @Test
+    void shouldRefuseTakingGroupsInBetweenAndWhereThereAreNone() {
+        try (JoinEngine engine = weighing(grouped(100, KEY))) {
+            engine.submitProbe(valued(0, 10), 0);
+            assertThatIllegalStateException()
+                    .isThrownBy(engine::takeGroups)
+                    .withMessageContaining("inFlight=1");
+            EngineRun run = new EngineRun(engine);
+            run.track(new PendingProbe(engine.snapshot().get(0).chunk(), 0));
+            run.drain();
+            assertThat(engine.takeGroups().rowCount()).isEqualTo(2);
+            engine.close();
+            assertThatIllegalStateException().isThrownBy(engine::takeGroups);
+        }
+        try (JoinEngine engine = factory().create(SPEC)) {
+            assertThatIllegalStateException().isThrownBy(engine::takeGroups);
+            engine.finishBuild();
+            assertThat(engine.awaitsTake()).isFalse();
+            assertThatIllegalStateException()
+                    .isThrownBy(engine::takeGroups)
+                    .withMessageContaining("aggregates=false");
+        }
+    }
+}
