@@ -1,0 +1,2 @@
+/** One-sided writes into memory of another process, by whatever moves the bytes. */
+package io.github.gpujoin.rdma.transport;
