@@ -1,0 +1,117 @@
+package io.github.gpujoin.rdma.verbs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.net.InetAddress;
+
+/** Opens RDMA devices. */
+public final class Verbs {
+
+    private static final String DISNI_PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
+    private static final String DEVICE = Verbs.class.getPackageName() + ".disni.DisniDevice";
+    private static final String OPENED_PACKAGE = "sun.nio.ch";
+
+    private static ClassLoader loader;
+
+    private Verbs() {}
+
+    /**
+     * Opens the device that has the address.
+     *
+     * @param localAddress an IPv4 address of a network interface with an RDMA device
+     * @throws VerbsException where there is no library, no device, or no device with this address;
+     *     its message says what to do
+     */
+    public static VerbsDevice open(InetAddress localAddress) throws IOException {
+        ClassLoader disni = disni();
+        RdmaHost.local().requireDevice();
+        try {
+            Constructor<?> constructor = disni.loadClass(DEVICE).getConstructor(InetAddress.class);
+            return (VerbsDevice) constructor.newInstance(localAddress);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof IOException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("a device opens or tells why not", e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("the device has the constructor used here", e);
+        }
+    }
+
+    /** Whether the jar holds the native library. */
+    public static boolean hasNativeLibrary() {
+        return NativeLibrary.isEmbedded();
+    }
+
+    /** One loader, and one copy of the native library, for each loader of this class. */
+    static synchronized ClassLoader disni() throws IOException {
+        if (loader == null) {
+            loader = load(NativeLibrary.find());
+        }
+        return loader;
+    }
+
+    /**
+     * A loader in which DiSNI is loaded and agrees with its library on versions and layouts.
+     *
+     * @throws VerbsException {@link VerbsFailure#CLOSED_JVM} or {@link VerbsFailure#NO_LIBRARY}
+     */
+    static ClassLoader load(NativeLibrary library) throws IOException {
+        DisniClassLoader disni = new DisniClassLoader(Verbs.class.getClassLoader(), library);
+        requireOpen(Object.class.getModule().isExported(OPENED_PACKAGE, disni.getUnnamedModule()));
+        try {
+            Class.forName(DISNI_PROVIDER, true, disni).getMethod("provider").invoke(null);
+            return disni;
+        } catch (InvocationTargetException e) {
+            throw noLibrary(library, e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new VerbsException(
+                    VerbsFailure.NO_LIBRARY,
+                    "RDMA needs DiSNI 2.1 on the class path: artifact=com.ibm.disni:disni:2.1",
+                    e);
+        } finally {
+            disni.deleteCopies();
+        }
+    }
+
+    static void requireOpen(boolean isOpen) throws VerbsException {
+        if (!isOpen) {
+            throw new VerbsException(
+                    VerbsFailure.CLOSED_JVM,
+                    "DiSNI needs a JVM started with --add-opens=java.base/%1$s=ALL-UNNAMED: package=%1$s (in Flink: env.java.opts.all)"
+                            .formatted(OPENED_PACKAGE));
+        }
+    }
+
+    private static VerbsException noLibrary(NativeLibrary library, Throwable cause) {
+        Throwable root = cause;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (cause instanceof UncheckedIOException && root instanceof VerbsException failure) {
+            return failure;
+        }
+        String reason = String.valueOf(root.getMessage()).lines().findFirst().orElse("");
+        return new VerbsException(
+                VerbsFailure.NO_LIBRARY,
+                "the native library must load: origin=%s, cause=%s (%s)"
+                        .formatted(library.origin(), reason, remedy(reason)),
+                cause);
+    }
+
+    static String remedy(String reason) {
+        if (reason.contains("cannot open shared object file")) {
+            return "install rdma-core's libraries: apt-get install libibverbs1 librdmacm1"
+                    + " ibverbs-providers";
+        }
+        if (reason.contains("failed to map segment")) {
+            return "the temporary folder forbids execution: point -Djava.io.tmpdir elsewhere";
+        }
+        if (reason.contains("jverbs outdated")) {
+            return "the library is not of DiSNI 2.1";
+        }
+        return "the library is damaged or not for this machine";
+    }
+}

@@ -1,0 +1,22 @@
+package io.github.gpujoin.rdma.verbs;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** Accepts connections. For one thread. */
+public interface VerbsListener extends AutoCloseable {
+
+    InetSocketAddress address();
+
+    /**
+     * Waits for a peer and accepts it. Also takes note of peers that left: their queue pairs then
+     * are {@link QueuePairState#FAILED}.
+     *
+     * @return the connection, or null where none came in time
+     */
+    QueuePair accept(Duration timeout) throws IOException;
+
+    @Override
+    void close() throws IOException;
+}

@@ -1,0 +1,131 @@
+package io.github.gpujoin.rdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
+import io.github.gpujoin.rdma.verbs.QueuePair;
+import io.github.gpujoin.rdma.verbs.VerbsException;
+import io.github.gpujoin.rdma.verbs.VerbsFailure;
+import io.github.gpujoin.rdma.verbs.VerbsListener;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The accepting side: the events of all its queue pairs arrive on the one channel. */
+final class DisniListener implements VerbsListener {
+
+    private static final int BACKLOG = 16;
+
+    private final Teardown teardown = new Teardown();
+    private final Map<RdmaCmId, DisniQueuePair> answered = new HashMap<>();
+    private final Map<RdmaCmId, DisniQueuePair> established = new HashMap<>();
+    private final IbvPd protectionDomain;
+    private final int writesPosted;
+    private final CmEvents events;
+    private final InetSocketAddress address;
+
+    DisniListener(IbvPd protectionDomain, InetSocketAddress local, int writesPosted)
+            throws IOException {
+        this.protectionDomain = protectionDomain;
+        this.writesPosted = writesPosted;
+        try {
+            events = new CmEvents();
+            teardown.add(events::close);
+            RdmaCmId id = events.createId();
+            teardown.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
+            id.bindAddr(local);
+            id.listen(BACKLOG);
+            address = new InetSocketAddress(local.getAddress(), portOf(id));
+        } catch (IOException e) {
+            throw teardown.closeAfter(
+                    new VerbsException(
+                            VerbsFailure.FAILED_CALL,
+                            "a listener needs a free port: address="
+                                    + local
+                                    + ", cause="
+                                    + e.getMessage(),
+                            e));
+        }
+    }
+
+    private static int portOf(RdmaCmId id) throws IOException {
+        return ((InetSocketAddress) id.getSource()).getPort();
+    }
+
+    @Override
+    public InetSocketAddress address() {
+        return address;
+    }
+
+    @Override
+    public QueuePair accept(Duration timeout) throws IOException {
+        long deadlineNs = System.nanoTime() + timeout.toNanos();
+        RdmaCmEvent event;
+        while ((event = events.next(Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()))))
+                != null) {
+            DisniQueuePair pair = handle(event);
+            if (pair != null) {
+                return pair;
+            }
+        }
+        return null;
+    }
+
+    /** The queue pair that the event completed, or null. */
+    private DisniQueuePair handle(RdmaCmEvent event) throws IOException {
+        RdmaCmId id = event.getConnIdPriv();
+        switch (CmEvents.type(event)) {
+            case RDMA_CM_EVENT_CONNECT_REQUEST -> answer(id);
+            case RDMA_CM_EVENT_ESTABLISHED -> {
+                DisniQueuePair pair = answered.remove(id);
+                established.put(id, pair);
+                return pair;
+            }
+            case RDMA_CM_EVENT_DISCONNECTED,
+                    RDMA_CM_EVENT_CONNECT_ERROR,
+                    RDMA_CM_EVENT_UNREACHABLE,
+                    RDMA_CM_EVENT_DEVICE_REMOVAL ->
+                    peerLeft(id);
+            default -> {
+                // The end of a connection's time-wait, or a change of address: nothing to do.
+            }
+        }
+        return null;
+    }
+
+    /** A pair that was handed out is closed by its owner, any other here. */
+    private void peerLeft(RdmaCmId id) throws IOException {
+        DisniQueuePair pair = established.remove(id);
+        if (pair != null) {
+            pair.peerLeft();
+        }
+        DisniQueuePair unfinished = answered.remove(id);
+        if (unfinished != null) {
+            unfinished.close();
+        }
+    }
+
+    private void answer(RdmaCmId id) throws IOException {
+        Teardown made = new Teardown();
+        made.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
+        try {
+            DisniQueuePair pair =
+                    new DisniQueuePair(id, protectionDomain, writesPosted, made, null);
+            id.accept(DisniQueuePair.connectionParameters());
+            answered.put(id, pair);
+        } catch (IOException e) {
+            throw made.closeAfter(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (DisniQueuePair unfinished : answered.values()) {
+            teardown.add(unfinished::close);
+        }
+        answered.clear();
+        teardown.close();
+    }
+}

@@ -1,0 +1,221 @@
+package io.github.gpujoin.rdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvCQ;
+import com.ibm.disni.verbs.IbvCompChannel;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.IbvWC;
+import com.ibm.disni.verbs.IbvWC.IbvWcStatus;
+import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
+import com.ibm.disni.verbs.SVCPollCq;
+import com.ibm.disni.verbs.SVCPostSend;
+import io.github.gpujoin.rdma.verbs.QueuePair;
+import io.github.gpujoin.rdma.verbs.QueuePairState;
+import io.github.gpujoin.rdma.verbs.VerbsException;
+import io.github.gpujoin.rdma.verbs.VerbsFailure;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedList;
+import java.util.List;
+
+/**
+ * A queue pair with its completion queue. Work requests are built once and changed in place, so
+ * that posting makes no garbage.
+ */
+final class DisniQueuePair implements QueuePair {
+
+    private static final int POLLED_AT_ONCE = 16;
+
+    private final Teardown teardown;
+    private final RdmaCmId id;
+
+    /** The channel of this pair alone, or null where the listener's channel carries its events. */
+    private final CmEvents events;
+
+    private final int writesPosted;
+    private final IbvWC[] completions;
+    private final SVCPollCq poll;
+    private final SVCPostSend post;
+    private volatile QueuePairState state = QueuePairState.CONNECTED;
+    private long posted;
+    private long completed;
+
+    /**
+     * @param teardown ends what the id stands on; taken over, also where this fails
+     */
+    DisniQueuePair(
+            RdmaCmId id,
+            IbvPd protectionDomain,
+            int writesPosted,
+            Teardown teardown,
+            CmEvents events)
+            throws IOException {
+        this.id = id;
+        this.teardown = teardown;
+        this.events = events;
+        this.writesPosted = writesPosted;
+        IbvCompChannel channel = id.getVerbs().createCompChannel();
+        teardown.add(
+                () -> Teardown.check("ibv_destroy_comp_channel", channel.destroyCompChannel()));
+        IbvCQ queue = id.getVerbs().createCQ(channel, writesPosted, 0);
+        teardown.add(() -> Teardown.check("ibv_destroy_cq", queue.destroyCQ()));
+        IbvQP pair = id.createQP(protectionDomain, attributes(queue));
+        teardown.add(() -> Teardown.check("rdma_destroy_qp", id.destroyQP()));
+        completions = new IbvWC[Math.min(writesPosted, POLLED_AT_ONCE)];
+        for (int i = 0; i < completions.length; i++) {
+            completions[i] = new IbvWC();
+        }
+        poll = queue.poll(completions, completions.length);
+        post = pair.postSend(List.of(request()), null);
+    }
+
+    private IbvQPInitAttr attributes(IbvCQ queue) {
+        IbvQPInitAttr attributes = new IbvQPInitAttr();
+        attributes.setQp_type(IbvQP.IBV_QPT_RC);
+        attributes.setSend_cq(queue);
+        attributes.setRecv_cq(queue);
+        attributes.cap().setMax_send_wr(writesPosted);
+        attributes.cap().setMax_recv_wr(1);
+        return attributes;
+    }
+
+    /**
+     * As many retries as the field holds: seven, and for a receiver that is not ready, for ever.
+     */
+    static RdmaConnParam connectionParameters() throws IOException {
+        RdmaConnParam parameters = new RdmaConnParam();
+        parameters.setRetry_count((byte) 7);
+        parameters.setRnr_retry_count((byte) 7);
+        return parameters;
+    }
+
+    private static IbvSendWR request() {
+        LinkedList<IbvSge> list = new LinkedList<>();
+        list.add(new IbvSge());
+        IbvSendWR request = new IbvSendWR();
+        request.setOpcode(IbvSendWR.IbvWrOcode.IBV_WR_RDMA_WRITE.ordinal());
+        request.setSend_flags(IbvSendWR.IBV_SEND_SIGNALED);
+        request.setSg_list(list);
+        return request;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public int freeWrites() {
+        return writesPosted - (int) (posted - completed);
+    }
+
+    @Override
+    public long write(
+            long localAddress, int localKey, long remoteAddress, int remoteKey, int lengthBytes)
+            throws IOException {
+        requireConnected();
+        if (freeWrites() == 0) {
+            throw new IllegalStateException(
+                    "a write needs a free place in the queue: writesPosted=" + writesPosted);
+        }
+        SVCPostSend.SendWRMod request = post.getWrMod(0);
+        request.setWr_id(posted + 1);
+        request.getRdmaMod().setRemote_addr(remoteAddress);
+        request.getRdmaMod().setRkey(remoteKey);
+        request.getSgeMod(0).setAddr(localAddress);
+        request.getSgeMod(0).setLkey(localKey);
+        request.getSgeMod(0).setLength(lengthBytes);
+        try {
+            post.execute();
+        } catch (IOException e) {
+            throw fail(VerbsFailure.CONNECTION_LOST, "post", e.getMessage(), e);
+        }
+        return ++posted;
+    }
+
+    @Override
+    public long completedWrites() throws IOException {
+        requireConnected();
+        int found;
+        do {
+            found = poll.execute().getPolls();
+            for (int i = 0; i < found; i++) {
+                complete(completions[i]);
+            }
+        } while (found == completions.length);
+        return completed;
+    }
+
+    private void complete(IbvWC completion) throws IOException {
+        IbvWcStatus status = IbvWcStatus.valueOf(completion.getStatus());
+        if (status == IbvWcStatus.IBV_WC_SUCCESS) {
+            completed = completion.getWr_id();
+            return;
+        }
+        boolean refused =
+                status == IbvWcStatus.IBV_WC_REM_ACCESS_ERR
+                        || status == IbvWcStatus.IBV_WC_REM_INV_REQ_ERR
+                        || status == IbvWcStatus.IBV_WC_REM_OP_ERR;
+        throw fail(
+                refused ? VerbsFailure.REFUSED_ACCESS : VerbsFailure.CONNECTION_LOST,
+                "write " + completion.getWr_id(),
+                status + ", status=" + completion.getStatus(),
+                null);
+    }
+
+    private VerbsException fail(VerbsFailure failure, String what, String cause, Throwable thrown) {
+        peerLeft();
+        return new VerbsException(
+                failure,
+                "a queue pair is lost with its first failure: failed=%s, cause=%s, completedWrites=%d"
+                        .formatted(what, cause, completed),
+                thrown);
+    }
+
+    /** May be called by the listener's thread. */
+    synchronized void peerLeft() {
+        if (state.allows(QueuePairState.FAILED)) {
+            state = state.to(QueuePairState.FAILED);
+        }
+    }
+
+    @Override
+    public void checkPeer() throws IOException {
+        if (events != null && state == QueuePairState.CONNECTED) {
+            EventType event = events.nextType(Duration.ZERO);
+            if (event == EventType.RDMA_CM_EVENT_DISCONNECTED
+                    || event == EventType.RDMA_CM_EVENT_DEVICE_REMOVAL) {
+                throw fail(VerbsFailure.CONNECTION_LOST, "connection", event.name(), null);
+            }
+        }
+        requireConnected();
+    }
+
+    private void requireConnected() throws VerbsException {
+        if (state != QueuePairState.CONNECTED) {
+            throw new VerbsException(
+                    VerbsFailure.CONNECTION_LOST,
+                    "a queue pair is used while it is connected: state=" + state);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        synchronized (this) {
+            if (state == QueuePairState.CLOSED) {
+                return;
+            }
+            state = state.to(QueuePairState.CLOSED);
+        }
+        poll.free();
+        post.free();
+        // Fails where the peer disconnected first, which changes nothing.
+        id.disconnect();
+        teardown.close();
+    }
+}

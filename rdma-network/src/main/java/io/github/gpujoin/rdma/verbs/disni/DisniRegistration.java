@@ -1,0 +1,44 @@
+package io.github.gpujoin.rdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvMr;
+import io.github.gpujoin.rdma.verbs.Registration;
+import java.io.IOException;
+
+/** A memory region. */
+final class DisniRegistration implements Registration {
+
+    private final IbvMr region;
+    private final long lengthBytes;
+
+    DisniRegistration(IbvMr region, long lengthBytes) {
+        this.region = region;
+        this.lengthBytes = lengthBytes;
+    }
+
+    @Override
+    public long address() {
+        return region.getAddr();
+    }
+
+    @Override
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    @Override
+    public int localKey() {
+        return region.getLkey();
+    }
+
+    @Override
+    public int remoteKey() {
+        return region.getRkey();
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (region.isOpen()) {
+            region.deregMr().execute().free();
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package io.github.gpujoin.rdma.verbs;
+
+/** What a writer and a receiver of {@link VerbsCheck} do together, on a connection of their own. */
+enum CheckCase {
+    /** Chunks through a ring; the receiver compares every byte. */
+    CHUNKS,
+    /** A write that ends one byte beyond the region. */
+    BEYOND_END,
+    /** A write with a key that was never given. */
+    WRONG_KEY,
+    /** A write into a region that the receiver has revoked. */
+    REVOKED,
+    /** The receiver's process ends in the middle of a chunk. */
+    RECEIVER_DIES,
+    /** The writer's process ends in the middle of a chunk. */
+    WRITER_DIES,
+    /** The receiver ends. */
+    STOP
+}

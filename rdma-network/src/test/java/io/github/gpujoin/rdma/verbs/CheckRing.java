@@ -1,0 +1,114 @@
+package io.github.gpujoin.rdma.verbs;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.lang.invoke.VarHandle;
+import java.util.SplittableRandom;
+
+/**
+ * A ring of slots for {@link VerbsCheck}, and the chunks that both sides can make.
+ *
+ * <pre>
+ *   slot   0         64
+ *          | flag    | chunk ...                    |   flag: sequence of the chunk, written last
+ *   ring   | slot 0 | slot 1 | ... | guard          |   guard: in the region, never written
+ * </pre>
+ */
+final class CheckRing implements AutoCloseable {
+
+    static final int SLOTS = 8;
+    static final int CHUNK_OFFSET = 64;
+    static final int MAX_CHUNK_BYTES = 64 << 10;
+    static final int SLOT_BYTES = CHUNK_OFFSET + MAX_CHUNK_BYTES;
+    static final int GUARD_BYTES = 4096;
+    static final byte EMPTY = 0x5A;
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("value", ColumnType.INT32));
+
+    private final Region region = Region.allocate((long) SLOTS * SLOT_BYTES + GUARD_BYTES);
+
+    CheckRing() {
+        Memory.fill(null, region.address(), region.lengthBytes(), EMPTY);
+        for (int slot = 0; slot < SLOTS; slot++) {
+            Memory.putLong(slotAddress(slot), 0);
+        }
+    }
+
+    long address() {
+        return region.address();
+    }
+
+    /** What is registered: the slots, without the guard. */
+    long registeredBytes() {
+        return region.lengthBytes() - GUARD_BYTES;
+    }
+
+    long slotAddress(long sequence) {
+        return region.address() + offset(sequence);
+    }
+
+    static long offset(long sequence) {
+        return sequence % SLOTS * SLOT_BYTES;
+    }
+
+    long flag(long sequence) {
+        long flag = Memory.getLong(slotAddress(sequence));
+        // Nothing of the chunk is read before its flag.
+        VarHandle.acquireFence();
+        return flag;
+    }
+
+    byte[] bytes(long sequence, int lengthBytes) {
+        byte[] bytes = new byte[lengthBytes];
+        Memory.copy(null, slotAddress(sequence) + CHUNK_OFFSET, bytes, Memory.BYTES, lengthBytes);
+        return bytes;
+    }
+
+    /** Puts a chunk and its flag into the sender's copy of the slot. */
+    void put(long sequence, byte[] chunk) {
+        Memory.copy(chunk, Memory.BYTES, null, slotAddress(sequence) + CHUNK_OFFSET, chunk.length);
+        Memory.putLong(slotAddress(sequence), sequence);
+    }
+
+    /** Bytes outside the flags that are no longer as the ring was made. */
+    long changedBytes() {
+        long changed = 0;
+        for (long i = 0; i < region.lengthBytes(); i++) {
+            boolean isFlag = i < registeredBytes() && i % SLOT_BYTES < Long.BYTES;
+            byte expected = isFlag ? 0 : EMPTY;
+            changed += Memory.getByte(null, region.address() + i) == expected ? 0 : 1;
+        }
+        return changed;
+    }
+
+    /** The chunk of this number, of a size that depends on it: the same on both sides. */
+    static byte[] chunk(long seed, long sequence) {
+        SplittableRandom random = new SplittableRandom(seed ^ sequence * 0x9E3779B97F4A7C15L);
+        int targetBytes = random.nextInt(ChunkDescriptor.HEADER_BYTES + 256, MAX_CHUNK_BYTES + 1);
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, targetBytes);
+        while (!builder.isFull()) {
+            builder.putLong(0, random.nextLong());
+            builder.putInt(1, random.nextInt());
+            builder.endRow();
+        }
+        return builder.seal(ChunkDescriptor.FACTS, 0, 1, sequence).bytes();
+    }
+
+    /** Rejects a chunk whose checksum is not that of its bytes. */
+    static Chunk wrap(byte[] bytes) {
+        return Chunk.wrap(SCHEMA, bytes);
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+}

@@ -1,0 +1,80 @@
+package io.github.gpujoin.rdma.verbs;
+
+import io.github.gpujoin.core.region.Region;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * Checks verbs on a real device, or on Soft-RoCE; bin/verify-rdma runs it. Prints a line "ok: ..."
+ * for each thing that holds, and ends with an exception for what does not.
+ *
+ * <pre>
+ *   VerbsCheck receive ADDRESS PORT          serves until told to stop
+ *   VerbsCheck write ADDRESS PEER PORT CASE...
+ *   VerbsCheck refuse FAILURE ADDRESS [PEER] a device or connection is refused, for this reason
+ *   VerbsCheck endpoints ADDRESS             DiSNI's own endpoints, both ends in this process
+ * </pre>
+ */
+public final class VerbsCheck {
+
+    private VerbsCheck() {}
+
+    public static void main(String[] args) throws Exception {
+        switch (args[0]) {
+            case "receive" ->
+                    CheckReceiver.serve(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
+            case "write" -> {
+                CheckCase[] cases = new CheckCase[args.length - 4];
+                for (int i = 0; i < cases.length; i++) {
+                    cases[i] = CheckCase.valueOf(args[i + 4].toUpperCase(Locale.ROOT));
+                }
+                CheckWriter.write(
+                        InetAddress.getByName(args[1]),
+                        new InetSocketAddress(args[2], Integer.parseInt(args[3])),
+                        cases);
+            }
+            case "refuse" -> refuse(VerbsFailure.valueOf(args[1]), args);
+            case "endpoints" -> endpoints(args[1]);
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+        if (Region.openCount() != 0) {
+            throw new IllegalStateException("regions stay open: count=" + Region.openCount());
+        }
+    }
+
+    static void ok(String format, Object... arguments) {
+        System.out.println("ok: " + String.format(Locale.ROOT, format, arguments));
+    }
+
+    private static void refuse(VerbsFailure expected, String[] args) throws IOException {
+        try (VerbsDevice device = Verbs.open(InetAddress.getByName(args[2]));
+                Region region = Region.allocate(1 << 20)) {
+            device.register(region.address(), region.lengthBytes(), RemoteRights.WRITE).close();
+            InetSocketAddress peer = new InetSocketAddress(InetAddress.getByName(args[3]), 18_515);
+            device.connect(peer, 1, Duration.ofSeconds(5)).close();
+        } catch (VerbsException e) {
+            if (e.failure() != expected) {
+                throw e;
+            }
+            ok("%s", e.getMessage());
+            return;
+        }
+        throw new IllegalStateException("nothing was refused: expected=" + expected);
+    }
+
+    /** DiSNI's classes are those of the loader that has the natives. */
+    private static void endpoints(String address) throws Exception {
+        String name = VerbsCheck.class.getPackageName() + ".disni.EndpointCheck";
+        Method run = Verbs.disni().loadClass(name).getMethod("run", String.class);
+        try {
+            ok("%s", run.invoke(null, address));
+        } catch (InvocationTargetException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+}
