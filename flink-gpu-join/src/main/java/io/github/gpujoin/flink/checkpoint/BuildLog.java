@@ -62,8 +62,8 @@ public final class BuildLog {
     }
 
     /**
-     * Gives all chunks of a restored snapshot, replicated ones first, each log in its order. To be
-     * called once, before the first append.
+     * Gives all chunks, replicated ones first, each log in its order. To be called before the first
+     * append where a snapshot was restored, and again whenever tables are to be made anew.
      */
     public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {

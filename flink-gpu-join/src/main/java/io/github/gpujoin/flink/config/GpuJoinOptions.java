@@ -1,5 +1,7 @@
 package io.github.gpujoin.flink.config;
 
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
@@ -15,8 +17,10 @@ public final class GpuJoinOptions {
 
     /** Engines by name. */
     public enum Engine {
-        /** The fastest engine that runs where the job runs. */
+        /** The GPU where the TaskManager has one, else the CPU. */
         AUTO,
+        /** The GPU; where it cannot be used, the CPU with a warning. */
+        GPU,
         /** The CPU radix join. */
         CPU,
         /** The obvious join, slow; for checking answers. */
@@ -27,7 +31,11 @@ public final class GpuJoinOptions {
             ConfigOptions.key("gpu-join.engine")
                     .enumType(Engine.class)
                     .defaultValue(Engine.AUTO)
-                    .withDescription("Engine that joins: auto, cpu or reference.");
+                    .withDescription(
+                            "Engine that joins: auto, gpu, cpu or reference. With auto and gpu, each"
+                                    + " subtask looks for a GPU where it runs, and the CPU joins where"
+                                    + " there is none or it fails; gpu warns of that, auto of failures"
+                                    + " only.");
 
     public static final ConfigOption<MemorySize> CHUNK_BYTES =
             ConfigOptions.key("gpu-join.chunk-bytes")
@@ -52,6 +60,38 @@ public final class GpuJoinOptions {
                             "Dimensions expected to be larger are partitioned over the subtasks"
                                     + " rather than replicated to each.");
 
+    public static final ConfigOption<Integer> GPU_DEVICE =
+            ConfigOptions.key("gpu-join.gpu.device")
+                    .intType()
+                    .defaultValue(GpuOptions.defaults().device())
+                    .withDescription(
+                            "Number of the device, from 0, where Flink's external resource gpu is not"
+                                    + " configured; subtasks take turns over the devices where it is.");
+
+    public static final ConfigOption<MemorySize> GPU_DEVICE_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.device-memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Device memory that all joins of a TaskManager may take together, from 0"
+                                    + " bytes; nine tenths of what is free at first unless set.");
+
+    public static final ConfigOption<MemorySize> GPU_PINNED_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.pinned-memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Page-locked host memory that all joins of a TaskManager may take together,"
+                                    + " from 0 bytes; a quarter of the machine's memory unless set.");
+
+    public static final ConfigOption<Duration> GPU_STALL_TIMEOUT =
+            ConfigOptions.key("gpu-join.gpu.stall-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofNanos(GpuOptions.defaults().stallTimeoutNs()))
+                    .withDescription(
+                            "Time without progress after which a GPU is given up and the CPU takes"
+                                    + " over, at least 1 ms.");
+
     private static final long MAX_CHUNK_BYTES = 16L << 20;
 
     private GpuJoinOptions() {}
@@ -74,5 +114,25 @@ public final class GpuJoinOptions {
                     "a chunk waits at least 1 ms: %s=%s ms", FLUSH_INTERVAL.key(), ms);
         }
         return ms;
+    }
+
+    /** Everything under {@code gpu-join.gpu}, within its bounds. */
+    public static GpuOptions gpuOptions(ReadableConfig config) {
+        int device = config.get(GPU_DEVICE);
+        if (device < 0) {
+            throw new IllegalConfigurationException(
+                    "devices are counted from 0: %s=%s", GPU_DEVICE.key(), device);
+        }
+        Duration stallTimeout = config.get(GPU_STALL_TIMEOUT);
+        if (stallTimeout.toMillis() < 1) {
+            throw new IllegalConfigurationException(
+                    "a GPU has at least 1 ms to get on: %s=%s ms",
+                    GPU_STALL_TIMEOUT.key(), stallTimeout.toMillis());
+        }
+        return GpuOptions.defaults().withDevice(device).withStallTimeoutNs(stallTimeout.toNanos());
+    }
+
+    private static long budget(ReadableConfig config, ConfigOption<MemorySize> option) {
+        return config.getOptional(option).map(MemorySize::getBytes).orElse(MemoryBudget.BY_MACHINE);
     }
 }

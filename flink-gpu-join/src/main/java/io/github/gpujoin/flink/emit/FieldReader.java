@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
@@ -27,6 +28,7 @@ final class FieldReader {
     private byte[] scratch = new byte[64];
 
     private Chunk chunk;
+    private ResultLayout layout;
     private Object base;
     private long start;
 
@@ -41,6 +43,11 @@ final class FieldReader {
 
     void bind(ResultBatch batch) {
         chunk = batch.chunk();
+        if (batch.layout() != layout && texts != null) {
+            // Another engine's batch: it may hold other text at the addresses that are remembered.
+            texts.clear();
+        }
+        layout = batch.layout();
         switch (source.place()) {
             case FACT_FIXED -> {
                 base = chunk.array();

@@ -5,8 +5,9 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Turns results of one engine into records, which are new objects each. Serves one thread and lives
- * no longer than the engine: text is remembered by its address in the engine's memory.
+ * Turns results into records, which are new objects each. Serves one thread and one engine at a
+ * time, and lives no longer than the last: text is remembered by its address in the engine's
+ * memory, until a batch of another engine comes.
  */
 public interface ResultEmitter<OUT> extends AutoCloseable {
 

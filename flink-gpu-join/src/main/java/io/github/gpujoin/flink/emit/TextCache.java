@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.layout.KeyHash;
+import java.util.Arrays;
 
 /**
  * Remembers the text of a dimension's column by the address of its row's carried bytes, so that
@@ -31,5 +32,10 @@ final class TextCache {
         addresses[slot] = address;
         texts[slot] = text;
         return text;
+    }
+
+    void clear() {
+        // 0 is no row's address
+        Arrays.fill(addresses, 0);
     }
 }

@@ -1,8 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
@@ -56,12 +54,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private static final int BUILD_INPUT = 0;
 
     private final JoinSpec spec;
-    private final JoinEngineFactory engineFactory;
+    private final EngineSelection engines;
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
     private final transient MailboxExecutor mailbox;
 
-    private transient JoinEngine engine;
+    private transient FallbackJoinEngine engine;
     private transient ResultEmitter<OUT> emitter;
     private transient ResultPump<OUT> pump;
     private transient WatermarkGate watermarks;
@@ -74,13 +72,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     StarJoinOperator(
             StreamOperatorParameters<OUT> parameters,
             JoinSpec spec,
-            JoinEngineFactory engineFactory,
+            EngineSelection engines,
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions,
             MailboxExecutor mailbox) {
         super(parameters);
         this.spec = spec;
-        this.engineFactory = engineFactory;
+        this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
         this.mailbox = mailbox;
@@ -110,7 +108,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
 
         phase = JoinPhase.LOAD;
-        engine = engineFactory.create(spec);
+        engine = openEngine();
         watermarks = new WatermarkGate(output, () -> pump.flush());
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
         emitter = emitterFactory.create(getRuntimeContext());
@@ -118,6 +116,23 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (context.isRestored()) {
             restore();
         }
+    }
+
+    private FallbackJoinEngine openEngine() {
+        EngineReport report =
+                new EngineReport(getOperatorName(), getMetricGroup(), engines.asked());
+        FallbackJoinEngine opened =
+                new FallbackJoinEngine(
+                        spec,
+                        engines.preferredOn(getRuntimeContext()),
+                        engines.standby(),
+                        into ->
+                                buildLog.replay(
+                                        this::wrapBuild,
+                                        chunk -> into.submitBuild(chunk.dimension(), chunk)),
+                        report::fallback);
+        report.register(opened);
+        return opened;
     }
 
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
@@ -201,7 +216,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 "Star join {}: engine={}, dimensions={}, {}, buildSkew={}, table build took {} ms,"
                         + " fact chunks that waited={}",
                 getOperatorName(),
-                engineFactory.engineName(),
+                engine.description(),
                 spec.dimensions().stream().map(DimensionSpec::name).toList(),
                 engine.stats(),
                 joinMetrics.buildSkew(),

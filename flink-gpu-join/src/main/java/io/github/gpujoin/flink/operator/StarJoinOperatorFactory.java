@@ -1,6 +1,5 @@
 package io.github.gpujoin.flink.operator;
 
-import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
@@ -16,7 +15,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private static final long serialVersionUID = 1L;
 
     private final JoinSpec spec;
-    private final JoinEngineFactory engineFactory;
+    private final EngineSelection engines;
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
 
@@ -25,11 +24,11 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
      */
     public StarJoinOperatorFactory(
             JoinSpec spec,
-            JoinEngineFactory engineFactory,
+            EngineSelection engines,
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions) {
         this.spec = spec;
-        this.engineFactory = engineFactory;
+        this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
     }
@@ -42,7 +41,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                 new StarJoinOperator<>(
                         parameters,
                         spec,
-                        engineFactory,
+                        engines,
                         emitterFactory,
                         partitions,
                         parameters.getMailboxExecutor());

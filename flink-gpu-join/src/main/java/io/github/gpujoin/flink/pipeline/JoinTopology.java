@@ -3,14 +3,19 @@ package io.github.gpujoin.flink.pipeline;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.List;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -100,8 +105,6 @@ final class JoinTopology {
             JoinSpec spec,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
-        JoinEngineFactory engine =
-                EngineSelection.select(env.getConfiguration().get(GpuJoinOptions.ENGINE));
         DataStream<Chunk> first = dimensions.get(0);
         List<DataStream<Chunk>> others = dimensions.subList(1, dimensions.size());
         DataStream<Chunk> build =
@@ -111,7 +114,7 @@ final class JoinTopology {
                         build.getTransformation(),
                         facts.getTransformation(),
                         uid,
-                        new StarJoinOperatorFactory<>(spec, engine, emitter, maxParallelism),
+                        new StarJoinOperatorFactory<>(spec, engines(), emitter, maxParallelism),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.
@@ -121,6 +124,18 @@ final class JoinTopology {
         join.setUid(uid("join"));
         env.addOperator(join);
         return new JoinedStream<>(env, join);
+    }
+
+    private EngineSelection engines() {
+        ReadableConfig config = env.getConfiguration();
+        JoinEngineFactory cpu = new CpuJoinEngineFactory();
+        GpuOptions gpu = GpuJoinOptions.gpuOptions(config);
+        return switch (config.get(GpuJoinOptions.ENGINE)) {
+            case AUTO -> EngineSelection.gpu(gpu, false, cpu);
+            case GPU -> EngineSelection.gpu(gpu, true, cpu);
+            case CPU -> EngineSelection.only(cpu);
+            case REFERENCE -> EngineSelection.only(new ReferenceJoinEngineFactory());
+        };
     }
 
     /** A stream of results; its constructor is not ours to call otherwise. */

@@ -76,8 +76,12 @@ final class JoinScenario {
     }
 
     static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {
+        return operator(EngineSelection.only(engine));
+    }
+
+    static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
-                spec(), engine, context -> new TextEmitter(), MAX_PARALLELISM);
+                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM);
     }
 
     List<Chunk> buildChunks() {

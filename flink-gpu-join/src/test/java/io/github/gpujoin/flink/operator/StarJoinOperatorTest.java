@@ -192,7 +192,7 @@ class StarJoinOperatorTest {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
                         JoinScenario.spec(),
-                        CPU,
+                        EngineSelection.only(CPU),
                         context -> new JoinScenario.KeepingEmitter(),
                         JoinScenario.MAX_PARALLELISM);
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
@@ -244,7 +244,7 @@ class StarJoinOperatorTest {
                 new JoinHarness(
                         new StarJoinOperatorFactory<>(
                                 spec,
-                                CPU,
+                                EngineSelection.only(CPU),
                                 context -> new JoinScenario.TextEmitter(),
                                 JoinScenario.MAX_PARALLELISM),
                         JoinScenario.MAX_PARALLELISM,

@@ -35,6 +35,9 @@ public final class ResultBatch {
         this.completedRows = completedRows;
     }
 
+    /**
+     * Where the columns stand: one object for all batches of an engine, another for each engine.
+     */
     public ResultLayout layout() {
         return layout;
     }

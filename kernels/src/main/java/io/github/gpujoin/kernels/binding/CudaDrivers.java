@@ -23,6 +23,9 @@ public final class CudaDrivers {
 
     private static Constructor<?> binding;
 
+    /** Why there is no binding: what the process lacks does not appear later. Null if not known. */
+    private static GpuUnavailableException refusal;
+
     private CudaDrivers() {}
 
     /**
@@ -69,6 +72,9 @@ public final class CudaDrivers {
 
     /** One loader, and one copy of the native library, for each loader of this class. */
     private static synchronized Constructor<?> binding() {
+        if (refusal != null) {
+            throw refusal.again();
+        }
         if (binding == null) {
             BindingClassLoader loader = new BindingClassLoader(CudaDrivers.class.getClassLoader());
             try {
@@ -80,7 +86,8 @@ public final class CudaDrivers {
                 constructor.setAccessible(true);
                 binding = constructor;
             } catch (ReflectiveOperationException | LinkageError e) {
-                throw noDriver(e);
+                refusal = noDriver(e);
+                throw refusal;
             } finally {
                 loader.deleteCopies();
             }

@@ -22,6 +22,11 @@ public final class GpuUnavailableException extends RuntimeException {
         this.failure = failure;
     }
 
+    /** The same refusal for another caller, with a stack trace of its own. */
+    GpuUnavailableException again() {
+        return new GpuUnavailableException(failure, super.getMessage(), this);
+    }
+
     public GpuFailure failure() {
         return failure;
     }

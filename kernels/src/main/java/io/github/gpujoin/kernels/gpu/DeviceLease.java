@@ -52,6 +52,14 @@ final class DeviceLease {
     private boolean running;
     private boolean lost;
 
+    /** Null where the driver was given. */
+    private DeviceClaim claim;
+
+    /** Guards the control words against being read after they are freed. */
+    private final Object controlLock = new Object();
+
+    private boolean controlFreed;
+
     /**
      * The lease of a device, made by the first who asks; each asker releases it once.
      *
@@ -60,13 +68,27 @@ final class DeviceLease {
     static DeviceLease acquire(int device, MemoryBudget budget) {
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
-            if (lease == null || lease.isLost()) {
-                lease = new DeviceLease(CudaDrivers.open(device), budget);
+            if (lease == null) {
+                lease = open(device, budget);
                 SHARED.put(device, lease);
+            } else if (lease.isLost()) {
+                throw DeviceClaim.lost(device);
             } else {
                 lease.retain();
             }
             return lease;
+        }
+    }
+
+    private static DeviceLease open(int device, MemoryBudget budget) {
+        DeviceClaim claim = DeviceClaim.take(device);
+        try {
+            DeviceLease lease = new DeviceLease(CudaDrivers.open(device), budget);
+            lease.claim = claim;
+            return lease;
+        } catch (Throwable e) {
+            claim.release();
+            throw e;
         }
     }
 
@@ -136,6 +158,19 @@ final class DeviceLease {
     /** Counts up while the kernel waits for work. */
     long heartbeat() {
         return OrderedMemory.getLongAcquire(control + CONTROL_HEARTBEAT_OFFSET);
+    }
+
+    /** As {@link #heartbeat}, for any thread at any time; 0 where the device is closed. */
+    long heartbeatIfOpen() {
+        synchronized (controlLock) {
+            return controlFreed ? 0 : heartbeat();
+        }
+    }
+
+    /** Gives the device up: its kernel no longer gets on. */
+    synchronized void lose() {
+        lost = true;
+        running = false;
     }
 
     /** How often the kernel stood still; steps did not move in between. */
@@ -288,8 +323,18 @@ final class DeviceLease {
         if (lost) {
             buffers.abandon();
         } else {
-            buffers.close();
+            synchronized (controlLock) {
+                controlFreed = true;
+                buffers.close();
+            }
             driver.close();
+        }
+        if (claim != null) {
+            if (lost) {
+                claim.keepAsLost();
+            } else {
+                claim.release();
+            }
         }
     }
 

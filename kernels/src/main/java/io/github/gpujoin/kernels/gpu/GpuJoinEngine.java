@@ -271,6 +271,11 @@ public final class GpuJoinEngine implements JoinEngine {
         return lease.memory().use();
     }
 
+    /** Counts up while the device's kernel waits for work; 0 once the device is closed. */
+    public long kernelHeartbeat() {
+        return lease.heartbeatIfOpen();
+    }
+
     @Override
     public EngineStats stats() {
         long tableBytes =

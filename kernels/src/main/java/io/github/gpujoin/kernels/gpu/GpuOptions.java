@@ -33,6 +33,18 @@ public record GpuOptions(
         }
     }
 
+    public GpuOptions withDevice(int device) {
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+    }
+
+    public GpuOptions withMemory(MemoryBudget memory) {
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+    }
+
+    public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+    }
+
     public static GpuOptions defaults() {
         return new GpuOptions(
                 0, 32, 16 << 10, MemoryBudget.byMachine(), TimeUnit.SECONDS.toNanos(30));

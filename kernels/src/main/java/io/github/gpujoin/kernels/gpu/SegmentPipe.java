@@ -207,6 +207,8 @@ final class SegmentPipe {
             pausesSeen = lease.pauses();
             progressed();
         } else if (now - lastProgressNs > stallTimeoutNs) {
+            // Others must not wait as long to learn the same.
+            lease.lose();
             throw new GpuUnavailableException(
                     GpuFailure.KERNEL_STALLED,
                     "a step ends in time: waitedNs="

@@ -1,0 +1,95 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.region.Memory;
+import java.nio.ByteBuffer;
+
+/**
+ * Single result rows as bytes, so that rows of different engines can be compared.
+ *
+ * <pre>
+ *  int32 probeRow | fixed payload columns, each at its width | int64 carriedRef for each that carries
+ * </pre>
+ *
+ * <p>{@link #content} follows the references, which only mean something to one engine.
+ */
+final class ResultRowBytes {
+
+    private final int dimensions;
+    private final int fixedBytes;
+    private final int lengthBytes;
+
+    ResultRowBytes(JoinSpec spec) {
+        ResultLayout layout = new ResultLayout(spec, 1);
+        int fixed = Integer.BYTES;
+        int carried = 0;
+        this.dimensions = spec.dimensions().size();
+        for (int d = 0; d < dimensions; d++) {
+            for (int p = 0; p < layout.payloadCount(d); p++) {
+                fixed += layout.payloadWidth(d, p);
+            }
+            carried += layout.carriedOffset(d) < 0 ? 0 : Long.BYTES;
+        }
+        this.fixedBytes = fixed;
+        this.lengthBytes = fixed + carried;
+    }
+
+    int lengthBytes() {
+        return lengthBytes;
+    }
+
+    /** Writes a row of a batch at an offset of the array. */
+    void write(ResultBatch batch, int row, byte[] target, int offset) {
+        ResultLayout layout = batch.layout();
+        long to = Memory.BYTES + offset;
+        Memory.putInt(target, to, batch.probeRow(row));
+        to += Integer.BYTES;
+        for (int d = 0; d < dimensions; d++) {
+            for (int p = 0; p < layout.payloadCount(d); p++) {
+                int width = layout.payloadWidth(d, p);
+                long from = batch.payloadAddress(d, p) + (long) width * row;
+                Memory.copy(null, from, target, to, width);
+                to += width;
+            }
+        }
+        for (int d = 0; d < dimensions; d++) {
+            if (layout.carriedOffset(d) >= 0) {
+                Memory.putLong(target, to, Memory.getLong(batch.carriedAddress(d) + 8L * row));
+                to += Long.BYTES;
+            }
+        }
+    }
+
+    static int probeRow(byte[] source, int offset) {
+        return Memory.getInt(source, Memory.BYTES + offset);
+    }
+
+    /** The row with carried bytes in place of references, whose engine must still be open. */
+    ByteBuffer content(byte[] source, int offset) {
+        int carriedBytes = 0;
+        for (int at = fixedBytes; at < lengthBytes; at += Long.BYTES) {
+            carriedBytes += carriedLength(reference(source, offset + at));
+        }
+        ByteBuffer content = ByteBuffer.allocate(fixedBytes + carriedBytes);
+        content.put(source, offset, fixedBytes);
+        for (int at = fixedBytes; at < lengthBytes; at += Long.BYTES) {
+            long reference = reference(source, offset + at);
+            int length = carriedLength(reference);
+            long to = Memory.BYTES + content.position();
+            Memory.copy(null, reference, content.array(), to, length);
+            content.position(content.position() + length);
+        }
+        return content.flip();
+    }
+
+    private static long reference(byte[] source, int offset) {
+        return Memory.getLong(source, Memory.BYTES + offset);
+    }
+
+    /** Bytes of a carried row and of the length in front of it. */
+    private static int carriedLength(long reference) {
+        return Integer.BYTES + Memory.getInt(reference);
+    }
+}

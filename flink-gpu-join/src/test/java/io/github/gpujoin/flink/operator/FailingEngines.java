@@ -1,0 +1,137 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Engines that work for a number of calls and then fail as a lost device does, for good. They load
+ * chunks in reverse, so that they give the results of a row in another order than others do.
+ */
+final class FailingEngines implements JoinEngineFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int goodCalls;
+    private int calls;
+
+    /**
+     * @param goodCalls that all engines together carry out
+     */
+    FailingEngines(int goodCalls) {
+        this.goodCalls = goodCalls;
+    }
+
+    boolean hasFailed() {
+        return calls > goodCalls;
+    }
+
+    private void call() {
+        if (calls++ >= goodCalls) {
+            throw new GpuUnavailableException(
+                    GpuFailure.DEVICE_LOST, "told to fail: goodCalls=" + goodCalls);
+        }
+    }
+
+    @Override
+    public String engineName() {
+        return "failing";
+    }
+
+    @Override
+    public JoinEngine create(JoinSpec spec) {
+        call();
+        return new Engine(new ReferenceJoinEngineFactory().create(spec));
+    }
+
+    private final class Engine implements JoinEngine {
+
+        private record Build(int dimension, Chunk chunk) {}
+
+        private final JoinEngine inner;
+        private final List<Build> builds = new ArrayList<>();
+
+        Engine(JoinEngine inner) {
+            this.inner = inner;
+        }
+
+        @Override
+        public JoinSpec spec() {
+            return inner.spec();
+        }
+
+        @Override
+        public EngineState state() {
+            return inner.state();
+        }
+
+        @Override
+        public void submitBuild(int dimension, Chunk chunk) {
+            inner.state().require(EngineState.LOADING);
+            EngineChecks.buildSide(spec(), dimension, chunk);
+            call();
+            builds.add(new Build(dimension, chunk));
+        }
+
+        @Override
+        public void finishBuild() {
+            inner.state().require(EngineState.LOADING);
+            call();
+            Collections.reverse(builds);
+            builds.forEach(build -> inner.submitBuild(build.dimension, build.chunk));
+            inner.finishBuild();
+        }
+
+        @Override
+        public boolean submitProbe(Chunk chunk, int firstRow) {
+            boolean taken = inner.submitProbe(chunk, firstRow);
+            call();
+            return taken;
+        }
+
+        @Override
+        public ResultBatch poll() {
+            inner.state().require(EngineState.JOINING);
+            call();
+            return inner.poll();
+        }
+
+        @Override
+        public int inFlight() {
+            return inner.inFlight();
+        }
+
+        @Override
+        public List<PendingProbe> snapshot() {
+            return inner.snapshot();
+        }
+
+        @Override
+        public void restore(List<PendingProbe> pending) {
+            inner.restore(pending);
+            call();
+        }
+
+        @Override
+        public EngineStats stats() {
+            return inner.stats();
+        }
+
+        @Override
+        public void close() {
+            inner.close();
+        }
+    }
+}
