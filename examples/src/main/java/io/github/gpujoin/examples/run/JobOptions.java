@@ -32,7 +32,8 @@ public final class JobOptions {
     @Option(
             names = "--engine",
             paramLabel = "ENGINE",
-            description = "engine that joins: auto, cpu or reference")
+            description =
+                    "engine that joins: auto (the GPU where there is one), gpu, cpu or reference")
     private GpuJoinOptions.Engine engine;
 
     @Option(

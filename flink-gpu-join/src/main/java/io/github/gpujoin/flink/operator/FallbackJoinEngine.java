@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -24,6 +25,7 @@ import org.apache.flink.util.ExceptionUtils;
  * <p>The second engine's tables are made from the build log. What is pending is counted here, not
  * asked of an engine that failed. An engine that fails in the middle of a fact row has handed out
  * some of its results; the second one starts the row over, and those are dropped from what it says.
+ * Groups that an engine failed with are lost, so that the job starts over from its last checkpoint.
  *
  * <pre>
  *   create ----- refused --> standby
@@ -65,6 +67,10 @@ final class FallbackJoinEngine implements JoinEngine {
     private RepeatFilter repeats;
 
     private boolean mustReplay;
+
+    /** Whether groups hold facts that are no longer pending, and that no snapshot covers. */
+    private boolean hasUntaken;
+
     private volatile long probeRows;
     private volatile long resultRows;
 
@@ -223,7 +229,21 @@ final class FallbackJoinEngine implements JoinEngine {
         if (begunRows != null) {
             begunRows.handedOut(batch);
         }
+        hasUntaken = spec.aggregates();
         return batch;
+    }
+
+    @Override
+    public boolean awaitsTake() {
+        return engine.awaitsTake();
+    }
+
+    @Override
+    public GroupRows takeGroups() {
+        GroupRows groups = orTakeOver(() -> engine.takeGroups());
+        resultRows += groups.rowCount();
+        hasUntaken = !pending.isEmpty();
+        return groups;
     }
 
     /**
@@ -243,6 +263,10 @@ final class FallbackJoinEngine implements JoinEngine {
     private void takeOver(GpuUnavailableException e) {
         BegunRows begun = begunRows;
         giveUp(e);
+        if (hasUntaken) {
+            throw new IllegalStateException(
+                    "groups that a failed device held come again from the last checkpoint only", e);
+        }
         RepeatFilter filter = new RepeatFilter(spec, begun.counts());
         JoinEngine next = standby.create(spec);
         try {

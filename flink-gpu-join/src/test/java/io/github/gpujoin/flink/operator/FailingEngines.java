@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -106,6 +107,17 @@ final class FailingEngines implements JoinEngineFactory {
             inner.state().require(EngineState.JOINING);
             call();
             return inner.poll();
+        }
+
+        @Override
+        public boolean awaitsTake() {
+            return inner.awaitsTake();
+        }
+
+        @Override
+        public GroupRows takeGroups() {
+            call();
+            return inner.takeGroups();
         }
 
         @Override

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
@@ -24,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FallbackJoinEngineTest {
 
@@ -159,6 +163,38 @@ class FallbackJoinEngineTest {
             assertThatThrownBy(engine::poll).isInstanceOf(GpuUnavailableException.class);
         }
         assertThat(fallbacks).isEmpty();
+    }
+
+    @ParameterizedTest(name = "fails after {0} batches")
+    @ValueSource(ints = {0, 1})
+    void shouldStartOverWhereGroupsAreLost(int batches) throws Exception {
+        JoinSpec rows = JoinScenario.spec();
+        JoinSpec spec =
+                new JoinSpec(
+                        rows.factSchema(),
+                        rows.dimensions(),
+                        List.of(),
+                        new Aggregation(List.of(), List.of(new Aggregate(List.of()))));
+        JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0).fact(2, 0);
+        Chunk build = scenario.buildChunks().get(0);
+        // create, submitBuild, finishBuild, submitProbe
+        FailingEngines failing = new FailingEngines(4 + batches);
+        try (FallbackJoinEngine engine =
+                new FallbackJoinEngine(
+                        spec, failing, CPU, into -> into.submitBuild(0, build), e -> {})) {
+            engine.submitBuild(0, build);
+            engine.finishBuild();
+            engine.submitProbe(scenario.factChunks().get(0), 0);
+            engine.poll();
+            if (batches == 0) {
+                assertThat(engine.takeGroups().rowCount()).isEqualTo(1);
+            } else {
+                assertThatIllegalStateException()
+                        .isThrownBy(engine::takeGroups)
+                        .withMessageContaining("from the last checkpoint");
+            }
+            assertThat(failing.hasFailed()).isTrue();
+        }
     }
 
     @Test
