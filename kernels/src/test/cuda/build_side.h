@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "../../main/cuda/engine/table.h"
+#include "../../main/cuda/engine/build.h"
 #include "test_support.h"
 
 namespace gpujoin {
@@ -14,33 +14,63 @@ constexpr uint32_t ROW_BYTES = 24;  // key, next, 4-byte payload, 8-byte payload
 constexpr uint32_t NARROW_OFFSET = 12;
 constexpr uint32_t WIDE_OFFSET = 16;
 
+constexpr uint32_t RUN_SHIFT = 6;
+
 // A build side with its table.
 struct BuildSide {
     std::vector<int64_t> keys;
+    std::vector<uint64_t> runWords;
+    std::vector<uint64_t> runs;
+    std::vector<BuildColumn> columns;
+    BuildRuns build{};
     std::vector<uint64_t> rows;
     std::vector<KeySlot> slots;
-    std::vector<uint64_t> groupedRows;
     Dimension dimension{};
     bool semi;
 
-    BuildSide(std::vector<int64_t> buildKeys, TableKind kind, bool semi = false)
+    // Keys stand in the runs at that width.
+    BuildSide(std::vector<int64_t> buildKeys, TableKind kind, bool semi = false,
+              uint32_t keyBytes = 8)
         : keys(buildKeys), semi(semi) {
         uint32_t count = static_cast<uint32_t>(keys.size());
-        rows.assign(uint64_t{count} * ROW_BYTES / 8 + 1, 0);
-        slots.assign(2 * count + 1, KeySlot{0, NO_ROW, NO_ROW});
-        std::memset(slots.data(), 0xFF, slots.size() * sizeof(KeySlot));
-        dimension.slots = reinterpret_cast<uint64_t>(slots.data());
-        dimension.rows = reinterpret_cast<uint64_t>(rows.data());
+        fillRuns(count, keyBytes);
         dimension.rowBytes = ROW_BYTES;
-        dimension.slotCount = count == 0 ? 0 : 2 * count;
+        dimension.slotCount = 2 * count;
         dimension.tableKind = kind;
-        for (uint32_t row = 0; row < count; row++) {
-            unsigned char* at = rowAt(dimension, row);
-            std::memcpy(at, &keys[row], 8);
-            std::memcpy(at + NARROW_OFFSET, &row, 4);
-            uint64_t wide = uint64_t{row} << 32 | 7;
-            std::memcpy(at + WIDE_OFFSET, &wide, 8);
+        rows.assign(uint64_t{2 * count + 1} * ROW_BYTES / 8, ~uint64_t{0});
+        dimension.rows = reinterpret_cast<uint64_t>(rows.data());
+        slots.resize(2 * count + 1);
+        std::memset(slots.data(), 0xFF, slots.size() * sizeof(KeySlot));
+        dimension.slots =
+            reinterpret_cast<uint64_t>(kind == TABLE_UNIQUE ? static_cast<void*>(rows.data())
+                                                            : slots.data());
+    }
+
+    // Key, narrow payload (the row's number), wide payload, each as a column of a run.
+    void fillRuns(uint32_t count, uint32_t keyBytes) {
+        constexpr uint32_t RUN_ROWS = 1u << RUN_SHIFT;
+        uint32_t runBytes = RUN_ROWS * (keyBytes + 4 + 8);
+        columns = {{0, ROW_KEY_OFFSET, keyBytes, 0},
+                   {RUN_ROWS * keyBytes, NARROW_OFFSET, 4, 0},
+                   {RUN_ROWS * (keyBytes + 4), WIDE_OFFSET, 8, 0}};
+        uint32_t runCount = (count + RUN_ROWS - 1) / RUN_ROWS;
+        runWords.resize(uint64_t{runCount} * runBytes / 8);
+        for (uint32_t run = 0; run < runCount; run++) {
+            runs.push_back(reinterpret_cast<uint64_t>(runWords.data()) + uint64_t{run} * runBytes);
         }
+        build = {reinterpret_cast<uint64_t>(runs.data()),
+                 reinterpret_cast<uint64_t>(columns.data()), RUN_SHIFT, 3};
+        for (uint32_t row = 0; row < count; row++) {
+            uint64_t wide = uint64_t{row} << 32 | 7;
+            put(columns[0], row, &keys[row]);
+            put(columns[1], row, &row);
+            put(columns[2], row, &wide);
+        }
+    }
+
+    void put(const BuildColumn& column, uint32_t row, const void* value) {
+        std::memcpy(const_cast<unsigned char*>(buildValue(build, column, row)), value,
+                    column.widthBytes);
     }
 
     // Calls `work(row)` for every row, from several threads at once.
@@ -67,8 +97,8 @@ struct BuildSide {
         } else {
             forEachRow(threads, [this, &repeats](uint32_t row) {
                 if (dimension.tableKind == TABLE_CHAINED) {
-                    insertChained(dimension, row);
-                } else if (!insertUnique(dimension, row)) {
+                    insertChained(dimension, build, row);
+                } else if (!insertUnique(dimension, build, row)) {
                     repeats++;
                 }
             });
@@ -78,21 +108,17 @@ struct BuildSide {
 
     void group(uint32_t threads) {
         std::vector<GroupPlace> places(keys.size());
-        forEachRow(threads, [&](uint32_t row) { places[row] = joinGroup(dimension, row); });
+        forEachRow(threads, [&](uint32_t row) { places[row] = joinGroup(dimension, build, row); });
         uint32_t nextRow = 0;
         for (uint32_t slot = 0; slot < dimension.slotCount; slot++) {
             placeGroup(dimension, slot, &nextRow);
         }
         REQUIRE(nextRow == keys.size());
-        groupedRows.resize(rows.size());
-        unsigned char* target = reinterpret_cast<unsigned char*>(groupedRows.data());
-        forEachRow(threads, [&](uint32_t row) {
-            moveToGroup(dimension, row, places[row], target);
-        });
-        dimension.rows = reinterpret_cast<uint64_t>(target);
+        forEachRow(threads,
+                   [&](uint32_t row) { writeToGroup(dimension, build, row, places[row]); });
     }
 
-    // What the build side held at that row before any grouping: its narrow payload.
+    // Which row came as this row of the table: its narrow payload.
     uint32_t origin(uint32_t row) {
         return *reinterpret_cast<uint32_t*>(rowAt(dimension, row) + NARROW_OFFSET);
     }

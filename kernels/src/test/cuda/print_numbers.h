@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "../../main/cuda/engine/build.h"
 #include "../../main/cuda/engine/serve.h"
 
 namespace gpujoin {
@@ -62,6 +63,15 @@ inline void printLayout() {
     FIELD(Tickets, held);
     SIZE(KeySlot);
     SIZE(GroupPlace);
+    SIZE(BuildRuns);
+    FIELD(BuildRuns, runs);
+    FIELD(BuildRuns, columns);
+    FIELD(BuildRuns, runShift);
+    FIELD(BuildRuns, columnCount);
+    SIZE(BuildColumn);
+    FIELD(BuildColumn, runOffset);
+    FIELD(BuildColumn, rowOffset);
+    FIELD(BuildColumn, widthBytes);
     SIZE(Plan);
     FIELD(Plan, segments);
     FIELD(Plan, scratch);

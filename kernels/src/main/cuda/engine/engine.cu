@@ -1,5 +1,6 @@
 // Kernels of the join engine: loops around the functions of the headers beside this file.
 
+#include "build.h"
 #include "serve.h"
 
 namespace gpujoin {
@@ -62,32 +63,33 @@ extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
 // The build kernels take every so-many-th row, or slot, in each thread.
 
 // Inserts rows into a unique-key table; counts those whose key was there already.
-extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, uint64_t rowCount,
-                                                 unsigned long long* repeats) {
+extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const BuildRuns* build,
+                                                 uint64_t rowCount, unsigned long long* repeats) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        if (!insertUnique(*table, static_cast<uint32_t>(row))) {
+        if (!insertUnique(*table, *build, static_cast<uint32_t>(row))) {
             atomicAdd(repeats, 1ull);
         }
     }
 }
 
 // Inserts rows into a head-and-chain table.
-extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, uint64_t rowCount) {
+extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const BuildRuns* build,
+                                                  uint64_t rowCount) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        insertChained(*table, static_cast<uint32_t>(row));
+        insertChained(*table, *build, static_cast<uint32_t>(row));
     }
 }
 
-extern "C" __global__ void gpujoin_group_join(const Dimension* table, uint64_t rowCount,
-                                              GroupPlace* places) {
+extern "C" __global__ void gpujoin_group_join(const Dimension* table, const BuildRuns* build,
+                                              uint64_t rowCount, GroupPlace* places) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        places[row] = joinGroup(*table, static_cast<uint32_t>(row));
+        places[row] = joinGroup(*table, *build, static_cast<uint32_t>(row));
     }
 }
 
@@ -104,12 +106,12 @@ extern "C" __global__ void gpujoin_group_place(const Dimension* table, uint32_t*
     }
 }
 
-extern "C" __global__ void gpujoin_group_move(const Dimension* table, uint64_t rowCount,
-                                              const GroupPlace* places, unsigned char* target) {
+extern "C" __global__ void gpujoin_group_write(const Dimension* table, const BuildRuns* build,
+                                               uint64_t rowCount, const GroupPlace* places) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        moveToGroup(*table, static_cast<uint32_t>(row), places[row], target);
+        writeToGroup(*table, *build, static_cast<uint32_t>(row), places[row]);
     }
 }
 

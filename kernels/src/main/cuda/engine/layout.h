@@ -89,7 +89,8 @@ static_assert(offsetof(Control, heartbeat) == 64);
 
 enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED = 2 };
 
-// A build row in device memory; a row is a multiple of 8 bytes.
+// A build row in device memory; a row is a multiple of 8 bytes. `next` links the rows of a chain; in
+// a table whose slots are rows, it says whether the slot is taken.
 //
 //   0       8       12                    rowBytes
 //   +-------+-------+---------------------+
@@ -108,15 +109,9 @@ struct alignas(16) KeySlot {
 };
 static_assert(sizeof(KeySlot) == 16);
 
-// Where a row goes when rows are grouped by key.
-struct GroupPlace {
-    uint32_t slot;
-    uint32_t rank;
-};
-static_assert(sizeof(GroupPlace) == 8);
-
-// The table of one dimension. Kinds UNIQUE and GROUPED: slots is KeySlot[slotCount]. Kind CHAINED:
-// slots is uint32_t[slotCount], the first row of each slot, and rows are linked by `next`.
+// The table of one dimension. Kind UNIQUE: slots and rows are the same, slotCount rows of which an
+// empty one has NO_ROW as `next`. Kind CHAINED: slots is uint32_t[slotCount], the first row of each
+// slot, and rows are linked by `next`. Kind GROUPED: slots is KeySlot[slotCount].
 struct Dimension {
     uint64_t slots;
     uint64_t rows;

@@ -1,6 +1,6 @@
-// The tables: insertion, by any number of threads at once, and lookup, once all are in.
+// The tables, and lookup in them; build.h makes them.
 //
-// UNIQUE   open addressing; a key has one row.
+// UNIQUE   open addressing where the slots are the rows; a key has one row, found in one place.
 // CHAINED  head-and-chain: preallocated heads and rows, one exchange an insert (Thostrup et al.,
 //          "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
 // GROUPED  open addressing over rows grouped by key, so that a key's matches are counted and any
@@ -18,8 +18,8 @@ struct Matches {
     uint32_t count;
 };
 
-GPUJOIN_HD inline unsigned char* rowAt(const Dimension& table, uint32_t row) {
-    return reinterpret_cast<unsigned char*>(table.rows) + uint64_t{table.rowBytes} * row;
+GPUJOIN_HD inline unsigned char* rowAt(const Dimension& table, uint64_t row) {
+    return reinterpret_cast<unsigned char*>(table.rows) + table.rowBytes * row;
 }
 
 GPUJOIN_HD inline int64_t rowKey(const Dimension& table, uint32_t row) {
@@ -34,79 +34,6 @@ GPUJOIN_HD inline KeySlot* keySlots(const Dimension& table) {
     return reinterpret_cast<KeySlot*>(table.slots);
 }
 
-GPUJOIN_HD inline void insertChained(const Dimension& table, uint32_t row) {
-    uint32_t* heads = reinterpret_cast<uint32_t*>(table.slots);
-    uint32_t slot = hashSlot(keyHash(rowKey(table, row)), table.slotCount);
-    rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
-}
-
-// The slot of the row's key, taken by this row where no other row of the key was first: then
-// `isFirst`. Slots start filled with ones, at least one more than there are keys. Keys are compared
-// in the rows, which were complete before any insert began, so a slot may be seen taken before its
-// key is written.
-GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, uint32_t row, bool& isFirst) {
-    KeySlot* slots = keySlots(table);
-    int64_t key = rowKey(table, row);
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
-    while (true) {
-        // a load first: an exchange of a slot that is taken would only keep others from it
-        uint32_t found = loadRelaxedDevice(&slots[slot].first);
-        if (found == NO_ROW) {
-            found = compareExchangeRelaxedDevice(&slots[slot].first, NO_ROW, row);
-        }
-        isFirst = found == NO_ROW;
-        if (isFirst) {
-            slots[slot].key = key;
-            return slot;
-        }
-        if (rowKey(table, found) == key) {
-            return slot;
-        }
-        slot = slot + 1 == table.slotCount ? 0 : slot + 1;
-    }
-}
-
-// False where the key is there already; the table keeps the row that came first.
-GPUJOIN_HD inline bool insertUnique(const Dimension& table, uint32_t row) {
-    bool isFirst;
-    uint32_t slot = takeSlot(table, row, isFirst);
-    if (isFirst) {
-        keySlots(table)[slot].count = 1;
-    }
-    return isFirst;
-}
-
-// Grouping, first pass: finds each row's group and its rank there. Counts start at all ones, that
-// is -1, like the rest of a slot.
-GPUJOIN_HD inline GroupPlace joinGroup(const Dimension& table, uint32_t row) {
-    bool isFirst;
-    uint32_t slot = takeSlot(table, row, isFirst);
-    uint32_t rank = fetchAddRelaxedDevice(&keySlots(table)[slot].count, 1u) + 1;
-    return GroupPlace{slot, rank};
-}
-
-// Second pass, over slots: gives the slot's group its rows and returns its size.
-GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
-    KeySlot& group = keySlots(table)[slot];
-    if (group.first == NO_ROW) {
-        return 0;
-    }
-    group.count += 1;
-    group.first = fetchAddRelaxedDevice(nextRow, group.count);
-    return group.count;
-}
-
-// Third pass: copies a row to its group's place among `target` rows.
-GPUJOIN_HD inline void moveToGroup(const Dimension& table, uint32_t row, GroupPlace place,
-                                   unsigned char* target) {
-    uint64_t to = uint64_t{keySlots(table)[place.slot].first} + place.rank;
-    const uint64_t* from = reinterpret_cast<const uint64_t*>(rowAt(table, row));
-    uint64_t* words = reinterpret_cast<uint64_t*>(target + to * table.rowBytes);
-    for (uint32_t i = 0; i < table.rowBytes / 8; i++) {
-        words[i] = from[i];
-    }
-}
-
 GPUJOIN_HD inline KeySlot loadSlot(const KeySlot* slot) {
 #if defined(__CUDA_ARCH__)
     // One 16-byte load; tables do not change while a probing kernel runs.
@@ -118,6 +45,31 @@ GPUJOIN_HD inline KeySlot loadSlot(const KeySlot* slot) {
 #else
     return *slot;
 #endif
+}
+
+template <typename T>
+GPUJOIN_HD inline T loadOnce(const T* at) {
+#if defined(__CUDA_ARCH__)
+    return __ldg(at);
+#else
+    return *at;
+#endif
+}
+
+GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
+    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    while (true) {
+        const unsigned char* row = rowAt(table, slot);
+        int64_t found = loadOnce(reinterpret_cast<const int64_t*>(row + ROW_KEY_OFFSET));
+        uint32_t taken = loadOnce(reinterpret_cast<const uint32_t*>(row + ROW_NEXT_OFFSET));
+        if (taken == NO_ROW) {
+            return Matches{NO_ROW, 0};
+        }
+        if (found == key) {
+            return Matches{slot, 1};
+        }
+        slot = slot + 1 == table.slotCount ? 0 : slot + 1;
+    }
 }
 
 GPUJOIN_HD inline Matches findInSlots(const Dimension& table, int64_t key) {
@@ -157,7 +109,14 @@ GPUJOIN_HD inline Matches findMatches(const Dimension& table, int64_t key) {
     if (table.slotCount == 0) {
         return Matches{NO_ROW, 0};
     }
-    return table.tableKind == TABLE_CHAINED ? findInChain(table, key) : findInSlots(table, key);
+    switch (table.tableKind) {
+        case TABLE_UNIQUE:
+            return findInRows(table, key);
+        case TABLE_CHAINED:
+            return findInChain(table, key);
+        default:
+            return findInSlots(table, key);
+    }
 }
 
 // The build row of the match of that number, counted from 0.

@@ -1,7 +1,8 @@
 package io.github.gpujoin.kernels.binding;
 
 /**
- * One device through the CUDA driver: memory, copies and kernel launches on one stream of its own.
+ * One device through the CUDA driver: memory, copies and kernel launches on one stream of its own,
+ * and copies that run beside them on another.
  *
  * <p>Addresses are unified: what {@link #allocatePinned} gives is valid for the CPU and for
  * kernels. Any thread may call; calls that free or copy memory may wait for running kernels, so a
@@ -33,6 +34,17 @@ public interface CudaDriver extends AutoCloseable {
 
     /** Copies after all that was launched, and waits for the copy. */
     void copyToHost(long hostAddress, long deviceAddress, long lengthBytes);
+
+    /**
+     * Queues a copy from pinned memory, which runs beside launched kernels and after the copies
+     * that were started before it.
+     */
+    void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes);
+
+    /**
+     * Waits for all started copies, those of other threads too; what is launched next sees them.
+     */
+    void awaitCopies();
 
     /** Fills after all that was launched; what is launched next sees it. */
     void fillDevice(long deviceAddress, byte value, long lengthBytes);

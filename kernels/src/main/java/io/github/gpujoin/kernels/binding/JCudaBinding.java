@@ -29,10 +29,12 @@ final class JCudaBinding implements CudaDriver {
     private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
     private final CUstream stream = new CUstream();
+    private final CUstream copyStream = new CUstream();
     private final Map<String, CUfunction> kernels = new HashMap<>();
     private boolean hasContext;
     private boolean hasModule;
     private boolean hasStream;
+    private boolean hasCopyStream;
 
     /** An address that JCuda takes for a device pointer. */
     private static final class DeviceAddress extends CUdeviceptr {
@@ -85,6 +87,10 @@ final class JCudaBinding implements CudaDriver {
                     JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING),
                     "cuStreamCreate");
             hasStream = true;
+            check(
+                    JCudaDriver.cuStreamCreate(copyStream, CUstream_flags.CU_STREAM_NON_BLOCKING),
+                    "cuStreamCreate");
+            hasCopyStream = true;
         } catch (Throwable e) {
             close();
             throw e;
@@ -200,6 +206,24 @@ final class JCudaBinding implements CudaDriver {
         synchronize();
     }
 
+    @Override
+    public void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
+        enter();
+        check(
+                JCudaDriver.cuMemcpyHtoDAsync(
+                        new DeviceAddress(deviceAddress),
+                        new HostAddress(pinnedAddress),
+                        lengthBytes,
+                        copyStream),
+                "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+    }
+
+    @Override
+    public void awaitCopies() {
+        enter();
+        check(JCudaDriver.cuStreamSynchronize(copyStream), "cuStreamSynchronize");
+    }
+
     private void synchronize() {
         check(JCudaDriver.cuStreamSynchronize(stream), "cuStreamSynchronize");
     }
@@ -252,6 +276,9 @@ final class JCudaBinding implements CudaDriver {
         // Results are not checked: on a lost device these fail, and there is nothing left to do.
         if (hasContext) {
             JCudaDriver.cuCtxSetCurrent(context);
+            if (hasCopyStream) {
+                JCudaDriver.cuStreamDestroy(copyStream);
+            }
             if (hasStream) {
                 JCudaDriver.cuStreamDestroy(stream);
             }

@@ -1,6 +1,5 @@
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
@@ -11,9 +10,9 @@ import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -37,8 +36,7 @@ public final class GpuJoinEngine implements JoinEngine {
     private final DeviceLease lease;
     private final Buffers buffers;
     private final FactSegments facts;
-    private final List<BuildStaging> staging = new ArrayList<>();
-    private final List<GpuTable> tables = new ArrayList<>();
+    private final GpuTables tables;
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
     private SegmentPipe pipe;
     private ResultBatch emptyBatch;
@@ -90,9 +88,7 @@ public final class GpuJoinEngine implements JoinEngine {
             lease.release();
             throw e;
         }
-        for (DimensionSpec dimension : spec.dimensions()) {
-            staging.add(new BuildStaging(new BuildRowLayout(dimension)));
-        }
+        this.tables = new GpuTables(spec, lease, options);
     }
 
     @Override
@@ -109,7 +105,7 @@ public final class GpuJoinEngine implements JoinEngine {
     public void submitBuild(int dimension, Chunk chunk) {
         state.require(EngineState.LOADING);
         EngineChecks.buildSide(spec, dimension, chunk);
-        orFail(() -> staging.get(dimension).append(chunk));
+        orFail(() -> allOrNothing(() -> tables.append(dimension, chunk)));
         buildRows += chunk.rowCount();
         buildBytes += EngineChecks.payloadBytes(chunk);
     }
@@ -117,28 +113,29 @@ public final class GpuJoinEngine implements JoinEngine {
     @Override
     public void finishBuild() {
         state.require(EngineState.LOADING);
-        orFail(() -> lease.whileStopped(options.stallTimeoutNs(), this::allocate));
+        orFail(() -> allOrNothing(this::buildTables));
         state = state.to(EngineState.JOINING);
     }
 
-    /** All or nothing: where something does not fit, others get back what did. */
-    private void allocate() {
-        try {
-            buildTables();
-            openPipe();
-        } catch (Throwable e) {
-            tables.clear();
-            freeDevice();
-            throw e;
-        }
+    private void buildTables() {
+        tables.flush();
+        lease.whileStopped(
+                options.stallTimeoutNs(),
+                () -> {
+                    tables.build();
+                    openPipe();
+                });
     }
 
-    private void buildTables() {
-        for (int d = 0; d < staging.size(); d++) {
-            boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
-            BuildStaging rows = staging.get(d);
-            tables.add(GpuTableBuilder.build(lease, buffers, rows, once, options.stallTimeoutNs()));
-            rows.closeRows();
+    /** Where something does not fit, others get back what did. */
+    private void allOrNothing(Runnable allocation) {
+        try {
+            allocation.run();
+        } catch (GpuUnavailableException e) {
+            if (e.failure() == GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
+            }
+            throw e;
         }
     }
 
@@ -147,7 +144,7 @@ public final class GpuJoinEngine implements JoinEngine {
         int segmentBytes = facts.lengthBytes(options.segmentRows());
         SegmentSlots slots = new SegmentSlots(buffers, options.slots(), segmentBytes, layout);
         plan = lease.takePlan();
-        new JoinPlan(spec, facts, layout, tables, false)
+        new JoinPlan(spec, facts, layout, tables.tables(), false)
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
         emptyBatch = new ResultBatch(layout, slots.resultAddress(0, 0));
@@ -256,7 +253,7 @@ public final class GpuJoinEngine implements JoinEngine {
 
     /** Which table each dimension has; empty while LOADING. */
     List<TableKind> tableKinds() {
-        return tables.stream().map(GpuTable::kind).toList();
+        return tables.tables().stream().map(GpuTable::kind).toList();
     }
 
     /** Device time of all steps polled, summed over blocks; 0 while LOADING. */
@@ -278,10 +275,7 @@ public final class GpuJoinEngine implements JoinEngine {
 
     @Override
     public EngineStats stats() {
-        long tableBytes =
-                tables.stream().mapToLong(GpuTable::lengthBytes).sum()
-                        + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
-        return new EngineStats(buildRows, buildBytes, tableBytes, probeRows, resultRows);
+        return new EngineStats(buildRows, buildBytes, tables.lengthBytes(), probeRows, resultRows);
     }
 
     @Override
@@ -291,13 +285,14 @@ public final class GpuJoinEngine implements JoinEngine {
         }
         state = state.to(EngineState.CLOSED);
         queue.clear();
-        staging.forEach(BuildStaging::close);
+        tables.close();
         try {
             if (pipe != null) {
                 pipe.awaitSteps();
             }
             lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
         } catch (GpuUnavailableException e) {
+            tables.abandonDevice();
             buffers.abandon();
         } finally {
             lease.release();
@@ -305,6 +300,7 @@ public final class GpuJoinEngine implements JoinEngine {
     }
 
     private void freeDevice() {
+        tables.freeDevice();
         buffers.close();
         if (plan >= 0) {
             lease.freePlan(plan);

@@ -8,7 +8,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
  * The table of one dimension in device memory, which belongs to the {@link Buffers} that it was
  * built with. Immutable.
  *
- * @param rows address of the rows
+ * @param rows address of the rows; of a UNIQUE table that of the slots
  * @param slots address of the slots
  */
 record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows, long slots) {
@@ -34,6 +34,10 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
 
     /** Device memory of rows and slots. */
     long lengthBytes() {
-        return rowCount * layout.rowBytes() + kind.slotsBytes(rowCount);
+        return slotsBytes() + kind.rowsBytes(rowCount, layout.rowBytes());
+    }
+
+    long slotsBytes() {
+        return kind.slotsBytes(rowCount, layout.rowBytes());
     }
 }

@@ -5,117 +5,133 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 
 /**
- * Builds a table of staged rows while the serving kernel stands still, and chooses its kind by what
- * the rows show: UNIQUE where no key repeats, or where only one row of a key matters; CHAINED where
- * keys repeat a few times, since it is the smallest; else GROUPED.
+ * Builds a table of the rows that a stream has brought to the device, while the serving kernel
+ * stands still, and chooses its kind by what the rows show. Where no key repeats, or only one row
+ * of a key matters: the smaller one of UNIQUE and GROUPED. Where keys repeat a few times: CHAINED,
+ * the smallest of all. Else GROUPED.
  */
-final class GpuTableBuilder {
+final class GpuTableBuilder implements AutoCloseable {
 
     /** Rows of a key that a chain is walked for. */
     static final int MAX_CHAINED_ROWS = 4;
 
     private static final int THREADS = 256;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+    private static final long COUNTERS_BYTES = 2 * Long.BYTES;
 
     private final DeviceLease lease;
     private final CudaDriver driver;
     private final Buffers owner;
+    private final Buffers scratch;
+    private final BuildStream stream;
     private final BuildRowLayout layout;
     private final long rowCount;
     private final long timeoutNs;
     private final int blocks;
+    private final long dimension;
+    private final long counters;
+    private final long runs;
 
-    private GpuTableBuilder(
-            DeviceLease lease, Buffers owner, BuildStaging staging, long timeoutNs) {
+    private GpuTableBuilder(DeviceLease lease, Buffers owner, BuildStream stream, long timeoutNs) {
         this.lease = lease;
-        this.owner = owner;
         this.driver = lease.driver();
-        this.layout = staging.layout();
-        this.rowCount = staging.rowCount();
+        this.owner = owner;
+        this.scratch = owner.sibling();
+        this.stream = stream;
+        this.layout = stream.rowLayout();
+        this.rowCount = stream.rowCount();
         this.timeoutNs = timeoutNs;
         this.blocks = driver.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+        try {
+            this.dimension = scratch.device(PlanDescriptor.DIMENSION_BYTES);
+            this.counters = scratch.device(COUNTERS_BYTES);
+            this.runs = copyRunsDescriptor();
+        } catch (Throwable e) {
+            scratch.close();
+            throw e;
+        }
     }
 
     /**
-     * Copies the rows and inserts them.
-     *
      * @param owner of the table's memory
+     * @param stream flushed
      * @param once whether a fact row meets one match at most
      */
     static GpuTable build(
-            DeviceLease lease, Buffers owner, BuildStaging staging, boolean once, long timeoutNs) {
-        GpuTableBuilder builder = new GpuTableBuilder(lease, owner, staging, timeoutNs);
-        try (Buffers rows = owner.sibling();
-                Buffers slots = owner.sibling()) {
-            GpuTable unique = builder.table(TableKind.UNIQUE, rows, slots);
-            builder.copyRows(staging, unique.rows());
-            if (builder.insertUnique(unique) == 0 || once) {
-                rows.moveTo(owner);
-                slots.moveTo(owner);
-                return unique;
-            }
-            slots.close();
-            return builder.buildRepeated(rows, unique.rows());
+            DeviceLease lease, Buffers owner, BuildStream stream, boolean once, long timeoutNs) {
+        try (GpuTableBuilder builder = new GpuTableBuilder(lease, owner, stream, timeoutNs)) {
+            GpuTable unique = builder.buildUnique(once);
+            return unique != null ? unique : builder.buildRepeated();
         }
     }
 
-    private GpuTable buildRepeated(Buffers rows, long rowsAddress) {
+    private long copyRunsDescriptor() {
+        BuildRunLayout runLayout = stream.runLayout();
+        long lengthBytes = runLayout.descriptorBytes(stream.runs().size());
+        long device = scratch.device(lengthBytes);
+        try (Region region = Region.allocateZeroed(lengthBytes)) {
+            runLayout.writeDescriptor(region.address(), device, stream.runs());
+            driver.copyToDevice(device, region.address(), lengthBytes);
+        }
+        return device;
+    }
+
+    /** Null where keys repeat and all their rows matter, or where another kind is smaller. */
+    private GpuTable buildUnique(boolean once) {
+        if (!once && TableKind.smallestOfUniqueKeys(layout.rowBytes()) != TableKind.UNIQUE) {
+            return null;
+        }
+        try (Buffers slots = owner.sibling()) {
+            GpuTable unique = emptyTable(TableKind.UNIQUE, slots);
+            clearCounters();
+            run("gpujoin_insert_unique", unique, runs, rowCount, counters);
+            if (!once && readCounter(0) > 0) {
+                return null;
+            }
+            slots.moveTo(owner);
+            return unique;
+        }
+    }
+
+    private GpuTable buildRepeated() {
         try (Buffers slots = owner.sibling();
                 Buffers places = owner.sibling()) {
-            GpuTable grouped = table(TableKind.GROUPED, rowsAddress, slots);
+            GpuTable groups = emptyTable(TableKind.GROUPED, slots);
             long placesAddress = places.device(rowCount * PlanDescriptor.GROUP_PLACE_BYTES);
-            if (findGroups(grouped, placesAddress) > MAX_CHAINED_ROWS) {
-                long target = owner.device(rowCount * layout.rowBytes());
-                run("gpujoin_group_move", grouped, rowCount, placesAddress, target);
+            long largest = findGroups(groups, placesAddress);
+            if (largest == 1 || largest > MAX_CHAINED_ROWS) {
+                GpuTable grouped = withRows(groups);
+                run("gpujoin_group_write", grouped, runs, rowCount, placesAddress);
                 slots.moveTo(owner);
-                return new GpuTable(grouped.kind(), layout, rowCount, target, grouped.slots());
+                return grouped;
             }
         }
-        rows.moveTo(owner);
-        GpuTable chained = table(TableKind.CHAINED, rowsAddress, owner);
-        run("gpujoin_insert_chained", chained, rowCount);
+        GpuTable chained = withRows(emptyTable(TableKind.CHAINED, owner));
+        run("gpujoin_insert_chained", chained, runs, rowCount);
         return chained;
     }
 
-    private GpuTable table(TableKind kind, Buffers rows, Buffers slots) {
-        return table(kind, rows.device(rowCount * layout.rowBytes()), slots);
-    }
-
-    /** A table with empty slots. */
-    private GpuTable table(TableKind kind, long rows, Buffers slots) {
-        long slotsBytes = kind.slotsBytes(rowCount);
-        GpuTable table = new GpuTable(kind, layout, rowCount, rows, slots.device(slotsBytes));
+    /** A table with empty slots and no rows beside them. */
+    private GpuTable emptyTable(TableKind kind, Buffers slotsOwner) {
+        long slotsBytes = kind.slotsBytes(rowCount, layout.rowBytes());
+        long slots = slotsOwner.device(slotsBytes);
         if (slotsBytes > 0) {
-            driver.fillDevice(table.slots(), (byte) -1, slotsBytes);
+            driver.fillDevice(slots, (byte) -1, slotsBytes);
         }
-        return table;
+        return new GpuTable(kind, layout, rowCount, slots, slots);
     }
 
-    private void copyRows(BuildStaging staging, long rows) {
-        long[] next = {rows};
-        staging.rows()
-                .forEach(
-                        (address, lengthBytes) -> {
-                            driver.copyToDevice(next[0], address, lengthBytes);
-                            next[0] += lengthBytes;
-                        });
-    }
-
-    /** Returns how many rows have a key that was there already. */
-    private long insertUnique(GpuTable table) {
-        try (Counters counters = new Counters()) {
-            run("gpujoin_insert_unique", table, rowCount, counters.device);
-            return counters.read(0);
-        }
+    private GpuTable withRows(GpuTable table) {
+        long rows = owner.device(table.kind().rowsBytes(rowCount, layout.rowBytes()));
+        return new GpuTable(table.kind(), layout, rowCount, rows, table.slots());
     }
 
     /** Finds each row's place among the rows of its key; returns the most rows of a key. */
     private long findGroups(GpuTable table, long places) {
-        try (Counters counters = new Counters()) {
-            run("gpujoin_group_join", table, rowCount, places);
-            run("gpujoin_group_place", table, counters.device, counters.device + Long.BYTES);
-            return counters.read(1);
-        }
+        clearCounters();
+        run("gpujoin_group_join", table, runs, rowCount, places);
+        run("gpujoin_group_place", table, counters, counters + Long.BYTES);
+        return readCounter(1);
     }
 
     /** Runs a build kernel, whose first argument is the table, to its end. */
@@ -123,39 +139,31 @@ final class GpuTableBuilder {
         if (rowCount == 0) {
             return;
         }
-        try (Buffers scratch = owner.sibling();
-                Region region = Region.allocateZeroed(PlanDescriptor.DIMENSION_BYTES)) {
-            long[] arguments = new long[1 + more.length];
-            arguments[0] = scratch.device(region.lengthBytes());
-            System.arraycopy(more, 0, arguments, 1, more.length);
+        long[] arguments = new long[1 + more.length];
+        arguments[0] = dimension;
+        System.arraycopy(more, 0, arguments, 1, more.length);
+        try (Region region = Region.allocateZeroed(PlanDescriptor.DIMENSION_BYTES)) {
             table.write(region.address());
-            driver.copyToDevice(arguments[0], region.address(), region.lengthBytes());
-            driver.launch(kernel, blocks, THREADS, arguments);
-            lease.awaitIdle(timeoutNs);
+            driver.copyToDevice(dimension, region.address(), region.lengthBytes());
+        }
+        driver.launch(kernel, blocks, THREADS, arguments);
+        lease.awaitIdle(timeoutNs);
+    }
+
+    private void clearCounters() {
+        driver.fillDevice(counters, (byte) 0, COUNTERS_BYTES);
+    }
+
+    private long readCounter(int counter) {
+        try (Region region = Region.allocate(COUNTERS_BYTES)) {
+            driver.copyToHost(region.address(), counters, COUNTERS_BYTES);
+            return Memory.getLong(region.address() + (long) Long.BYTES * counter);
         }
     }
 
-    /** Two 8-byte counters on the device, zero at first. */
-    private final class Counters implements AutoCloseable {
-        private static final long LENGTH_BYTES = 2 * Long.BYTES;
-
-        final Buffers buffers = owner.sibling();
-        final long device = buffers.device(LENGTH_BYTES);
-
-        Counters() {
-            driver.fillDevice(device, (byte) 0, LENGTH_BYTES);
-        }
-
-        long read(int counter) {
-            try (Region region = Region.allocate(LENGTH_BYTES)) {
-                driver.copyToHost(region.address(), device, LENGTH_BYTES);
-                return Memory.getLong(region.address() + 8L * counter);
-            }
-        }
-
-        @Override
-        public void close() {
-            buffers.close();
-        }
+    /** Frees scratch memory. */
+    @Override
+    public void close() {
+        scratch.close();
     }
 }

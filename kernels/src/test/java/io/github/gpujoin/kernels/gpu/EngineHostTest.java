@@ -116,6 +116,11 @@ class EngineHostTest {
         expected.putAll(constants(StepDescriptor.class, "TICKETS", "Tickets"));
         expected.putAll(constants(PlanDescriptor.class, "PLAN", "Plan"));
         expected.putAll(constants(PlanDescriptor.class, "DIMENSION", "Dimension"));
+        expected.putAll(constants(BuildRunLayout.class, "RUNS", "BuildRuns"));
+        expected.put("BuildColumn", BuildRunLayout.COLUMN_BYTES);
+        expected.put("BuildColumn.runOffset", BuildRunLayout.COLUMN_RUN_OFFSET_OFFSET);
+        expected.put("BuildColumn.rowOffset", BuildRunLayout.COLUMN_ROW_OFFSET_OFFSET);
+        expected.put("BuildColumn.widthBytes", BuildRunLayout.COLUMN_WIDTH_OFFSET);
         expected.put("PayloadCopy", PlanDescriptor.COPY_BYTES);
         expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
         expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);

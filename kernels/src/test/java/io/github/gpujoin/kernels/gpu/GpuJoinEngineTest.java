@@ -43,8 +43,15 @@ class GpuJoinEngineTest {
     }
 
     private static Chunk build(JoinSpec spec, LongStream keys) {
-        List<Object[]> rows = keys.mapToObj(key -> new Object[] {key, key * 3}).toList();
-        return TestChunks.of(spec.dimensions().get(0).schema(), 0, rows);
+        ChunkSchema schema = spec.dimensions().get(0).schema();
+        List<Object[]> rows =
+                keys.mapToObj(
+                                key ->
+                                        LongStream.rangeClosed(1, schema.size())
+                                                .mapToObj(c -> key * (2 * c - 1))
+                                                .toArray())
+                        .toList();
+        return TestChunks.of(schema, 0, rows);
     }
 
     private static Chunk facts(LongStream keys) {
@@ -54,12 +61,12 @@ class GpuJoinEngineTest {
 
     @ParameterizedTest(name = "{0}, {1} distinct keys of 1000: {2}, {3} bytes a row")
     @CsvSource({
-        "INNER, 1000, UNIQUE, 56",
+        "INNER, 1000, UNIQUE, 48",
         "INNER, 999, CHAINED, 28",
         "INNER, 250, CHAINED, 28",
         "INNER, 249, GROUPED, 56",
-        "SEMI, 1000, UNIQUE, 48",
-        "SEMI, 10, UNIQUE, 48"
+        "SEMI, 1000, UNIQUE, 32",
+        "SEMI, 10, UNIQUE, 32"
     })
     void shouldChooseTheTableByWhatTheBuildSideShows(
             JoinKind kind, int distinct, TableKind expected, int bytesPerRow) {
@@ -69,6 +76,27 @@ class GpuJoinEngineTest {
             engine.finishBuild();
             assertThat(engine.tableKinds()).containsExactly(expected);
             assertThat(engine.stats().tableBytes()).isEqualTo(1000L * bytesPerRow);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} payload columns: {1}, {2} bytes a row")
+    @CsvSource({"0, UNIQUE, 32", "1, UNIQUE, 48", "2, UNIQUE, 64", "3, GROUPED, 72"})
+    void shouldTakeTheSmallerTableOfUniqueKeys(int payloads, TableKind expected, int bytesPerRow) {
+        List<Column> columns = new ArrayList<>(List.of(Column.of("key", ColumnType.INT64)));
+        for (int i = 0; i < payloads; i++) {
+            columns.add(Column.of("value" + i, ColumnType.INT64));
+        }
+        DimensionSpec side = new DimensionSpec("d", ChunkSchema.of(columns), 0, 0, JoinKind.INNER);
+        JoinSpec spec = new JoinSpec(FACTS, List.of(side));
+        try (GpuJoinEngine engine = new GpuJoinEngine(spec, GpuOptions.defaults())) {
+            engine.submitBuild(0, build(spec, LongStream.range(0, 1000)));
+            engine.finishBuild();
+            assertThat(engine.tableKinds()).containsExactly(expected);
+            assertThat(engine.stats().tableBytes()).isEqualTo(1000L * bytesPerRow);
+            EngineRun run = new EngineRun(engine);
+            run.submit(facts(LongStream.range(500, 1500)), 0);
+            run.drain();
+            assertThat(run.results().get(0)).hasSize(500);
         }
     }
 

@@ -61,23 +61,30 @@ class MemoryBudgetTest {
         return new GpuOptions(0, 2, 64, budget, TimeUnit.MILLISECONDS.toNanos(20));
     }
 
-    /** A LOADING engine with build rows; the lease is its own. */
+    /** An engine with a lease of its own. */
     private static GpuJoinEngine engine(RefusingDriver driver, MemoryBudget budget) {
         return engine(new DeviceLease(driver, budget), budget);
     }
 
     private static GpuJoinEngine engine(DeviceLease lease, MemoryBudget budget) {
-        GpuJoinEngine engine = new GpuJoinEngine(SPEC, options(budget), lease);
+        return new GpuJoinEngine(SPEC, options(budget), lease);
+    }
+
+    private static void submitBuilds(GpuJoinEngine engine) {
         engine.submitBuild(0, CHUNK);
         engine.submitBuild(1, CHUNK);
-        return engine;
+    }
+
+    private static void load(GpuJoinEngine engine) {
+        submitBuilds(engine);
+        engine.finishBuild();
     }
 
     /** The most that the join takes where nothing limits it. */
     private static MemoryUse peakUse() {
         RefusingDriver unlimited = new RefusingDriver();
         try (GpuJoinEngine engine = engine(unlimited, MemoryBudget.byMachine())) {
-            engine.finishBuild();
+            load(engine);
             return engine.memoryUse();
         }
     }
@@ -93,7 +100,7 @@ class MemoryBudgetTest {
         GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
         MemoryUse use;
         try (engine) {
-            engine.finishBuild();
+            load(engine);
             use = engine.memoryUse();
             assertThat(use.deviceBytes()).isEqualTo(driver.deviceBytes()).isPositive();
             assertThat(use.pinnedBytes()).isEqualTo(driver.pinnedBytes()).isPositive();
@@ -105,7 +112,7 @@ class MemoryBudgetTest {
     static IntStream allocations() {
         RefusingDriver driver = new RefusingDriver();
         try (GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine())) {
-            engine.finishBuild();
+            load(engine);
         }
         return IntStream.range(0, driver.allocations());
     }
@@ -123,13 +130,14 @@ class MemoryBudgetTest {
             assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
             return;
         }
-        MemoryUse leased = engine.memoryUse();
-        assertRefused(engine::finishBuild);
-        assertThat(engine.state()).isEqualTo(EngineState.FAILED);
-        assertThat(engine.tableKinds()).isEmpty();
-        assertThat(engine.memoryUse().deviceBytes()).isEqualTo(leased.deviceBytes());
-        assertThat(engine.memoryUse().pinnedBytes()).isEqualTo(leased.pinnedBytes());
-        engine.close();
+        try (engine) {
+            MemoryUse leased = engine.memoryUse();
+            assertRefused(() -> load(engine));
+            assertThat(engine.state()).isEqualTo(EngineState.FAILED);
+            assertThat(engine.tableKinds()).isEmpty();
+            assertThat(engine.memoryUse().deviceBytes()).isEqualTo(leased.deviceBytes());
+            assertThat(engine.memoryUse().pinnedBytes()).isEqualTo(leased.pinnedBytes());
+        }
         assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
     }
 
@@ -138,7 +146,7 @@ class MemoryBudgetTest {
         MemoryUse peak = peakUse();
         MemoryBudget exact = new MemoryBudget(peak.peakDeviceBytes(), peak.peakPinnedBytes());
         try (GpuJoinEngine engine = engine(driver, exact)) {
-            engine.finishBuild();
+            load(engine);
             assertThat(engine.memoryUse()).isEqualTo(peak);
         }
     }
@@ -149,7 +157,7 @@ class MemoryBudgetTest {
         MemoryBudget budget = new MemoryBudget(peak.peakDeviceBytes() - 1, MemoryBudget.BY_MACHINE);
         try (GpuJoinEngine engine = engine(driver, budget)) {
             assertThatExceptionOfType(GpuUnavailableException.class)
-                    .isThrownBy(engine::finishBuild)
+                    .isThrownBy(() -> load(engine))
                     .withMessageContaining("device memory budget: budgetBytes=")
                     .withMessageContaining("budgetBytes=" + budget.deviceBytes() + ", usedBytes=")
                     .withMessageContaining("OUT_OF_DEVICE_MEMORY");
@@ -162,7 +170,7 @@ class MemoryBudgetTest {
         MemoryBudget budget = new MemoryBudget(MemoryBudget.BY_MACHINE, peak.peakPinnedBytes() - 1);
         try (GpuJoinEngine engine = engine(driver, budget)) {
             assertThatExceptionOfType(GpuUnavailableException.class)
-                    .isThrownBy(engine::finishBuild)
+                    .isThrownBy(() -> load(engine))
                     .withMessageContaining("pinned memory budget: budgetBytes=")
                     .withMessageContaining("budgetBytes=" + budget.pinnedBytes() + ", usedBytes=");
         }
@@ -183,14 +191,14 @@ class MemoryBudgetTest {
         DeviceLease lease = new DeviceLease(driver, forOne);
         lease.retain();
         GpuJoinEngine first = engine(lease, forOne);
-        first.finishBuild();
+        load(first);
         GpuJoinEngine second = engine(lease, forOne);
-        assertRefused(second::finishBuild);
+        assertRefused(() -> load(second));
         second.close();
         lease.retain();
         first.close();
         try (GpuJoinEngine third = engine(lease, forOne)) {
-            third.finishBuild();
+            load(third);
         }
     }
 
@@ -208,11 +216,14 @@ class MemoryBudgetTest {
     void shouldCountDownToZeroInAnyState(Life life) {
         GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
         if (life == Life.DEVICE_LOST_WHILE_LOADING) {
+            submitBuilds(engine);
             driver.loseDevice();
             assertThatExceptionOfType(GpuUnavailableException.class)
                     .isThrownBy(engine::finishBuild);
-        } else if (life != Life.LOADING) {
-            engine.finishBuild();
+        } else if (life == Life.LOADING) {
+            submitBuilds(engine);
+        } else {
+            load(engine);
         }
         if (life == Life.DEVICE_LOST) {
             driver.loseDevice();

@@ -5,7 +5,9 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -26,6 +28,7 @@ final class RefusingDriver implements CudaDriver {
 
     private final Map<Long, Region> device = new HashMap<>();
     private final Map<Long, Region> pinned = new HashMap<>();
+    private final List<Runnable> started = new ArrayList<>();
     private int allocations;
     private int allocationsLeft = Integer.MAX_VALUE;
     private boolean lost;
@@ -142,6 +145,20 @@ final class RefusingDriver implements CudaDriver {
     @Override
     public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
         copyToDevice(hostAddress, deviceAddress, lengthBytes);
+    }
+
+    /** Copies as late as it may: what is filled again too early does not arrive. */
+    @Override
+    public void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
+        requireDevice();
+        started.add(() -> copyToDevice(deviceAddress, pinnedAddress, lengthBytes));
+    }
+
+    @Override
+    public void awaitCopies() {
+        requireDevice();
+        started.forEach(Runnable::run);
+        started.clear();
     }
 
     @Override

@@ -171,37 +171,35 @@ public final class RingProbeProfile {
             DeviceLease lease, Buffers buffers, DimensionSpec side, int buildRows) {
         boolean wide = side.schema().column(0).type() == ColumnType.INT64;
         int chunkRows = Math.min(buildRows, 64 << 10);
-        try (BuildStaging staging = new BuildStaging(new BuildRowLayout(side))) {
-            long start = System.nanoTime();
-            for (int first = 0; first < buildRows; first += chunkRows) {
-                int base = first;
-                staging.append(
-                        chunk(
-                                side.schema(),
-                                chunkRows,
-                                (builder, row) -> {
-                                    if (wide) {
-                                        builder.putLong(0, (base + row) * KEY_FACTOR);
-                                        builder.putLong(1, base + row);
-                                    } else {
-                                        builder.putInt(0, base + row);
-                                        builder.putInt(1, base + row);
-                                    }
-                                }));
-            }
-            long staged = System.nanoTime();
-            GpuTable[] table = new GpuTable[1];
-            lease.whileStopped(
-                    TIMEOUT_NS,
-                    () ->
-                            table[0] =
-                                    GpuTableBuilder.build(
-                                            lease, buffers, staging, false, TIMEOUT_NS));
-            long built = System.nanoTime();
-            print("staged rows=" + buildRows, "M/s", buildRows * 1e3 / (staged - start));
-            print("copied and built rows=" + buildRows, "M/s", buildRows * 1e3 / (built - staged));
-            return table[0];
+        BuildStream stream =
+                new BuildStream(
+                        lease, MemoryBudget.byMachine(), new BuildRowLayout(side), TIMEOUT_NS);
+        for (int first = 0; first < buildRows; first += chunkRows) {
+            int base = first;
+            stream.append(
+                    chunk(
+                            side.schema(),
+                            chunkRows,
+                            (builder, row) -> {
+                                if (wide) {
+                                    builder.putLong(0, (base + row) * KEY_FACTOR);
+                                    builder.putLong(1, base + row);
+                                } else {
+                                    builder.putInt(0, base + row);
+                                    builder.putInt(1, base + row);
+                                }
+                            }));
         }
+        stream.flush();
+        GpuTable[] table = new GpuTable[1];
+        lease.whileStopped(
+                TIMEOUT_NS,
+                () -> {
+                    table[0] = GpuTableBuilder.build(lease, buffers, stream, false, TIMEOUT_NS);
+                    stream.freeRuns();
+                });
+        stream.close();
+        return table[0];
     }
 
     /** Keeps all slots busy with the same segment and prints the rate. */

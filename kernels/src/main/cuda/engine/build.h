@@ -1,0 +1,145 @@
+// How tables are made: by any number of threads at once, of build rows that lie in device memory as
+// they came, by columns. The kernels are loops around these functions.
+#pragma once
+
+#include "table.h"
+
+namespace gpujoin {
+
+// A column of a run, and where its values go in a row. Column 0 is the key.
+struct BuildColumn {
+    uint32_t runOffset;
+    uint32_t rowOffset;
+    uint32_t widthBytes;  // 4 or 8
+    uint32_t reserved;
+};
+static_assert(sizeof(BuildColumn) == 16);
+
+// The build rows of a dimension in order of arrival: runs of 2^runShift rows each, of which only
+// the last may have fewer. Drawn in BuildRunLayout.
+struct BuildRuns {
+    uint64_t runs;     // device memory: uint64_t[], the address of each run
+    uint64_t columns;  // device memory: BuildColumn[columnCount]
+    uint32_t runShift;
+    uint32_t columnCount;
+};
+static_assert(sizeof(BuildRuns) == 24);
+
+GPUJOIN_HD inline const unsigned char* buildValue(const BuildRuns& build, const BuildColumn& column,
+                                                  uint32_t row) {
+    uint64_t run = reinterpret_cast<const uint64_t*>(build.runs)[row >> build.runShift];
+    uint32_t rowOfRun = row & ((1u << build.runShift) - 1);
+    return reinterpret_cast<const unsigned char*>(run) + column.runOffset +
+           uint64_t{column.widthBytes} * rowOfRun;
+}
+
+GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {
+    const BuildColumn& column = *reinterpret_cast<const BuildColumn*>(build.columns);
+    const unsigned char* value = buildValue(build, column, row);
+    return column.widthBytes == 8 ? *reinterpret_cast<const int64_t*>(value)
+                                  : *reinterpret_cast<const int32_t*>(value);
+}
+
+// Writes all of a row but `next`.
+GPUJOIN_HD inline void writeRow(const Dimension& table, uint64_t target, const BuildRuns& build,
+                                uint32_t row, int64_t key) {
+    unsigned char* to = rowAt(table, target);
+    *reinterpret_cast<int64_t*>(to + ROW_KEY_OFFSET) = key;
+    const BuildColumn* columns = reinterpret_cast<const BuildColumn*>(build.columns);
+    for (uint32_t c = 1; c < build.columnCount; c++) {
+        BuildColumn column = columns[c];
+        const unsigned char* value = buildValue(build, column, row);
+        if (column.widthBytes == 8) {
+            *reinterpret_cast<uint64_t*>(to + column.rowOffset) =
+                *reinterpret_cast<const uint64_t*>(value);
+        } else {
+            *reinterpret_cast<uint32_t*>(to + column.rowOffset) =
+                *reinterpret_cast<const uint32_t*>(value);
+        }
+    }
+}
+
+GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& build, uint32_t row) {
+    uint32_t* heads = reinterpret_cast<uint32_t*>(table.slots);
+    int64_t key = buildKey(build, row);
+    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    writeRow(table, row, build, row, key);
+    rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
+}
+
+// The slot of the row's key, taken by this row where no other row of the key was first: then
+// `isFirst`. `firstRow(slot)` is the word that says whose a slot is; slots start filled with ones,
+// at least one more than there are keys. Keys are compared in the build rows, which were complete
+// before any insert began, so a slot may be seen taken before anything else of it is written.
+template <typename FirstRow>
+GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                    int64_t key, bool& isFirst, FirstRow firstRow) {
+    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    while (true) {
+        // a load first: an exchange of a slot that is taken would only keep others from it
+        uint32_t found = loadRelaxedDevice(firstRow(slot));
+        if (found == NO_ROW) {
+            found = compareExchangeRelaxedDevice(firstRow(slot), NO_ROW, row);
+        }
+        isFirst = found == NO_ROW;
+        if (isFirst || buildKey(build, found) == key) {
+            return slot;
+        }
+        slot = slot + 1 == table.slotCount ? 0 : slot + 1;
+    }
+}
+
+// False where the key is there already; the table keeps the row that came first.
+GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row) {
+    int64_t key = buildKey(build, row);
+    bool isFirst;
+    uint32_t slot = takeSlot(table, build, row, key, isFirst,
+                             [&table](uint32_t at) { return &rowNext(table, at); });
+    if (isFirst) {
+        writeRow(table, slot, build, row, key);
+    }
+    return isFirst;
+}
+
+// Where a row goes when rows are grouped by key.
+struct GroupPlace {
+    uint32_t slot;
+    uint32_t rank;
+};
+static_assert(sizeof(GroupPlace) == 8);
+
+// Grouping, first pass: finds each row's group and its rank there. Counts start at all ones, that
+// is -1, like the rest of a slot.
+GPUJOIN_HD inline GroupPlace joinGroup(const Dimension& table, const BuildRuns& build,
+                                       uint32_t row) {
+    KeySlot* slots = keySlots(table);
+    int64_t key = buildKey(build, row);
+    bool isFirst;
+    uint32_t slot = takeSlot(table, build, row, key, isFirst,
+                             [slots](uint32_t at) { return &slots[at].first; });
+    if (isFirst) {
+        slots[slot].key = key;
+    }
+    uint32_t rank = fetchAddRelaxedDevice(&slots[slot].count, 1u) + 1;
+    return GroupPlace{slot, rank};
+}
+
+// Second pass, over slots: gives the slot's group its rows and returns its size.
+GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
+    KeySlot& group = keySlots(table)[slot];
+    if (group.first == NO_ROW) {
+        return 0;
+    }
+    group.count += 1;
+    group.first = fetchAddRelaxedDevice(nextRow, group.count);
+    return group.count;
+}
+
+// Third pass: writes a row to its group's place.
+GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                    GroupPlace place) {
+    uint64_t target = uint64_t{keySlots(table)[place.slot].first} + place.rank;
+    writeRow(table, target, build, row, buildKey(build, row));
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,184 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Brings the build rows of one dimension to the device while they come: columns are copied into one
+ * of two pinned runs, which goes to the device when it is full while the other one is filled. The
+ * host keeps carried bytes only, as {@code int32 lengthBytes} and the bytes. Not thread-safe.
+ *
+ * <p>Device memory grows by a quarter at a time, since the serving kernel has to stand still for
+ * it; the copies run beside that kernel.
+ */
+final class BuildStream implements AutoCloseable {
+
+    private static final int GROWTH_SHARE = 4;
+    private static final long MAX_EXTENT_BYTES = 256 << 20;
+
+    private final DeviceLease lease;
+    private final CudaDriver driver;
+    private final long timeoutNs;
+    private final BuildRowLayout rowLayout;
+    private final BuildRunLayout runLayout;
+    private final Buffers buffers;
+    private final PagedMemory carried = new PagedMemory();
+    private final List<Long> runs = new ArrayList<>();
+    private final long[] pinnedRuns = new long[2];
+    private int pinnedRun;
+    private int pinnedRows;
+    private boolean copying;
+    private long nextRun;
+    private int freeRuns;
+    private long rowCount;
+
+    /**
+     * @param timeoutNs for the serving kernel to stand still in
+     */
+    BuildStream(DeviceLease lease, MemoryBudget budget, BuildRowLayout rowLayout, long timeoutNs) {
+        this.lease = lease;
+        this.driver = lease.driver();
+        this.timeoutNs = timeoutNs;
+        this.rowLayout = rowLayout;
+        this.runLayout = new BuildRunLayout(rowLayout);
+        this.buffers = lease.memory().buffers(budget);
+    }
+
+    BuildRowLayout rowLayout() {
+        return rowLayout;
+    }
+
+    BuildRunLayout runLayout() {
+        return runLayout;
+    }
+
+    /** Addresses of the runs on the device, in order of arrival. */
+    List<Long> runs() {
+        return runs;
+    }
+
+    long rowCount() {
+        return rowCount;
+    }
+
+    /** Device, pinned and host memory together. */
+    long lengthBytes() {
+        return buffers.lengthBytes() + carried.lengthBytes();
+    }
+
+    /**
+     * Takes over the rows of a chunk.
+     *
+     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException where they do not fit
+     */
+    void append(Chunk chunk) {
+        int row = 0;
+        while (row < chunk.rowCount()) {
+            if (pinnedRuns[0] == 0) {
+                lease.whileStopped(timeoutNs, this::allocatePinnedRuns);
+            }
+            int count = Math.min(runLayout.runRows() - pinnedRows, chunk.rowCount() - row);
+            copyColumns(chunk, row, count);
+            pinnedRows += count;
+            row += count;
+            if (pinnedRows == runLayout.runRows()) {
+                send();
+            }
+        }
+        rowCount += chunk.rowCount();
+    }
+
+    private void allocatePinnedRuns() {
+        long address = buffers.pinned(2L * runLayout.lengthBytes());
+        pinnedRuns[0] = address;
+        pinnedRuns[1] = address + runLayout.lengthBytes();
+    }
+
+    private void copyColumns(Chunk chunk, int firstRow, int count) {
+        long run = pinnedRuns[pinnedRun];
+        for (int c = 0; c < runLayout.chunkColumnCount(); c++) {
+            long width = runLayout.widthBytes(c);
+            long source = chunk.columnOffset(runLayout.chunkColumn(c)) + width * firstRow;
+            long target = run + runLayout.offset(c) + width * pinnedRows;
+            Memory.copy(chunk.array(), Memory.BYTES + source, null, target, width * count);
+        }
+        if (runLayout.carriedOffset() >= 0) {
+            long refs = run + runLayout.carriedOffset() + (long) Long.BYTES * pinnedRows;
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(refs + (long) Long.BYTES * i, copyCarried(chunk, firstRow + i));
+            }
+        }
+    }
+
+    private long copyCarried(Chunk chunk, int row) {
+        int start = chunk.carriedStart(row);
+        int length = chunk.carriedEnd(row) - start;
+        long address = carried.take(4L + length);
+        Memory.putInt(address, length);
+        Memory.copy(chunk.array(), Memory.BYTES + start, null, address + 4, length);
+        return address;
+    }
+
+    /** Starts the copy of the run that was filled, and goes on with the other one. */
+    private void send() {
+        if (freeRuns == 0) {
+            lease.whileStopped(timeoutNs, this::allocateExtent);
+        }
+        // The other run's copy began a whole run ago: it is over, so this does not wait.
+        driver.awaitCopies();
+        copying = true;
+        driver.startCopyToDevice(nextRun, pinnedRuns[pinnedRun], runLayout.lengthBytes());
+        runs.add(nextRun);
+        nextRun += runLayout.lengthBytes();
+        freeRuns--;
+        pinnedRun ^= 1;
+        pinnedRows = 0;
+    }
+
+    private void allocateExtent() {
+        long most = Math.max(1, MAX_EXTENT_BYTES / runLayout.lengthBytes());
+        int extent = (int) Math.min(most, Math.max(1, runs.size() / GROWTH_SHARE));
+        nextRun = buffers.device((long) extent * runLayout.lengthBytes());
+        freeRuns = extent;
+    }
+
+    /** Sends what is left, and waits until all runs are on the device. */
+    void flush() {
+        if (pinnedRows > 0) {
+            send();
+        }
+        awaitCopies();
+    }
+
+    private void awaitCopies() {
+        if (copying) {
+            driver.awaitCopies();
+            copying = false;
+        }
+    }
+
+    /**
+     * Frees what the table was made of, while the serving kernel stands still; carried bytes stay.
+     */
+    void freeRuns() {
+        awaitCopies();
+        buffers.close();
+        runs.clear();
+    }
+
+    /** Forgets device and pinned memory, as in {@link Buffers#abandon}; carried bytes stay. */
+    void abandonRuns() {
+        buffers.abandon();
+        runs.clear();
+    }
+
+    /** Frees carried bytes; runs must be freed or abandoned. */
+    @Override
+    public void close() {
+        carried.close();
+    }
+}

@@ -1,0 +1,196 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What arrives in device memory; needs no device. */
+class BuildStreamTest {
+
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final DimensionSpec FIXED = side(ColumnType.INT32, ColumnType.INT64);
+
+    private final RefusingDriver driver = new RefusingDriver();
+    private EngineRun.OpenRegions before;
+    private DeviceLease lease;
+
+    @BeforeEach
+    void openDevice() {
+        before = EngineRun.OpenRegions.now();
+        lease = new DeviceLease(driver, MemoryBudget.byMachine());
+    }
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        lease.release();
+        assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
+        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
+    }
+
+    /** Key of the first type, payload of the second, and a carried text where it is STRING. */
+    private static DimensionSpec side(ColumnType key, ColumnType payload) {
+        Column value = Column.of("value", payload);
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        value,
+                        Column.of("key", key),
+                        Column.of("other", ColumnType.INT64),
+                        Column.of("narrow", ColumnType.INT32));
+        return new DimensionSpec("d", schema, 1, 0, JoinKind.INNER);
+    }
+
+    private BuildStream stream(DimensionSpec side) {
+        return new BuildStream(
+                lease, MemoryBudget.byMachine(), new BuildRowLayout(side), TIMEOUT_NS);
+    }
+
+    private static void close(BuildStream stream) {
+        stream.freeRuns();
+        stream.close();
+    }
+
+    private static Object[] row(Random random, ChunkSchema schema) {
+        Object[] row = new Object[schema.size()];
+        for (int c = 0; c < row.length; c++) {
+            row[c] =
+                    switch (schema.column(c).type()) {
+                        case INT32 -> random.nextInt();
+                        case INT64 -> random.nextLong();
+                        default -> "text " + random.nextInt();
+                    };
+        }
+        return row;
+    }
+
+    private static List<Object[]> appendChunks(
+            BuildStream stream, ChunkSchema schema, Random random, int rows) {
+        List<Object[]> all = new ArrayList<>();
+        while (all.size() < rows) {
+            List<Object[]> chunk = new ArrayList<>();
+            int count = random.nextInt(30_000);
+            for (int i = 0; i < count; i++) {
+                chunk.add(row(random, schema));
+            }
+            stream.append(TestChunks.of(schema, 0, chunk));
+            all.addAll(chunk);
+        }
+        return all;
+    }
+
+    /** A value of a fixed column, as the device has it. */
+    private static long deviceValue(BuildStream stream, int column, int row) {
+        BuildRunLayout layout = stream.runLayout();
+        long run = stream.runs().get(row / layout.runRows());
+        int width = layout.widthBytes(column);
+        long at = run + layout.offset(column) + (long) width * (row % layout.runRows());
+        return width == Long.BYTES ? Memory.getLong(at) : Memory.getInt(at);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3})
+    void shouldBringEveryColumnToTheDevice(long seed) {
+        BuildStream stream = stream(FIXED);
+        try {
+            Random random = new Random(seed);
+            int rows = 4 * stream.runLayout().runRows() + random.nextInt(5000);
+            List<Object[]> expected = appendChunks(stream, FIXED.schema(), random, rows);
+            stream.flush();
+            assertThat(stream.rowCount()).isEqualTo(expected.size());
+            for (int row = 0; row < expected.size(); row++) {
+                for (int c = 0; c < stream.runLayout().chunkColumnCount(); c++) {
+                    Number value = (Number) expected.get(row)[stream.runLayout().chunkColumn(c)];
+                    if (deviceValue(stream, c, row) != value.longValue()) {
+                        assertThat(deviceValue(stream, c, row))
+                                .as("row %d, column %d", row, c)
+                                .isEqualTo(value.longValue());
+                    }
+                }
+            }
+        } finally {
+            close(stream);
+        }
+    }
+
+    @Test
+    void shouldReferToCarriedBytesThatStayOnTheHost() {
+        DimensionSpec side = side(ColumnType.INT64, ColumnType.STRING);
+        BuildStream stream = stream(side);
+        try {
+            Random random = new Random(7);
+            int rows = stream.runLayout().runRows() + 10;
+            List<Object[]> expected = appendChunks(stream, side.schema(), random, rows);
+            stream.flush();
+            int refs = stream.runLayout().carriedOffset();
+            for (int row = 0; row < expected.size(); row += 997) {
+                long run = stream.runs().get(row / stream.runLayout().runRows());
+                long ref = Memory.getLong(run + refs + 8L * (row % stream.runLayout().runRows()));
+                Chunk alone = TestChunks.of(side.schema(), 0, List.<Object[]>of(expected.get(row)));
+                int length = alone.carriedEnd(0) - alone.carriedStart(0);
+                assertThat(Memory.getInt(ref)).isEqualTo(length);
+                byte[] bytes = new byte[length];
+                Memory.copy(null, ref + 4, bytes, Memory.BYTES, length);
+                assertThat(bytes)
+                        .isEqualTo(
+                                java.util.Arrays.copyOfRange(
+                                        alone.array(), alone.carriedStart(0), alone.carriedEnd(0)));
+            }
+        } finally {
+            close(stream);
+        }
+    }
+
+    @Test
+    void shouldHoldTwoRunsOnTheHostHoweverManyRowsCome() {
+        BuildStream stream = stream(FIXED);
+        long pinnedBefore = driver.pinnedBytes();
+        EngineRun.OpenRegions host = EngineRun.OpenRegions.now();
+        try {
+            int runRows = stream.runLayout().runRows();
+            Chunk chunk =
+                    TestChunks.of(
+                            FIXED.schema(),
+                            0,
+                            java.util.stream.IntStream.range(0, runRows / 4)
+                                    .mapToObj(i -> new Object[] {0L, i, 0L, 0})
+                                    .toList());
+            for (int i = 0; i < 4 * 20; i++) {
+                stream.append(chunk);
+            }
+            assertThat(stream.runs()).hasSize(20);
+            assertThat(driver.pinnedBytes() - pinnedBefore)
+                    .isEqualTo(2L * stream.runLayout().lengthBytes());
+            assertThat(lease.memory().use().deviceBytes())
+                    .as("grows by a quarter at a time")
+                    .isLessThan(26L * stream.runLayout().lengthBytes());
+        } finally {
+            close(stream);
+        }
+    }
+
+    @Test
+    void shouldTakeNothingForNoRows() {
+        BuildStream stream = stream(FIXED);
+        int allocations = driver.allocations();
+        stream.append(TestChunks.of(FIXED.schema(), 0, List.of()));
+        stream.flush();
+        close(stream);
+        assertThat(driver.allocations()).isEqualTo(allocations);
+    }
+}
