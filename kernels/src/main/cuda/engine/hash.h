@@ -1,11 +1,13 @@
 // Hash and checksum, bit for bit those of KeyHash and ChunkChecksum.
 #pragma once
 
-#include "portable.h"
+#include <cstdint>
+
+#include "attributes.h"
 
 namespace gpujoin {
 
-GPUJOIN_HD inline uint64_t keyHash(int64_t key) {
+GPUJOIN_INLINE uint64_t keyHash(int64_t key) {
     uint64_t h = static_cast<uint64_t>(key);
     h ^= h >> 32;
     h *= 0xD6E8FEB86659FD93ull;
@@ -15,14 +17,14 @@ GPUJOIN_HD inline uint64_t keyHash(int64_t key) {
     return h;
 }
 
-GPUJOIN_HD inline uint32_t hashSlot(uint64_t hash, uint32_t slots) {
+GPUJOIN_INLINE uint32_t hashSlot(uint64_t hash, uint32_t slots) {
     return static_cast<uint32_t>(((hash >> 32) * slots) >> 32);
 }
 
 constexpr uint64_t CHECKSUM_STEP = 0x9E3779B97F4A7C15ull;
 
 // What a word adds to its chunk's checksum; wordIndex counts 8-byte words from the header on.
-GPUJOIN_HD inline uint64_t checksumOf(uint64_t word, uint64_t wordIndex) {
+GPUJOIN_INLINE uint64_t checksumOf(uint64_t word, uint64_t wordIndex) {
     uint64_t mixed = (word ^ ((wordIndex + 1) * CHECKSUM_STEP)) * 0xD6E8FEB86659FD93ull;
     return mixed ^ (mixed >> 32);
 }

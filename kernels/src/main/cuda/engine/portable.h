@@ -1,17 +1,11 @@
-// What lets one source run as device code and, in tests, on the CPU: function attributes, and
-// atomics whose order and scope stand in their name.
+// What lets one source run as device code and, in tests, on the CPU: atomics whose order and scope
+// stand in their name.
 #pragma once
 
 #include <cstdint>
 #include <thread>
 
-#if defined(__CUDACC__)
-#define GPUJOIN_HD __host__ __device__
-#define GPUJOIN_UNROLL _Pragma("unroll")
-#else
-#define GPUJOIN_HD
-#define GPUJOIN_UNROLL
-#endif
+#include "attributes.h"
 
 #if __has_include(<cuda/atomic>)
 #include <cuda/atomic>

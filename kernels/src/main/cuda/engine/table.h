@@ -9,6 +9,7 @@
 
 #include "hash.h"
 #include "layout.h"
+#include "portable.h"
 
 namespace gpujoin {
 

@@ -7,7 +7,7 @@
 namespace gpujoin::resident {
 
 /** Exchanges a word of a thread block's shared memory; on the host, of a single thread. */
-GPUJOIN_HD std::uint32_t exchangeInBlock(std::uint32_t* word, std::uint32_t value) {
+GPUJOIN_INLINE std::uint32_t exchangeInBlock(std::uint32_t* word, std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
     return atomicExch(word, value);
 #else
@@ -46,7 +46,7 @@ struct ChainTable {
     }
 
     /** Memory is aligned to 16 bytes; rows is a multiple of 8 and less than 65536. */
-    static GPUJOIN_HD ChainTable over(void* memory, std::uint32_t rows, std::uint32_t slotBits) {
+    static GPUJOIN_INLINE ChainTable over(void* memory, std::uint32_t rows, std::uint32_t slotBits) {
         ChainTable table;
         table.heads = static_cast<std::uint32_t*>(memory);
         table.keys = reinterpret_cast<Word*>(table.heads + (1u << slotBits));
@@ -57,7 +57,7 @@ struct ChainTable {
     }
 
     /** Before the first row is inserted; by `threads` threads of a block, or by one. */
-    GPUJOIN_HD void clear(std::uint32_t thread, std::uint32_t threads) const {
+    GPUJOIN_INLINE void clear(std::uint32_t thread, std::uint32_t threads) const {
         for (std::uint32_t slot = thread; slot < (1u << slotBits); slot += threads) {
             heads[slot] = kNone;
         }
@@ -66,7 +66,7 @@ struct ChainTable {
         }
     }
 
-    GPUJOIN_HD void insert(std::uint32_t row, const Tuple<Word>& tuple) const {
+    GPUJOIN_INLINE void insert(std::uint32_t row, const Tuple<Word>& tuple) const {
         const std::uint32_t link = row + 1;
         keys[link] = tuple.key;
         payloads[link] = tuple.payload;
@@ -74,10 +74,10 @@ struct ChainTable {
         next[link] = static_cast<std::uint16_t>(exchangeInBlock(&heads[slot], link));
     }
 
-    GPUJOIN_HD std::uint32_t chain(Word key) const { return heads[tableSlot(keyHash(key), slotBits)]; }
-    GPUJOIN_HD bool matches(std::uint32_t link, Word key) const { return keys[link] == key && link != kNone; }
-    GPUJOIN_HD Word payloadAt(std::uint32_t link) const { return payloads[link]; }
-    GPUJOIN_HD std::uint32_t after(std::uint32_t link) const { return next[link]; }
+    GPUJOIN_INLINE std::uint32_t chain(Word key) const { return heads[tableSlot(keyHash(key), slotBits)]; }
+    GPUJOIN_INLINE bool matches(std::uint32_t link, Word key) const { return keys[link] == key && link != kNone; }
+    GPUJOIN_INLINE Word payloadAt(std::uint32_t link) const { return payloads[link]; }
+    GPUJOIN_INLINE std::uint32_t after(std::uint32_t link) const { return next[link]; }
 };
 
 }  // namespace gpujoin::resident

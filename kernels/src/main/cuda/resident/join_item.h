@@ -14,10 +14,10 @@ struct JoinItem {
     std::uint32_t probeFirst;
     std::uint32_t probeRows;
 
-    GPUJOIN_HD bool empty() const { return buildRows == 0 || probeRows == 0; }
+    GPUJOIN_INLINE bool empty() const { return buildRows == 0 || probeRows == 0; }
 
     /** Piece number `piece` of a partition; slices of the probe rows change fastest. */
-    static GPUJOIN_HD JoinItem of(std::uint32_t buildBegin, std::uint32_t buildEnd, std::uint32_t probeBegin,
+    static GPUJOIN_INLINE JoinItem of(std::uint32_t buildBegin, std::uint32_t buildEnd, std::uint32_t probeBegin,
                                   std::uint32_t probeEnd, std::uint32_t tableRows, std::uint64_t piece) {
         const std::uint32_t slices = pieces(probeEnd - probeBegin, kProbeSliceRows);
         if (buildEnd == buildBegin || slices == 0) {
@@ -28,15 +28,15 @@ struct JoinItem {
         return {build, smaller(buildEnd - build, tableRows), probe, smaller(probeEnd - probe, kProbeSliceRows)};
     }
 
-    static GPUJOIN_HD std::uint64_t count(std::uint32_t buildRows, std::uint32_t probeRows, std::uint32_t tableRows) {
+    static GPUJOIN_INLINE std::uint64_t count(std::uint32_t buildRows, std::uint32_t probeRows, std::uint32_t tableRows) {
         return std::uint64_t{pieces(buildRows, tableRows)} * pieces(probeRows, kProbeSliceRows);
     }
 
 private:
-    static GPUJOIN_HD std::uint32_t pieces(std::uint32_t rows, std::uint32_t pieceRows) {
+    static GPUJOIN_INLINE std::uint32_t pieces(std::uint32_t rows, std::uint32_t pieceRows) {
         return (rows + pieceRows - 1) / pieceRows;
     }
-    static GPUJOIN_HD std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+    static GPUJOIN_INLINE std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 };
 
 /** The items of a join: the first of each partition, then the further ones of all partitions. */
@@ -51,10 +51,10 @@ struct JoinItems {
         return {partitions, cutter.take<std::uint64_t>(partitions + 1), cutter.take<unsigned long long>(1)};
     }
 
-    GPUJOIN_HD std::uint64_t count() const { return partitions + furtherStarts[partitions]; }
+    GPUJOIN_INLINE std::uint64_t count() const { return partitions + furtherStarts[partitions]; }
 
     /** Partition of an item, and which of the partition's pieces it is. */
-    GPUJOIN_HD std::uint32_t locate(std::uint64_t item, std::uint64_t& piece) const {
+    GPUJOIN_INLINE std::uint32_t locate(std::uint64_t item, std::uint64_t& piece) const {
         if (item < partitions) {
             piece = 0;
             return static_cast<std::uint32_t>(item);

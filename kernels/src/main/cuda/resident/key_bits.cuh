@@ -2,11 +2,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define GPUJOIN_HD __host__ __device__ __forceinline__
-#else
-#define GPUJOIN_HD inline
-#endif
+#include "../engine/hash.h"
 
 /*
  * Where the bits of a key's hash are cut on the device. The hash is KeyHash of join-core; its cuts and
@@ -20,32 +16,20 @@
  */
 namespace gpujoin::resident {
 
-/** KeyHash.hash of join-core: every bit of the result depends on every bit of the key; a bijection. */
-GPUJOIN_HD std::uint64_t keyHash(std::int64_t key) {
-    constexpr std::uint64_t kMultiplier = 0xD6E8FEB86659FD93ull;
-    std::uint64_t h = static_cast<std::uint64_t>(key);
-    h ^= h >> 32;
-    h *= kMultiplier;
-    h ^= h >> 32;
-    h *= kMultiplier;
-    h ^= h >> 32;
-    return h;
-}
-
 /** A run of the hash's lowest bits: the digit that one radix pass partitions by. */
 struct RadixDigit {
     std::uint32_t shift;
     std::uint32_t bits;
 
-    GPUJOIN_HD std::uint32_t count() const { return 1u << bits; }
+    GPUJOIN_INLINE std::uint32_t count() const { return 1u << bits; }
 
-    GPUJOIN_HD std::uint32_t of(std::uint64_t hash) const {
+    GPUJOIN_INLINE std::uint32_t of(std::uint64_t hash) const {
         return (static_cast<std::uint32_t>(hash) >> shift) & (count() - 1u);
     }
 };
 
 /** Slot from 0 to 2^slotBits - 1 of a table; slotBits from 1 to 32. */
-GPUJOIN_HD std::uint32_t tableSlot(std::uint64_t hash, std::uint32_t slotBits) {
+GPUJOIN_INLINE std::uint32_t tableSlot(std::uint64_t hash, std::uint32_t slotBits) {
     return static_cast<std::uint32_t>(hash >> 32) >> (32u - slotBits);
 }
 

@@ -1,21 +1,16 @@
 package io.github.gpujoin.kernels.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Memory;
-import java.io.File;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,69 +22,21 @@ import org.junit.jupiter.api.Test;
  */
 class EngineHostTest {
 
-    private static final Path SOURCE = Path.of("src/test/cuda/engine_test.cpp");
-    private static final Path PROGRAM = Path.of("target/cuda/engine_test");
+    private static HostProgram program;
 
     @BeforeAll
     static void compile() throws Exception {
-        String compiler = compiler();
-        assumeTrue(compiler != null, "this test needs a C++ compiler: c++, g++ or clang++");
-        Files.createDirectories(PROGRAM.getParent());
-        run(
-                compiler,
-                "-std=c++20",
-                "-O2",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-pthread",
-                SOURCE.toString(),
-                "-o",
-                PROGRAM.toString());
-    }
-
-    private static String compiler() {
-        List<String> names = new ArrayList<>(List.of("c++", "g++", "clang++"));
-        if (System.getenv("CXX") != null) {
-            names.add(0, System.getenv("CXX"));
-        }
-        List<String> folders = List.of(System.getenv("PATH").split(File.pathSeparator));
-        return names.stream()
-                .flatMap(name -> folders.stream().map(folder -> Path.of(folder).resolve(name)))
-                .filter(Files::isExecutable)
-                .map(Path::toString)
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** Output of a program that ends well within two minutes. */
-    private static List<String> run(String... command) throws Exception {
-        Path output = Files.createTempFile("engine-test", ".txt");
-        try {
-            Process process =
-                    new ProcessBuilder(command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(output.toFile())
-                            .start();
-            boolean ended = process.waitFor(2, TimeUnit.MINUTES);
-            process.destroyForcibly();
-            List<String> lines = Files.readAllLines(output);
-            assertThat(ended).as("ends in time: %s", lines).isTrue();
-            assertThat(process.exitValue()).as("exit status: %s", lines).isZero();
-            return lines;
-        } finally {
-            Files.delete(output);
-        }
+        program = HostProgram.compile(Path.of("src/test/cuda/engine_test.cpp"));
     }
 
     @Test
     void shouldPassItsOwnChecks() throws Exception {
-        assertThat(run(PROGRAM.toString(), "checks")).containsExactly("all checks passed");
+        assertThat(program.run("checks")).containsExactly("all checks passed");
     }
 
     @Test
     void shouldHashAndSumAsJavaDoes() throws Exception {
-        List<String> lines = run(PROGRAM.toString(), "values");
+        List<String> lines = program.run("values");
         byte[] bytes = new byte[8 * 1001];
         for (int i = 0; i <= 1000; i++) {
             String[] words = lines.get(i).split(" ");
@@ -105,7 +52,7 @@ class EngineHostTest {
     @Test
     void shouldLayOutAsJavaDoes() throws Exception {
         Map<String, Integer> compiled =
-                run(PROGRAM.toString(), "layout").stream()
+                program.run("layout").stream()
                         .map(line -> line.split("="))
                         .collect(Collectors.toMap(w -> w[0], w -> Integer.parseInt(w[1])));
         Map<String, Integer> expected = new TreeMap<>();

@@ -4,9 +4,9 @@
 #include <random>
 #include <vector>
 
-#include "chain_table.cuh"
-#include "join_item.h"
-#include "join_plan.h"
+#include "../../main/cuda/resident/chain_table.cuh"
+#include "../../main/cuda/resident/join_item.h"
+#include "../../main/cuda/resident/join_plan.h"
 
 /* Tests of what runs on both sides: hash, plan, table and items, on one thread of the host. */
 namespace gpujoin::resident {

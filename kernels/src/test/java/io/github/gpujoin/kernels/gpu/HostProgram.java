@@ -1,0 +1,76 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A test program of device functions, compiled for the CPU. */
+record HostProgram(Path file) {
+
+    private static final List<String> FLAGS =
+            List.of("-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread");
+
+    /**
+     * Skips the test where there is no C++ compiler.
+     *
+     * @param source relative to the module
+     */
+    static HostProgram compile(Path source) throws Exception {
+        String compiler = compiler();
+        assumeTrue(compiler != null, "this test needs a C++ compiler: c++, g++ or clang++");
+        String name = source.getFileName().toString().replace(".cpp", "");
+        Path file = Path.of("target/cuda", name);
+        Files.createDirectories(file.getParent());
+        List<String> command = new ArrayList<>(List.of(compiler));
+        command.addAll(FLAGS);
+        command.addAll(List.of(source.toString(), "-o", file.toString()));
+        run(command);
+        return new HostProgram(file);
+    }
+
+    private static String compiler() {
+        List<String> names = new ArrayList<>(List.of("c++", "g++", "clang++"));
+        if (System.getenv("CXX") != null) {
+            names.add(0, System.getenv("CXX"));
+        }
+        List<String> folders = List.of(System.getenv("PATH").split(File.pathSeparator));
+        return names.stream()
+                .flatMap(name -> folders.stream().map(folder -> Path.of(folder).resolve(name)))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The lines it prints; fails where it does. */
+    List<String> run(String... arguments) throws Exception {
+        return run(Stream.concat(Stream.of(file.toString()), Stream.of(arguments)).toList());
+    }
+
+    /** Output of a program that ends well within two minutes. */
+    private static List<String> run(List<String> command) throws Exception {
+        Path output = Files.createTempFile("host-program", ".txt");
+        try {
+            Process process =
+                    new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(output.toFile())
+                            .start();
+            boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+            process.destroyForcibly();
+            List<String> lines = Files.readAllLines(output);
+            assertThat(ended).as("ends in time: %s", lines).isTrue();
+            assertThat(process.exitValue()).as("exit status: %s", lines).isZero();
+            return lines;
+        } finally {
+            Files.delete(output);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** What the join of resident tables computes on both sides: plan, hash table, work items. */
+class ResidentHostTest {
+
+    @Test
+    void shouldPassItsOwnChecks() throws Exception {
+        HostProgram program = HostProgram.compile(Path.of("src/test/cuda/resident_host_test.cpp"));
+        assertThat(program.run()).containsExactly("failures=0");
+    }
+}
