@@ -17,8 +17,8 @@ import java.util.List;
  */
 final class BuildStream implements AutoCloseable {
 
-    private static final int GROWTH_SHARE = 4;
-    private static final long MAX_EXTENT_BYTES = 256 << 20;
+    private static final int MIN_EXTENT_RUNS = 16;
+    private static final int MAX_EXTENT_RUNS = 256;
 
     private final DeviceLease lease;
     private final CudaDriver driver;
@@ -140,8 +140,8 @@ final class BuildStream implements AutoCloseable {
     }
 
     private void allocateExtent() {
-        long most = Math.max(1, MAX_EXTENT_BYTES / runLayout.lengthBytes());
-        int extent = (int) Math.min(most, Math.max(1, runs.size() / GROWTH_SHARE));
+        int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, runs.size()));
+        int extent = runs.isEmpty() ? 1 : doubled;
         nextRun = buffers.device((long) extent * runLayout.lengthBytes());
         freeRuns = extent;
     }
