@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "group_checks.h"
 #include "print_numbers.h"
 #include "serve_checks.h"
 #include "table_checks.h"
@@ -18,7 +19,14 @@ void runChecks() {
         shouldFindEveryRowOfAKey(TABLE_GROUPED, seed);
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
+        shouldMakeEachGroupOnceAndAddFromAllThreads(seed);
     }
+    int stops = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        stops += shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(seed);
+    }
+    REQUIRE(stops > 10);
+    shouldCarryBetweenTheHalvesOfALocalSum();
     shouldReadASegmentAgainUntilItIsWhole();
     shouldOnlyCountWhereThereIsNoResultBuffer();
     std::printf("all checks passed\n");

@@ -1,4 +1,4 @@
-// A verified segment of facts, and how many results a row of it gives.
+// A verified segment of facts: its values, its filters, and how many results a row of it gives.
 #pragma once
 
 #include "table.h"
@@ -40,11 +40,37 @@ GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& st
     return placeColumns(plan, header.rowCount, facts) == step.lengthBytes;
 }
 
+GPUJOIN_HD inline int64_t loadInteger(const unsigned char* at, uint32_t widthBytes) {
+    return widthBytes == 8 ? *reinterpret_cast<const int64_t*>(at)
+                           : *reinterpret_cast<const int32_t*>(at);
+}
+
+GPUJOIN_HD inline int64_t factValue(const Plan& plan, const Facts& facts, uint32_t column,
+                                    int32_t row) {
+    uint32_t widthBytes = plan.columnWidth[column];
+    return loadInteger(facts.base + facts.columnOffset[column] + uint64_t{widthBytes} * row,
+                       widthBytes);
+}
+
 GPUJOIN_HD inline int64_t factKey(const Plan& plan, const Facts& facts, const Dimension& table,
                                   int32_t row) {
-    const unsigned char* column = facts.base + facts.columnOffset[table.keyColumn];
-    return plan.columnWidth[table.keyColumn] == 8 ? reinterpret_cast<const int64_t*>(column)[row]
-                                                  : reinterpret_cast<const int32_t*>(column)[row];
+    return factValue(plan, facts, table.keyColumn, row);
+}
+
+// Whether the row passes all filters.
+GPUJOIN_HD inline bool isKept(const Plan& plan, const Facts& facts, int32_t row) {
+    const Filter* filters = reinterpret_cast<const Filter*>(plan.filters);
+    const ValueRange* ranges = reinterpret_cast<const ValueRange*>(plan.ranges);
+    bool kept = true;
+    for (uint32_t f = 0; f < plan.filterCount && kept; f++) {
+        uint64_t value = static_cast<uint64_t>(factValue(plan, facts, filters[f].column, row));
+        kept = false;
+        for (uint32_t r = 0; r < filters[f].rangeCount; r++) {
+            const ValueRange& range = ranges[filters[f].firstRange + r];
+            kept |= value - static_cast<uint64_t>(range.from) <= range.distance;
+        }
+    }
+    return kept;
 }
 
 // A product that stays where it would overflow: such a result is not delivered in any case.
@@ -53,11 +79,11 @@ GPUJOIN_HD inline uint64_t multiplyCounts(uint64_t a, uint64_t b) {
     return a > MANY / b ? MANY : a * b;
 }
 
-// Results of a row: the cross product of its matches. Nothing is looked up past the first
-// dimension without a match.
+// Results of a row: the cross product of its matches, where it passes the filters. Nothing is looked
+// up past the first dimension without a match.
 GPUJOIN_HD inline uint64_t countResults(const Plan& plan, const Dimension* tables,
                                         const Facts& facts, int32_t row) {
-    uint64_t count = 1;
+    uint64_t count = isKept(plan, facts, row) ? 1 : 0;
     for (uint32_t d = 0; d < plan.dimensionCount && count > 0; d++) {
         Matches matches = findMatches(tables[d], factKey(plan, facts, tables[d], row));
         count = matches.count == 0 ? 0 : multiplyCounts(count, matches.count);

@@ -75,7 +75,13 @@ struct Completion {
 };
 static_assert(sizeof(Completion) == 64);
 
-enum StepStatus : uint32_t { STEP_OK = 0, STEP_BAD_HEADER = 1, STEP_BAD_CHECKSUM = 2 };
+// GROUPS_FULL: the step stopped where the host is to take the groups first.
+enum StepStatus : uint32_t {
+    STEP_OK = 0,
+    STEP_BAD_HEADER = 1,
+    STEP_BAD_CHECKSUM = 2,
+    STEP_GROUPS_FULL = 3
+};
 
 // Words that host and device show each other, in mapped host memory, each on its own line.
 struct Control {
@@ -140,6 +146,62 @@ struct Progress {
 };
 static_assert(sizeof(Progress) == 16);
 
+// A filter of facts: the value of the column lies in one of the ranges.
+struct Filter {
+    uint32_t column;  // among the segment's columns
+    uint32_t firstRange;
+    uint32_t rangeCount;
+    uint32_t reserved;
+};
+static_assert(sizeof(Filter) == 16);
+
+struct ValueRange {
+    int64_t from;
+    uint64_t distance;  // of the last value from the first
+};
+static_assert(sizeof(ValueRange) == 16);
+
+constexpr uint32_t MAX_GROUP_COLUMNS = 4;
+constexpr uint32_t MAX_AGGREGATES = 8;
+constexpr uint32_t MAX_FACTORS = 2;
+constexpr uint32_t FACT_SIDE = 0xFFFFFFFFu;
+
+// Where a result finds an integer.
+struct ValueSource {
+    uint32_t dimension;  // FACT_SIDE: the facts
+    uint32_t at;         // column of the segment, or offset in the build row
+    uint32_t widthBytes;
+    uint32_t reserved;
+};
+static_assert(sizeof(ValueSource) == 16);
+
+// A sum of products; of no factor, a count.
+struct Aggregate {
+    uint32_t factorCount;
+    uint32_t reserved;
+    ValueSource factors[MAX_FACTORS];
+};
+static_assert(sizeof(Aggregate) == 40);
+
+// The table of groups, in device memory.
+//
+//   slots:  uint32_t[slotCount]    row of the group, open addressing; all ones where free
+//   groups: row i is  int64_t column[columnCount], int64_t aggregate[aggregateCount]
+struct Aggregation {
+    uint64_t slots;
+    uint64_t groups;
+    uint64_t groupCount;  // address of the number of groups, uint32_t
+    uint32_t slotCount;
+    uint32_t maxGroups;  // at which steps stop
+    uint32_t columnCount;
+    uint32_t aggregateCount;
+    uint32_t dimensionsUsed;  // bit d: some value is of dimension d
+    uint32_t reserved;
+    ValueSource columns[MAX_GROUP_COLUMNS];
+    Aggregate aggregates[MAX_AGGREGATES];
+};
+static_assert(sizeof(Aggregation) == 432);
+
 // All that a step needs to know of the engine it serves. Addresses are the device's.
 struct Plan {
     uint64_t segments;     // mapped host memory: slot i at i * segmentBytes
@@ -156,9 +218,13 @@ struct Plan {
     uint32_t columnCount;
     uint32_t schemaFingerprint;
     uint8_t columnWidth[MAX_FACT_COLUMNS];
-    uint64_t reserved;
+    uint64_t filters;      // device memory: Filter[filterCount]
+    uint64_t ranges;       // device memory: ValueRange[]
+    uint64_t aggregation;  // device memory: Aggregation, of which there is one; 0: results are given
+    uint32_t filterCount;
+    uint32_t reserved;
 };
-static_assert(sizeof(Plan) == 112);
+static_assert(sizeof(Plan) == 136);
 static_assert(offsetof(Plan, columnWidth) == 88);
 
 }  // namespace gpujoin

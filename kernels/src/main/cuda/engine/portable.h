@@ -19,6 +19,8 @@ template <typename T>
 using SystemAtomic = cuda::atomic_ref<T, cuda::thread_scope_system>;
 template <typename T>
 using DeviceAtomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
+template <typename T>
+using BlockAtomic = cuda::atomic_ref<T, cuda::thread_scope_block>;
 #endif
 
 // System scope: the other side is the CPU, or another thread of a test.
@@ -65,6 +67,26 @@ GPUJOIN_HD inline void storeRelaxedSystem(T* at, T value) {
     SystemAtomic<T>(*at).store(value, cuda::memory_order_relaxed);
 #else
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+// Device scope: blocks among themselves.
+
+template <typename T>
+GPUJOIN_HD inline T loadAcquireDevice(T* at) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return DeviceAtomic<T>(*at).load(cuda::memory_order_acquire);
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void storeReleaseDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    DeviceAtomic<T>(*at).store(value, cuda::memory_order_release);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
 #endif
 }
 
@@ -128,6 +150,47 @@ GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
     __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 #endif
     return expected;
+}
+
+// Block scope: the threads of a step among themselves, in shared memory.
+
+template <typename T>
+GPUJOIN_HD inline T loadAcquireBlock(T* at) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return BlockAtomic<T>(*at).load(cuda::memory_order_acquire);
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline void storeReleaseBlock(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    BlockAtomic<T>(*at).store(value, cuda::memory_order_release);
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+// These two by the compiler's own functions, which know shared memory when they see it.
+
+GPUJOIN_HD inline uint32_t fetchAddRelaxedBlock(uint32_t* at, uint32_t value) {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd_block(at, value);
+#else
+    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+// Returns what was there: `expected` where the exchange took place.
+GPUJOIN_HD inline uint32_t compareExchangeRelaxedBlock(uint32_t* at, uint32_t expected,
+                                                       uint32_t value) {
+#if defined(__CUDA_ARCH__)
+    return atomicCAS_block(at, expected, value);
+#else
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+#endif
 }
 
 GPUJOIN_HD inline void backOff(uint32_t nanoseconds) {

@@ -1,5 +1,5 @@
 // One step: joins a segment with all dimensions in one chained pass and writes results in order of
-// rows, until the segment or the result buffer ends.
+// rows, or adds them up, until the segment ends, or the result buffer or the table of groups is full.
 //
 // Rows are taken by tiles. Each thread counts the results of its rows, and a sum over the threads
 // gives each row its place among the tile's results. Then each thread takes every so-many-th
@@ -7,6 +7,7 @@
 // whatever the fan-out, and no more rows than the buffer holds.
 #pragma once
 
+#include "aggregate.h"
 #include "segment.h"
 
 namespace gpujoin {
@@ -21,6 +22,8 @@ struct StepShared {
     Dimension tables[MAX_DIMENSIONS];
     uint64_t broadcast;
     uint64_t start[MAX_TILE_ROWS];  // place of each row's first result among the tile's
+    Aggregation aggregation;
+    LocalSums sums;
 };
 
 template <typename Group>
@@ -42,7 +45,8 @@ class Step {
                          shared.plan.segmentBytes * step.slot;
             int32_t rowCount = reinterpret_cast<const ChunkHeader*>(facts.base)->rowCount;
             placeColumns(shared.plan, rowCount, facts);
-            end = join(step.resume ? *progress : Progress{0, rowCount, 0});
+            Progress begin = step.resume ? *progress : Progress{0, rowCount, 0};
+            end = shared.plan.aggregation == 0 ? join(begin) : aggregate(begin, status);
         }
         group.sync();
         if (group.rank() == 0) {
@@ -64,30 +68,76 @@ class Step {
 
     // Joins from `at` on; returns where it stopped.
     GPUJOIN_HD Progress join(Progress at) {
-        uint32_t tileRows = group.size() * ROWS_PER_THREAD;
-        bool countOnly = shared.plan.capacityRows == 0;
+        bool aggregates = shared.plan.aggregation != 0;
         while (at.nextRow < at.rowCount) {
             countTile(at);
-            uint64_t left = total - at.skip;
-            uint64_t room = countOnly ? left : shared.plan.capacityRows - out;
-            uint64_t given = least(left, room);
-            if (!countOnly) {
-                for (uint64_t i = group.rank(); i < given; i += group.size()) {
-                    writeResult(at.nextRow, at.skip + i, out + static_cast<uint32_t>(i));
-                }
-                out += static_cast<uint32_t>(given);
-            }
+            uint64_t given = aggregates ? addResults(at) : giveResults(at);
             matches += given;
-            if (given < left) {
+            if (at.skip + given < total) {
                 uint32_t row = rowOfPlace(at.skip + given);
                 at.skip += given - shared.start[row];
                 at.nextRow += static_cast<int32_t>(row);
                 return at;
             }
-            at.nextRow = least(at.nextRow + static_cast<int32_t>(tileRows), at.rowCount);
+            int32_t tileRows = static_cast<int32_t>(group.size() * ROWS_PER_THREAD);
+            at.nextRow = least(at.nextRow + tileRows, at.rowCount);
             at.skip = 0;
         }
         return at;
+    }
+
+    // Writes results of the tile, as many as there is room for.
+    GPUJOIN_HD uint64_t giveResults(const Progress& at) {
+        uint64_t left = total - at.skip;
+        if (shared.plan.capacityRows == 0) {
+            return left;
+        }
+        uint64_t given = least(left, uint64_t{shared.plan.capacityRows - out});
+        for (uint64_t i = group.rank(); i < given; i += group.size()) {
+            writeResult(at.nextRow, at.skip + i, out + static_cast<uint32_t>(i));
+        }
+        out += static_cast<uint32_t>(given);
+        return given;
+    }
+
+    // As `join`, adding results up; the status says where the groups are too many.
+    GPUJOIN_HD Progress aggregate(Progress at, StepStatus& status) {
+        const uint64_t* from = reinterpret_cast<const uint64_t*>(shared.plan.aggregation);
+        uint64_t* to = reinterpret_cast<uint64_t*>(&shared.aggregation);
+        for (uint32_t i = group.rank(); i < sizeof(Aggregation) / 8; i += group.size()) {
+            to[i] = from[i];
+        }
+        clearLocal(group, shared.sums);
+        group.sync();
+        at = join(at);
+        group.sync();
+        addLocalSums(group, shared.aggregation, shared.sums);
+        status = at.nextRow < at.rowCount ? STEP_GROUPS_FULL : STEP_OK;
+        return at;
+    }
+
+    // Adds results of the tile up until the groups are too many. Between two looks at their number
+    // each thread makes one group at most, which bounds how many more there may be.
+    GPUJOIN_HD uint64_t addResults(const Progress& at) {
+        uint64_t place = at.skip;
+        while (place < total && !isFull()) {
+            if (place + group.rank() < total) {
+                addResult(at.nextRow, place + group.rank());
+            }
+            place = least(place + group.size(), total);
+        }
+        return place - at.skip;
+    }
+
+    GPUJOIN_HD bool isFull() {
+        if (group.rank() == 0) {
+            uint32_t* count = reinterpret_cast<uint32_t*>(shared.aggregation.groupCount);
+            shared.broadcast = loadRelaxedDevice(count) >= shared.aggregation.maxGroups ? 1 : 0;
+        }
+        group.sync();
+        bool full = shared.broadcast != 0;
+        group.sync();
+        return full;
     }
 
     // Counts the results of the rows of the tile that starts at `at` and gives each its place.
@@ -128,8 +178,7 @@ class Step {
         return row;
     }
 
-    // Writes one result: the row, and of each dimension the payload of the match whose turn it is,
-    // the last dimension turning fastest.
+    // Writes one result: the row, and of each dimension the payload of the match whose turn it is.
     GPUJOIN_HD void writeResult(int32_t tileRow, uint64_t place, uint32_t position) const {
         const StepEntry& step = shared.step;
         const Plan& plan = shared.plan;
@@ -141,19 +190,73 @@ class Step {
         reinterpret_cast<uint32_t*>(buffer)[position] = step.baseRow + static_cast<uint32_t>(row);
         for (uint32_t d = plan.dimensionCount; d-- > 0;) {
             const Dimension& table = shared.tables[d];
-            if (table.copyCount > 0 || index > 0) {
-                int64_t key = factKey(plan, facts, table, row);
-                Matches found = findMatches(table, key);
-                uint32_t turn = 0;
-                if (found.count > 1) {
-                    turn = static_cast<uint32_t>(index % found.count);
-                    index /= found.count;
-                }
-                if (table.copyCount > 0) {
-                    copyPayload(table, matchAt(table, found, turn, key), buffer, position);
-                }
+            uint32_t match = takeMatch(table, row, table.copyCount > 0, index);
+            if (table.copyCount > 0) {
+                copyPayload(table, match, buffer, position);
             }
         }
+    }
+
+    // The build row of the match whose turn it is in result number `index` of the dimensions up to
+    // this one, the last turning fastest; leaves the number among those before. NO_ROW, and no look
+    // at the table where that can be helped, unless it is wanted.
+    GPUJOIN_HD uint32_t takeMatch(const Dimension& table, int32_t row, bool wanted,
+                                  uint64_t& index) const {
+        if (!wanted && index == 0) {
+            return NO_ROW;
+        }
+        int64_t key = factKey(shared.plan, facts, table, row);
+        Matches found = findMatches(table, key);
+        uint32_t turn = 0;
+        if (found.count > 1) {
+            turn = static_cast<uint32_t>(index % found.count);
+            index /= found.count;
+        }
+        return wanted ? matchAt(table, found, turn, key) : NO_ROW;
+    }
+
+    // Adds one result to its group.
+    GPUJOIN_HD void addResult(int32_t tileRow, uint64_t place) const {
+        const Aggregation& aggregation = shared.aggregation;
+        uint32_t rowOfTile = rowOfPlace(place);
+        uint64_t index = place - shared.start[rowOfTile];
+        int32_t row = tileRow + static_cast<int32_t>(rowOfTile);
+        uint32_t match[MAX_DIMENSIONS];
+        for (uint32_t d = shared.plan.dimensionCount; d-- > 0;) {
+            bool wanted = (aggregation.dimensionsUsed >> d & 1) != 0;
+            match[d] = takeMatch(shared.tables[d], row, wanted, index);
+        }
+        GroupKey key{};
+        GPUJOIN_UNROLL
+        for (uint32_t c = 0; c < MAX_GROUP_COLUMNS; c++) {
+            if (c < aggregation.columnCount) {
+                key.column[c] = valueOf(aggregation.columns[c], row, match);
+            }
+        }
+        uint64_t hash = hashGroup(aggregation, key);
+        uint32_t local = findLocal(shared.sums, key, hash);
+        uint64_t* sums = local == NOT_LOCAL ? findSums(aggregation, key, hash) : nullptr;
+        for (uint32_t a = 0; a < aggregation.aggregateCount; a++) {
+            const Aggregate& aggregate = aggregation.aggregates[a];
+            uint64_t value = 1;
+            for (uint32_t f = 0; f < aggregate.factorCount; f++) {
+                value *= static_cast<uint64_t>(valueOf(aggregate.factors[f], row, match));
+            }
+            if (local == NOT_LOCAL) {
+                fetchAddRelaxedDevice(&sums[a], value);
+            } else {
+                addLocal(shared.sums, a, local, value);
+            }
+        }
+    }
+
+    GPUJOIN_HD int64_t valueOf(const ValueSource& source, int32_t row,
+                               const uint32_t* match) const {
+        if (source.dimension == FACT_SIDE) {
+            return factValue(shared.plan, facts, source.at, row);
+        }
+        const Dimension& table = shared.tables[source.dimension];
+        return loadInteger(rowAt(table, match[source.dimension]) + source.at, source.widthBytes);
     }
 
     GPUJOIN_HD void copyPayload(const Dimension& table, uint32_t match, unsigned char* buffer,

@@ -3,6 +3,7 @@ package io.github.gpujoin.core.engine;
 import java.io.Serializable;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * What an engine gives in place of rows: sums of groups of them.
@@ -55,6 +56,12 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
                         .map(a -> new Aggregate(a.factors().stream().map(columns).toList()))
                         .toList(),
                 maxGroups);
+    }
+
+    /** All columns that are read, each as often as it is. */
+    public Stream<JoinColumn> columns() {
+        return Stream.concat(
+                groupColumns.stream(), aggregates.stream().flatMap(a -> a.factors().stream()));
     }
 
     /** 64-bit values of a group: its columns and its aggregates. */

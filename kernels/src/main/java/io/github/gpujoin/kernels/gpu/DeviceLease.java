@@ -146,6 +146,11 @@ final class DeviceLease {
         return memory;
     }
 
+    /** Blocks of the serving kernel. */
+    int blocks() {
+        return blocks;
+    }
+
     StepRing ring() {
         return ring;
     }

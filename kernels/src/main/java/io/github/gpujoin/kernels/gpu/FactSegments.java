@@ -1,5 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkChecksum;
@@ -9,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes segments: rows of a fact chunk as a chunk of the key columns alone, each column once
- * however many dimensions join it. Nothing else of a fact crosses the bus.
+ * Writes segments: rows of a fact chunk as a chunk of the columns that are joined, filtered or
+ * added up, each column once however often it is used. Nothing else of a fact crosses the bus.
  */
 final class FactSegments {
 
@@ -25,11 +26,18 @@ final class FactSegments {
     }
 
     /**
-     * @param furtherColumns fixed columns of the facts that cross the bus besides the keys
+     * @param furtherColumns fixed columns of the facts that cross the bus besides those
      */
     FactSegments(JoinSpec spec, List<Integer> furtherColumns) {
         this.fingerprint = spec.factSchema().fingerprint();
         spec.dimensions().forEach(dimension -> add(spec, dimension.factKeyColumn()));
+        spec.filters().forEach(filter -> add(spec, filter.column()));
+        if (spec.aggregates()) {
+            spec.aggregation()
+                    .columns()
+                    .filter(JoinColumn::isFact)
+                    .forEach(c -> add(spec, c.column()));
+        }
         furtherColumns.forEach(column -> add(spec, column));
     }
 

@@ -39,6 +39,10 @@ public final class GpuJoinEngine implements JoinEngine {
     private final GpuTables tables;
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
     private SegmentPipe pipe;
+
+    /** Null where results are given as rows. */
+    private GpuGroups groups;
+
     private ResultBatch emptyBatch;
     private int plan = -1;
     private EngineState state = EngineState.LOADING;
@@ -140,11 +144,15 @@ public final class GpuJoinEngine implements JoinEngine {
     }
 
     private void openPipe() {
-        ResultLayout layout = new ResultLayout(spec, options.segmentRows());
+        int resultRows = spec.aggregates() ? 1 : options.segmentRows();
+        ResultLayout layout = new ResultLayout(spec, resultRows);
         int segmentBytes = facts.lengthBytes(options.segmentRows());
         SegmentSlots slots = new SegmentSlots(buffers, options.slots(), segmentBytes, layout);
+        if (spec.aggregates()) {
+            groups = new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks());
+        }
         plan = lease.takePlan();
-        new JoinPlan(spec, facts, layout, tables.tables(), false)
+        new JoinPlan(spec, facts, layout, tables.tables(), false, groups)
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
         emptyBatch = new ResultBatch(layout, slots.resultAddress(0, 0));
@@ -191,6 +199,9 @@ public final class GpuJoinEngine implements JoinEngine {
 
     private ResultBatch nextBatch() {
         pipe.releaseLent();
+        if (pipe.groupsFull()) {
+            return null;
+        }
         fillPipe();
         Probe head = queue.peek();
         if (head != null && head.completedRows == head.chunk.rowCount()) {
@@ -212,14 +223,22 @@ public final class GpuJoinEngine implements JoinEngine {
 
     @Override
     public boolean awaitsTake() {
-        return false;
+        return pipe != null && pipe.groupsFull();
     }
 
+    /** {@inheritDoc} The device's kernel stands still meanwhile, for all its engines. */
     @Override
     public GroupRows takeGroups() {
         state.require(EngineState.JOINING);
         EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        throw new UnsupportedOperationException("the join was refused: spec=" + spec);
+        GroupRows[] taken = new GroupRows[1];
+        orFail(
+                () -> {
+                    lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.take());
+                    pipe.groupsTaken();
+                });
+        resultRows += taken[0].rowCount();
+        return taken[0];
     }
 
     @Override

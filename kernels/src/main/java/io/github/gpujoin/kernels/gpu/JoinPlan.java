@@ -23,6 +23,7 @@ final class JoinPlan {
     private final ResultLayout layout;
     private final List<GpuTable> tables;
     private final boolean countOnly;
+    private final GpuGroups groups;
     private final List<PayloadCopy> copies = new ArrayList<>();
     private final int[] firstCopies;
 
@@ -35,14 +36,30 @@ final class JoinPlan {
             ResultLayout layout,
             List<GpuTable> tables,
             boolean countOnly) {
+        this(spec, segments, layout, tables, countOnly, null);
+    }
+
+    /**
+     * @param groups of an aggregating join, else null
+     */
+    JoinPlan(
+            JoinSpec spec,
+            FactSegments segments,
+            ResultLayout layout,
+            List<GpuTable> tables,
+            boolean countOnly,
+            GpuGroups groups) {
         this.countOnly = countOnly;
+        this.groups = groups;
         this.spec = spec;
         this.segments = segments;
         this.layout = layout;
         this.tables = tables;
         this.firstCopies = new int[tables.size() + 1];
         for (int d = 0; d < tables.size(); d++) {
-            addCopies(d, tables.get(d).layout());
+            if (groups == null) {
+                addCopies(d, tables.get(d).layout());
+            }
             firstCopies[d + 1] = copies.size();
         }
     }
@@ -51,22 +68,18 @@ final class JoinPlan {
      * @throws GpuUnavailableException where the kernels are not made for so many
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
-        if (!spec.filters().isEmpty() || spec.aggregates()) {
-            throw new GpuUnavailableException(
-                    GpuFailure.UNSUPPORTED_JOIN,
-                    "the kernels join all facts and give rows: filters="
-                            + spec.filters().size()
-                            + ", aggregates="
-                            + spec.aggregates());
-        }
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
                     GpuFailure.UNSUPPORTED_JOIN,
-                    "a join on the device has a limited number of dimensions: maxDimensions="
+                    "a join on the device has at most "
                             + PlanDescriptor.MAX_DIMENSIONS
-                            + ", dimensions="
-                            + spec.dimensions().size());
+                            + " dimensions and uses at most "
+                            + PlanDescriptor.MAX_FACT_COLUMNS
+                            + " columns of the facts: dimensions="
+                            + spec.dimensions().size()
+                            + ", columns="
+                            + segments.columnCount());
         }
     }
 
@@ -103,6 +116,11 @@ final class JoinPlan {
             for (int c = 0; c < segments.columnCount(); c++) {
                 long at = plan + PlanDescriptor.PLAN_COLUMN_WIDTH_OFFSET + c;
                 Memory.putByte(null, at, (byte) segments.columnWidth(c));
+            }
+            new FilterPlan(spec.filters(), segments).write(driver, buffers, plan);
+            if (groups != null) {
+                new AggregationPlan(spec, segments, d -> tables.get(d).layout(), groups)
+                        .write(driver, buffers, plan);
             }
             driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
         }

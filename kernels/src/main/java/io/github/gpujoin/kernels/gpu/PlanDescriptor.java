@@ -6,12 +6,14 @@ package io.github.gpujoin.kernels.gpu;
  */
 final class PlanDescriptor {
 
-    /** Most dimensions of a join, and most key columns of facts, that the kernels take. */
+    /**
+     * Most dimensions of a join, and most columns of facts on the device, that the kernels take.
+     */
     static final int MAX_DIMENSIONS = 16;
 
     static final int MAX_FACT_COLUMNS = 16;
 
-    static final int PLAN_BYTES = 112;
+    static final int PLAN_BYTES = 136;
     static final int PLAN_SEGMENTS_OFFSET = 0;
     static final int PLAN_SCRATCH_OFFSET = 8;
     static final int PLAN_RESULTS_OFFSET = 16;
@@ -26,6 +28,10 @@ final class PlanDescriptor {
     static final int PLAN_COLUMN_COUNT_OFFSET = 80;
     static final int PLAN_SCHEMA_FINGERPRINT_OFFSET = 84;
     static final int PLAN_COLUMN_WIDTH_OFFSET = 88;
+    static final int PLAN_FILTERS_OFFSET = 104;
+    static final int PLAN_RANGES_OFFSET = 112;
+    static final int PLAN_AGGREGATION_OFFSET = 120;
+    static final int PLAN_FILTER_COUNT_OFFSET = 128;
 
     static final int DIMENSION_BYTES = 40;
     static final int DIMENSION_SLOTS_OFFSET = 0;

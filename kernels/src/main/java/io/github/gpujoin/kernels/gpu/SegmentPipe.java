@@ -38,6 +38,7 @@ final class SegmentPipe {
     private long nextSequence;
     private long deviceBusyNs;
     private boolean headIsLent;
+    private boolean groupsFull;
     private long lastProgressNs;
     private long nextCheckNs;
     private long pausesSeen;
@@ -89,7 +90,30 @@ final class SegmentPipe {
     }
 
     boolean hasRoom() {
-        return underWay.size() < slots.count();
+        return !groupsFull && underWay.size() < slots.count();
+    }
+
+    /** Whether the head stopped for too many groups; it goes on after {@link #groupsTaken}. */
+    boolean groupsFull() {
+        return groupsFull;
+    }
+
+    /** Goes on with all segments that stopped for too many groups. */
+    void groupsTaken() {
+        groupsFull = false;
+        for (Segment segment : underWay) {
+            if (isDone(segment) && hasFullGroups(segment)) {
+                lease.ring().release(segment.ticket);
+                goOn(segment);
+            }
+        }
+        progressed();
+    }
+
+    private boolean hasFullGroups(Segment segment) {
+        long completion = slots.completionAddress(segment.slot, segment.buffer);
+        return Memory.getInt(completion + COMPLETION_STATUS_OFFSET)
+                == StepDescriptor.STATUS_GROUPS_FULL;
     }
 
     /** Puts rows of a chunk in the next slot, of which there must be one, and asks for them. */
@@ -141,7 +165,8 @@ final class SegmentPipe {
             }
             return null;
         }
-        return take(head);
+        groupsFull = hasFullGroups(head);
+        return groupsFull ? null : take(head);
     }
 
     /** Asks for a step that the ring had no entry for. */
@@ -169,15 +194,21 @@ final class SegmentPipe {
         int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
         ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
         batch.set(head.chunk, rowCount, head.firstRow + completedRows);
-        head.ticket = NOT_POSTED;
         if (completedRows == head.rowCount) {
+            head.ticket = NOT_POSTED;
             headIsLent = true;
         } else {
-            head.resume = true;
-            head.buffer = 1 - head.buffer;
-            post(head);
+            goOn(head);
         }
         return batch;
+    }
+
+    /** Asks for the next step of a segment whose last one stopped before its end. */
+    private void goOn(Segment segment) {
+        segment.ticket = NOT_POSTED;
+        segment.resume = true;
+        segment.buffer = 1 - segment.buffer;
+        post(segment);
     }
 
     private void requireOk(int status, Segment segment) {

@@ -41,5 +41,8 @@ final class StepDescriptor {
     /** Status of a step that went well. */
     static final int STATUS_OK = 0;
 
+    /** Status of a step that stopped where the groups are to be taken first. */
+    static final int STATUS_GROUPS_FULL = 3;
+
     private StepDescriptor() {}
 }

@@ -68,6 +68,15 @@ class EngineHostTest {
         expected.put("BuildColumn.runOffset", BuildRunLayout.COLUMN_RUN_OFFSET_OFFSET);
         expected.put("BuildColumn.rowOffset", BuildRunLayout.COLUMN_ROW_OFFSET_OFFSET);
         expected.put("BuildColumn.widthBytes", BuildRunLayout.COLUMN_WIDTH_OFFSET);
+        expected.putAll(constants(GroupDescriptor.class, "FILTER", "Filter"));
+        expected.putAll(constants(GroupDescriptor.class, "VALUE_RANGE", "ValueRange"));
+        expected.putAll(constants(GroupDescriptor.class, "VALUE_SOURCE", "ValueSource"));
+        expected.putAll(constants(GroupDescriptor.class, "AGGREGATE", "Aggregate"));
+        expected.putAll(constants(GroupDescriptor.class, "AGGREGATION", "Aggregation"));
+        expected.put("MAX_GROUP_COLUMNS", GroupDescriptor.MAX_GROUP_COLUMNS);
+        expected.put("MAX_AGGREGATES", GroupDescriptor.MAX_AGGREGATES);
+        expected.put("MAX_FACTORS", GroupDescriptor.MAX_FACTORS);
+        expected.put("LOCAL_GROUPS", GroupDescriptor.LOCAL_GROUPS);
         expected.put("PayloadCopy", PlanDescriptor.COPY_BYTES);
         expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
         expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);

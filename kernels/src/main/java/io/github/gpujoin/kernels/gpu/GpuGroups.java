@@ -1,0 +1,80 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.util.Arrays;
+
+/**
+ * The groups of an aggregating engine in device memory: a table with room for all that the blocks
+ * may add between two looks at their number. To be used while the serving kernel stands still.
+ */
+final class GpuGroups {
+
+    private static final int COUNT_BYTES = Long.BYTES;
+    private static final byte FREE_SLOT = -1;
+
+    private final Aggregation aggregation;
+    private final CudaDriver driver;
+    private final int slotCount;
+    private final long count;
+    private final long slots;
+    private final long groups;
+
+    /**
+     * Allocates.
+     *
+     * @param blocks of the serving kernel
+     */
+    GpuGroups(Aggregation aggregation, CudaDriver driver, Buffers buffers, int blocks) {
+        this.aggregation = aggregation;
+        this.driver = driver;
+        int atOnce = blocks * (DeviceLease.SERVE_THREADS + GroupDescriptor.LOCAL_GROUPS);
+        int capacity = aggregation.maxGroups() + atOnce;
+        this.slotCount = 2 * capacity;
+        this.count = buffers.device(COUNT_BYTES);
+        this.slots = buffers.device((long) Integer.BYTES * slotCount);
+        this.groups = buffers.device(groupBytes() * capacity);
+        clear();
+    }
+
+    private long groupBytes() {
+        return (long) Long.BYTES * aggregation.groupWidth();
+    }
+
+    private void clear() {
+        driver.fillDevice(count, (byte) 0, COUNT_BYTES);
+        driver.fillDevice(slots, FREE_SLOT, (long) Integer.BYTES * slotCount);
+    }
+
+    /** Writes the table's part of an Aggregation; the other fields are the plan's. */
+    void write(long address) {
+        Memory.putLong(address + GroupDescriptor.AGGREGATION_SLOTS_OFFSET, slots);
+        Memory.putLong(address + GroupDescriptor.AGGREGATION_GROUPS_OFFSET, groups);
+        Memory.putLong(address + GroupDescriptor.AGGREGATION_GROUP_COUNT_OFFSET, count);
+        Memory.putInt(address + GroupDescriptor.AGGREGATION_SLOT_COUNT_OFFSET, slotCount);
+        Memory.putInt(
+                address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
+    }
+
+    /** All groups; the table is empty then. */
+    GroupRows take() {
+        long rows = copied(count, COUNT_BYTES)[0];
+        GroupRows taken = new GroupRows(aggregation, copied(groups, groupBytes() * rows));
+        clear();
+        return taken;
+    }
+
+    private long[] copied(long device, long lengthBytes) {
+        long[] words = new long[(int) (lengthBytes / Long.BYTES)];
+        if (words.length > 0) {
+            try (Region region = Region.allocate(lengthBytes)) {
+                driver.copyToHost(region.address(), device, lengthBytes);
+                Arrays.setAll(words, i -> Memory.getLong(region.address() + 8L * i));
+            }
+        }
+        return words;
+    }
+}

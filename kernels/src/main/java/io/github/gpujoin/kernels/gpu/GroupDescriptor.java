@@ -1,0 +1,53 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+
+/**
+ * Byte layouts that tell the kernels how facts are filtered and results are added up, in device
+ * memory: drawn in {@code layout.h}, which has the same offsets.
+ */
+final class GroupDescriptor {
+
+    static final int MAX_GROUP_COLUMNS = Aggregation.MAX_GROUP_COLUMNS;
+    static final int MAX_AGGREGATES = Aggregation.MAX_AGGREGATES;
+    static final int MAX_FACTORS = Aggregate.MAX_FACTORS;
+
+    /** Groups that a block holds for itself before it adds them to the device's. */
+    static final int LOCAL_GROUPS = 256;
+
+    static final int FILTER_BYTES = 16;
+    static final int FILTER_COLUMN_OFFSET = 0;
+    static final int FILTER_FIRST_RANGE_OFFSET = 4;
+    static final int FILTER_RANGE_COUNT_OFFSET = 8;
+
+    static final int VALUE_RANGE_BYTES = 16;
+    static final int VALUE_RANGE_FROM_OFFSET = 0;
+    static final int VALUE_RANGE_DISTANCE_OFFSET = 8;
+
+    static final int VALUE_SOURCE_BYTES = 16;
+    static final int VALUE_SOURCE_DIMENSION_OFFSET = 0;
+    static final int VALUE_SOURCE_AT_OFFSET = 4;
+    static final int VALUE_SOURCE_WIDTH_BYTES_OFFSET = 8;
+
+    /** In place of a dimension: the facts. */
+    static final int FACT_SIDE = -1;
+
+    static final int AGGREGATE_BYTES = 40;
+    static final int AGGREGATE_FACTOR_COUNT_OFFSET = 0;
+    static final int AGGREGATE_FACTORS_OFFSET = 8;
+
+    static final int AGGREGATION_BYTES = 432;
+    static final int AGGREGATION_SLOTS_OFFSET = 0;
+    static final int AGGREGATION_GROUPS_OFFSET = 8;
+    static final int AGGREGATION_GROUP_COUNT_OFFSET = 16;
+    static final int AGGREGATION_SLOT_COUNT_OFFSET = 24;
+    static final int AGGREGATION_MAX_GROUPS_OFFSET = 28;
+    static final int AGGREGATION_COLUMN_COUNT_OFFSET = 32;
+    static final int AGGREGATION_AGGREGATE_COUNT_OFFSET = 36;
+    static final int AGGREGATION_DIMENSIONS_USED_OFFSET = 40;
+    static final int AGGREGATION_COLUMNS_OFFSET = 48;
+    static final int AGGREGATION_AGGREGATES_OFFSET = 112;
+
+    private GroupDescriptor() {}
+}

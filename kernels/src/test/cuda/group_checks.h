@@ -1,0 +1,220 @@
+// Checks of filters and of sums by group.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "test_device.h"
+
+namespace gpujoin {
+
+// A table of groups for a device of CPU threads, and the host's part: taking the groups.
+struct GroupTable {
+    static constexpr uint32_t MOST_AT_ONCE =
+        Device::BLOCKS * (Device::THREADS + LOCAL_GROUPS);
+
+    using Groups = std::map<std::vector<int64_t>, std::vector<uint64_t>>;
+
+    Aggregation aggregation{};
+    std::vector<uint32_t> slots;
+    std::vector<uint64_t> groups;
+    uint32_t groupCount = 0;
+    Groups taken;
+
+    explicit GroupTable(uint32_t maxGroups) {
+        uint32_t capacity = maxGroups + MOST_AT_ONCE;
+        slots.assign(2 * capacity, FREE_SLOT);
+        groups.assign(uint64_t{capacity} * (MAX_GROUP_COLUMNS + MAX_AGGREGATES), 0xAAAA);
+        aggregation.slots = reinterpret_cast<uint64_t>(slots.data());
+        aggregation.groups = reinterpret_cast<uint64_t>(groups.data());
+        aggregation.groupCount = reinterpret_cast<uint64_t>(&groupCount);
+        aggregation.slotCount = 2 * capacity;
+        aggregation.maxGroups = maxGroups;
+    }
+
+    void groupBy(ValueSource source) { aggregation.columns[aggregation.columnCount++] = use(source); }
+
+    void sum(std::vector<ValueSource> factors) {
+        Aggregate& aggregate = aggregation.aggregates[aggregation.aggregateCount++];
+        for (const ValueSource& factor : factors) {
+            aggregate.factors[aggregate.factorCount++] = use(factor);
+        }
+    }
+
+    ValueSource use(ValueSource source) {
+        if (source.dimension != FACT_SIDE) {
+            aggregation.dimensionsUsed |= 1u << source.dimension;
+        }
+        return source;
+    }
+
+    // To be called while the device stands still.
+    void take() {
+        REQUIRE(groupCount <= aggregation.maxGroups - 1 + MOST_AT_ONCE);
+        Groups once;
+        for (uint32_t row = 0; row < groupCount; row++) {
+            const uint64_t* group = groupAt(aggregation, row);
+            std::vector<int64_t> key(group, group + aggregation.columnCount);
+            const uint64_t* sums = group + aggregation.columnCount;
+            REQUIRE(once.emplace(key, std::vector<uint64_t>()).second);
+            add(taken, key, {sums, sums + aggregation.aggregateCount});
+        }
+        groupCount = 0;
+        std::fill(slots.begin(), slots.end(), FREE_SLOT);
+    }
+
+    static void add(Groups& groups, const std::vector<int64_t>& key,
+                    const std::vector<uint64_t>& summands) {
+        std::vector<uint64_t>& sums = groups[key];
+        sums.resize(summands.size());
+        for (size_t i = 0; i < sums.size(); i++) {
+            sums[i] += summands[i];
+        }
+    }
+};
+
+inline void shouldMakeEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
+    GroupTable table(400);
+    table.groupBy({FACT_SIDE, 0, 8, 0});
+    table.groupBy({FACT_SIDE, 0, 8, 0});
+    table.sum({});
+    table.sum({});
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < 4; t++) {
+        threads.emplace_back([&table, seed] {
+            std::mt19937_64 random(seed);  // the same keys at about the same time
+            for (int i = 0; i < 20000; i++) {
+                int64_t value = static_cast<int64_t>(random() % 300);
+                GroupKey key{{value, -value, 0, 0}};
+                uint64_t* sums = findSums(table.aggregation, key, hashGroup(table.aggregation, key));
+                fetchAddRelaxedDevice(&sums[0], uint64_t{1});
+                fetchAddRelaxedDevice(&sums[1], ~uint64_t{0});
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    std::mt19937_64 random(seed);
+    GroupTable::Groups expected;
+    for (int i = 0; i < 20000; i++) {
+        int64_t value = static_cast<int64_t>(random() % 300);
+        GroupTable::add(expected, {value, -value}, {4, uint64_t{0} - 4});
+    }
+    table.take();
+    REQUIRE(table.taken == expected);
+}
+
+inline void shouldCarryBetweenTheHalvesOfALocalSum() {
+    auto local = std::make_unique<LocalSums>();
+    local->low[2][5] = local->high[2][5] = 0;
+    uint64_t sum = 0;
+    for (uint64_t value : {uint64_t{0xFFFFFFFF}, uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63,
+                           uint64_t{0x1FFFFFFFF}, uint64_t{0} - 77}) {
+        addLocal(*local, 2, 5, value);
+        sum += value;
+        REQUIRE((uint64_t{local->high[2][5]} << 32 | local->low[2][5]) == sum);
+    }
+}
+
+// Runs segments to their end, taking the groups whenever a step stops for that; returns how often.
+inline int runGrouped(Device& device, GroupTable& table,
+                      const std::vector<std::vector<int64_t>>& segments) {
+    int stops = 0;
+    device.start();
+    for (size_t sequence = 0; sequence < segments.size(); sequence++) {
+        uint32_t slot = sequence % Device::SLOTS;
+        uint32_t buffer = 0;
+        device.writeSegment(slot, sequence, segments[sequence]);
+        Completion done = device.await(slot, buffer, device.post(slot, buffer, false, sequence, 0));
+        while (done.status == STEP_GROUPS_FULL) {
+            REQUIRE(done.completedRows < static_cast<int32_t>(segments[sequence].size()));
+            stops++;
+            device.stop();
+            table.take();
+            device.start();
+            buffer ^= 1;
+            done = device.await(slot, buffer, device.post(slot, buffer, true, sequence, 0));
+        }
+        REQUIRE(done.status == STEP_OK && done.rowCount == 0);
+        REQUIRE(done.completedRows == static_cast<int32_t>(segments[sequence].size()));
+    }
+    device.stop();
+    table.take();
+    return stops;
+}
+
+inline bool inRanges(const std::vector<ValueRange>& ranges, int64_t key) {
+    return std::any_of(ranges.begin(), ranges.end(), [key](const ValueRange& range) {
+        return key >= range.from &&
+               key <= static_cast<int64_t>(static_cast<uint64_t>(range.from) + range.distance);
+    });
+}
+
+// Returns how often a step stopped for too many groups.
+inline int shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    int64_t distinct = seed % 3 == 0 ? 8 : 900;
+    BuildSide first(randomKeys(random, distinct * 2, distinct), TABLE_GROUPED);
+    BuildSide semi(randomKeys(random, distinct * 4, distinct), TABLE_UNIQUE, true);
+    BuildSide last(randomKeys(random, distinct, distinct), TABLE_CHAINED);
+    std::vector<BuildSide*> sides{&first, &semi, &last};
+    for (BuildSide* side : sides) {
+        side->insertAll(2);
+    }
+    uint8_t keyWidth = seed % 2 == 0 ? 8 : 4;
+    Device device(sides, keyWidth);
+    std::vector<ValueRange> ranges{{INT64_MIN, static_cast<uint64_t>(INT64_MAX) + 3}, {4, 90}};
+    std::vector<Filter> filters{{0, 0, 2, 0}, {0, 1, 1, 0}};
+    filters.resize(seed % 3);
+    device.plan.filters = reinterpret_cast<uint64_t>(filters.data());
+    device.plan.ranges = reinterpret_cast<uint64_t>(ranges.data());
+    device.plan.filterCount = static_cast<uint32_t>(filters.size());
+
+    GroupTable table(seed % 4 == 0 ? 1 : 300);
+    ValueSource key{FACT_SIDE, 0, keyWidth, 0};
+    ValueSource firstWide{0, WIDE_OFFSET, 8, 0};
+    ValueSource lastNarrow{2, NARROW_OFFSET, 4, 0};
+    bool grouped = seed % 5 != 0;
+    if (grouped) {
+        table.groupBy(key);
+        table.groupBy(lastNarrow);
+    }
+    table.sum({});
+    table.sum({firstWide});
+    table.sum({key, lastNarrow});
+    device.plan.aggregation = reinterpret_cast<uint64_t>(&table.aggregation);
+
+    std::vector<std::vector<int64_t>> segments;
+    for (size_t rows : {Device::MAX_ROWS, 0u, 100u, Device::MAX_ROWS}) {
+        segments.push_back(randomKeys(random, rows, distinct + 4));
+    }
+    int stops = runGrouped(device, table, segments);
+
+    GroupTable::Groups expected;
+    for (const std::vector<int64_t>& segment : segments) {
+        for (int64_t fact : segment) {
+            bool kept = std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+                auto from = ranges.begin() + filter.firstRange;
+                return inRanges({from, from + filter.rangeCount}, fact);
+            });
+            bool matchesSemi = std::count(semi.keys.begin(), semi.keys.end(), fact) > 0;
+            for (uint32_t f = 0; kept && matchesSemi && f < first.keys.size(); f++) {
+                for (uint32_t l = 0; first.keys[f] == fact && l < last.keys.size(); l++) {
+                    if (last.keys[l] == fact) {
+                        std::vector<int64_t> group;
+                        if (grouped) {
+                            group = {fact, l};
+                        }
+                        GroupTable::add(expected, group,
+                                        {1, uint64_t{f} << 32 | 7, static_cast<uint64_t>(fact) * l});
+                    }
+                }
+            }
+        }
+    }
+    REQUIRE(table.taken == expected);
+    return stops;
+}
+
+}  // namespace gpujoin

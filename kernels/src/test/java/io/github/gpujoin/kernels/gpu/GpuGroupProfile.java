@@ -1,0 +1,15 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.GroupProfile;
+
+/**
+ * Measures filters and sums by group in the GPU engine; arguments: threads, milliseconds a case.
+ */
+public final class GpuGroupProfile {
+
+    private GpuGroupProfile() {}
+
+    public static void main(String[] args) throws Exception {
+        GroupProfile.run(new GpuJoinEngineFactory(), args);
+    }
+}
