@@ -39,6 +39,26 @@ private:
     std::uint64_t count_;
 };
 
+/** Owned page-locked host array, which kernels reach by the same address. */
+template <class T>
+class PinnedArray {
+public:
+    explicit PinnedArray(std::uint64_t count) : count_(count) {
+        CUDA_CHECK(cudaHostAlloc(reinterpret_cast<void**>(&data_), lengthBytes(), cudaHostAllocMapped));
+    }
+    ~PinnedArray() { cudaFreeHost(data_); }
+    PinnedArray(const PinnedArray&) = delete;
+    PinnedArray& operator=(const PinnedArray&) = delete;
+
+    T* data() const { return data_; }
+    std::uint64_t count() const { return count_; }
+    std::size_t lengthBytes() const { return count_ * sizeof(T); }
+
+private:
+    T* data_ = nullptr;
+    std::uint64_t count_;
+};
+
 /** Owned event with timing. */
 class Event {
 public:

@@ -8,7 +8,13 @@ import picocli.CommandLine.Command;
         name = "bin/bench",
         description = "Measures the join against its peers.",
         mixinStandardHelpOptions = true,
-        subcommands = {JoinCommand.class, JmhCommand.class, SoakCommand.class})
+        subcommands = {
+            JoinCommand.class,
+            GpuCommand.class,
+            JmhCommand.class,
+            SoakCommand.class,
+            ReportCommand.class
+        })
 public final class Bench {
 
     private static final String LOG_SETTINGS = "log4j2.configurationFile";

@@ -75,6 +75,8 @@ class BenchITCase {
         "join --build-rows 0, the number must be positive: --build-rows=0",
         "join --threads -1, the number must be positive: --threads=-1",
         "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
+        "gpu --log2-rows 30, --log2-rows is from 20 to 29: --log2-rows=30",
+        "gpu --only ring;cpu, --only takes names of groups: unknown=[cpu]",
         "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
     })
     void shouldRejectBadArgumentsInOneSentence(String args, String message) {

@@ -21,7 +21,7 @@ public enum KeyDomain {
     abstract long key(long id);
 
     /** The 64-bit finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014); a bijection. */
-    static long mix(long z) {
+    public static long mix(long z) {
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
         return z ^ (z >>> 31);

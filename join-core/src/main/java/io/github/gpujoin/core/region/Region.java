@@ -1,8 +1,5 @@
 package io.github.gpujoin.core.region;
 
-import java.io.IOException;
-import java.nio.MappedByteBuffer;
-import java.nio.channels.FileChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,17 +18,15 @@ public final class Region implements AutoCloseable {
     private static final AtomicLong OPEN_COUNT = new AtomicLong();
     private static final AtomicLong OPEN_BYTES = new AtomicLong();
 
+    private final long allocation;
     private final long address;
     private final long lengthBytes;
-    private final Runnable release;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Region(long address, long lengthBytes, Runnable release) {
-        this.address = address;
+    private Region(long allocation, long lengthBytes) {
+        this.allocation = allocation;
+        this.address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
         this.lengthBytes = lengthBytes;
-        this.release = release;
-        OPEN_COUNT.incrementAndGet();
-        OPEN_BYTES.addAndGet(lengthBytes);
     }
 
     /**
@@ -44,21 +39,10 @@ public final class Region implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a region cannot have a negative length: lengthBytes=" + lengthBytes);
         }
-        long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
-        long address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
-        return new Region(address, lengthBytes, () -> Memory.free(allocation));
-    }
-
-    /**
-     * The first bytes of a file, shared with every process that maps it. Closing unmaps them and
-     * leaves the file as it is.
-     *
-     * @param file opened for reading and writing; may be closed at once
-     * @param lengthBytes from 1 to 2 GiB - 1; a shorter file grows to it
-     */
-    public static Region map(FileChannel file, long lengthBytes) throws IOException {
-        MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes);
-        return new Region(Memory.addressOf(mapped), lengthBytes, () -> Memory.unmap(mapped));
+        Region region = new Region(Memory.allocate(lengthBytes + ALIGNMENT_BYTES), lengthBytes);
+        OPEN_COUNT.incrementAndGet();
+        OPEN_BYTES.addAndGet(lengthBytes);
+        return region;
     }
 
     /** Memory filled with zero bytes. */
@@ -92,7 +76,7 @@ public final class Region implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            release.run();
+            Memory.free(allocation);
             OPEN_COUNT.decrementAndGet();
             OPEN_BYTES.addAndGet(-lengthBytes);
         }

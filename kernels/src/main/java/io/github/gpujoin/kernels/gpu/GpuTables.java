@@ -4,13 +4,12 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The build sides of a join, from their first chunk to their last use: streamed to the device, then
- * made into tables, which several engines may share. Not thread-safe until the tables are made.
+ * made into tables. Not thread-safe.
  */
-final class GpuTables {
+final class GpuTables implements AutoCloseable {
 
     private final JoinSpec spec;
     private final DeviceLease lease;
@@ -18,7 +17,6 @@ final class GpuTables {
     private final Buffers buffers;
     private final List<BuildStream> streams = new ArrayList<>();
     private final List<GpuTable> tables = new ArrayList<>();
-    private final AtomicInteger holders = new AtomicInteger(1);
 
     GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options) {
         this.spec = spec;
@@ -61,30 +59,22 @@ final class GpuTables {
                 + streams.stream().mapToLong(BuildStream::lengthBytes).sum();
     }
 
-    /** These tables for one more holder, who releases or abandons them too. */
-    GpuTables retain() {
-        holders.incrementAndGet();
-        return this;
+    /** Frees device and pinned memory, while the serving kernel stands still; legal twice. */
+    void freeDevice() {
+        tables.clear();
+        streams.forEach(BuildStream::freeRuns);
+        buffers.close();
     }
 
-    /** One holder less; the last one frees all memory. While the serving kernel stands still. */
-    void release() {
-        if (holders.decrementAndGet() == 0) {
-            tables.clear();
-            streams.forEach(BuildStream::freeRuns);
-            buffers.close();
-            streams.forEach(BuildStream::close);
-        }
+    /** Forgets device and pinned memory, as in {@link Buffers#abandon}. */
+    void abandonDevice() {
+        streams.forEach(BuildStream::abandonRuns);
+        buffers.abandon();
     }
 
-    /**
-     * As {@link #release} of a lost device: its memory is forgotten, see {@link Buffers#abandon}.
-     */
-    void abandon() {
-        if (holders.decrementAndGet() == 0) {
-            streams.forEach(BuildStream::abandonRuns);
-            buffers.abandon();
-            streams.forEach(BuildStream::close);
-        }
+    /** Frees carried bytes. */
+    @Override
+    public void close() {
+        streams.forEach(BuildStream::close);
     }
 }

@@ -1,0 +1,38 @@
+package io.github.gpujoin.benchmarks.gpu;
+
+import java.util.List;
+
+/** What the machine itself does, measured in the same run: medians, 10^9 bytes a second. */
+public record Ceilings(double readGbPerS, double writeGbPerS, double deviceCopyGbPerS) {
+
+    static final String READ = "zero-copy-read";
+    static final String WRITE = "zero-copy-write";
+    static final String DEVICE_COPY = "device-copy";
+    static final String PREFIX = "ceiling-";
+
+    public static Ceilings of(List<Figure> figures) {
+        return new Ceilings(
+                median(figures, READ), median(figures, WRITE), median(figures, DEVICE_COPY));
+    }
+
+    private static double median(List<Figure> figures, String name) {
+        return figures.stream()
+                .filter(figure -> figure.name().equals(PREFIX + name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no such ceiling: name=" + name))
+                .summary()
+                .median();
+    }
+
+    /**
+     * Bounds a rate of rows, 10^9 a second, by the slower direction of the bus.
+     *
+     * @param bytesIn that a row has on its way to the device
+     * @param bytesOut that all its results have on their way back
+     */
+    Figure bound(Figure rows, double bytesIn, double bytesOut) {
+        double in = readGbPerS / bytesIn;
+        double out = bytesOut == 0 ? Double.POSITIVE_INFINITY : writeGbPerS / bytesOut;
+        return in <= out ? rows.boundedBy(READ, in) : rows.boundedBy(WRITE, out);
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.gpujoin.benchmarks.gpu;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** All cases by the name of their group, in the order of reports. */
+public final class GpuBenches {
+
+    private static final Map<String, Supplier<GpuBench>> GROUPS = groups();
+
+    private GpuBenches() {}
+
+    private static Map<String, Supplier<GpuBench>> groups() {
+        Map<String, Supplier<GpuBench>> groups = new LinkedHashMap<>();
+        groups.put("ring", RingBench::new);
+        groups.put("star", StarBench::new);
+        groups.put("engine", EngineBench::new);
+        groups.put("resident", ResidentBench::new);
+        groups.put("blocking", BlockingBench::new);
+        return groups;
+    }
+
+    public static Set<String> names() {
+        return GROUPS.keySet();
+    }
+
+    /** Figures of the machine's ceilings, by which all others are bounded. */
+    public static List<Figure> ceilings(NativeBench nativeBench) throws Exception {
+        return nativeBench.run("ceilings");
+    }
+
+    /**
+     * Measures groups one after the other.
+     *
+     * @param only names of groups; all where none is asked for
+     * @param sink takes the figures of each group when it is done
+     */
+    public static void run(GpuRun run, List<String> only, Consumer<List<Figure>> sink)
+            throws Exception {
+        for (String name : names()) {
+            if (only.isEmpty() || only.contains(name)) {
+                sink.accept(GROUPS.get(name).get().run(run));
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package io.github.gpujoin.benchmarks.gpu;
+
+import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.benchmarks.workload.KeyDomain;
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * Facts of some width with a 64-bit key, and one dimension whose keys are all there equally often.
+ *
+ * <p>What the join must give is summed while the facts are drawn, from the numbers of the build
+ * rows, so that no join takes part in it.
+ *
+ * @param tupleBytes of a fact, the key among them; a multiple of 8
+ * @param payloads types of the dimension's payload columns
+ * @param buildRows of the dimension
+ * @param copies build rows of each key
+ */
+record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, int copies) {
+
+    static final int BUILD_CHUNK_ROWS = 64 << 10;
+
+    /** Odd, so that numbers that differ give keys that differ. */
+    private static final long KEY_FACTOR = 0x9E3779B97F4A7C15L;
+
+    /** Facts in chunks of the same size, and what all of them give. */
+    record Facts(List<Chunk> chunks, JoinAnswer expected) {}
+
+    ChunkSchema factSchema() {
+        List<Column> columns = new ArrayList<>(List.of(Column.of("key", ColumnType.INT64)));
+        for (int i = 1; i < tupleBytes / Long.BYTES; i++) {
+            columns.add(Column.of("value" + i, ColumnType.INT64));
+        }
+        return ChunkSchema.of(columns);
+    }
+
+    private ChunkSchema buildSchema() {
+        List<Column> columns = new ArrayList<>(List.of(Column.of("key", ColumnType.INT64)));
+        for (int i = 0; i < payloads.size(); i++) {
+            columns.add(Column.of("payload" + i, payloads.get(i)));
+        }
+        return ChunkSchema.of(columns);
+    }
+
+    JoinSpec spec() {
+        DimensionSpec side = new DimensionSpec("d", buildSchema(), 0, 0, JoinKind.INNER);
+        return new JoinSpec(factSchema(), List.of(side));
+    }
+
+    /** All columns of a fact, so that the whole tuple crosses the bus. */
+    List<Integer> allFactColumns() {
+        return IntStream.range(0, tupleBytes / Long.BYTES).boxed().toList();
+    }
+
+    /** Bytes of one result row: the fact's number and the payload columns. */
+    int resultRowBytes() {
+        return Integer.BYTES + payloads.stream().mapToInt(ColumnType::widthBytes).sum();
+    }
+
+    void build(Consumer<Chunk> sink) {
+        ChunkSchema schema = buildSchema();
+        ChunkBuilder builder = builder(schema, BUILD_CHUNK_ROWS);
+        for (int row = 0; row < buildRows; row++) {
+            builder.putLong(0, key(row / copies));
+            for (int i = 0; i < payloads.size(); i++) {
+                if (payloads.get(i) == ColumnType.INT64) {
+                    builder.putLong(1 + i, payload(row, i));
+                } else {
+                    builder.putInt(1 + i, (int) payload(row, i));
+                }
+            }
+            builder.endRow();
+            if (builder.rowCount() == BUILD_CHUNK_ROWS || row == buildRows - 1) {
+                sink.accept(builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, row));
+            }
+        }
+    }
+
+    /** Facts whose keys are uniform over the dimension's. */
+    Facts facts(int chunks, int chunkRows, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        ChunkBuilder builder = builder(factSchema(), chunkRows);
+        List<Chunk> all = new ArrayList<>();
+        long checksum = 0;
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            for (int row = 0; row < chunkRows; row++) {
+                int id = random.nextInt(buildRows / copies);
+                builder.putLong(0, key(id));
+                for (int c = 1; c < tupleBytes / Long.BYTES; c++) {
+                    builder.putLong(c, row);
+                }
+                builder.endRow();
+                checksum += checksumOf(id);
+            }
+            all.add(builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, chunk));
+        }
+        return new Facts(all, new JoinAnswer((long) chunks * chunkRows * copies, checksum));
+    }
+
+    private static ChunkBuilder builder(ChunkSchema schema, int rows) {
+        return new ChunkBuilder(schema, rows * schema.fixedRowBytes());
+    }
+
+    private static long key(int id) {
+        return id * KEY_FACTOR;
+    }
+
+    private static long payload(int buildRow, int column) {
+        return KeyDomain.mix(16L * buildRow + column);
+    }
+
+    /** Of all results of a fact with the key of that number. */
+    private long checksumOf(int id) {
+        long sum = 0;
+        for (int row = id * copies; row < (id + 1) * copies; row++) {
+            long hash = key(id);
+            for (int i = 0; i < payloads.size(); i++) {
+                long payload = payload(row, i);
+                boolean wide = payloads.get(i) == ColumnType.INT64;
+                hash = KeyDomain.mix(hash ^ (wide ? payload : (int) payload));
+            }
+            sum += hash;
+        }
+        return sum;
+    }
+
+    /** The answer in a batch of results: each row's fact key and payloads, hashed and added up. */
+    JoinAnswer answerOf(ResultBatch batch) {
+        long sum = 0;
+        for (int row = 0; row < batch.rowCount(); row++) {
+            long hash = batch.chunk().getLong(0, batch.probeRow(row));
+            for (int i = 0; i < payloads.size(); i++) {
+                boolean wide = payloads.get(i) == ColumnType.INT64;
+                hash =
+                        KeyDomain.mix(
+                                hash ^ (wide ? batch.getLong(0, i, row) : batch.getInt(0, i, row)));
+            }
+            sum += hash;
+        }
+        return new JoinAnswer(batch.rowCount(), sum);
+    }
+}

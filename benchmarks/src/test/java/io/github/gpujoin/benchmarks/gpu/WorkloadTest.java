@@ -1,0 +1,63 @@
+package io.github.gpujoin.benchmarks.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.reference.ReferenceJoinEngine;
+import java.util.List;
+import java.util.function.Function;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the workloads expect is what an engine gives that knows nothing of them. */
+class WorkloadTest {
+
+    private static final long SEED = 7;
+
+    private static JoinAnswer join(
+            JoinEngine engine, List<Chunk> facts, Function<ResultBatch, JoinAnswer> answerOf) {
+        JoinAnswer answer = JoinAnswer.NOTHING;
+        engine.finishBuild();
+        for (Chunk chunk : facts) {
+            assertThat(engine.submitProbe(chunk, 0)).isTrue();
+            while (engine.inFlight() > 0) {
+                answer = answer.plus(answerOf.apply(engine.poll()));
+            }
+        }
+        return answer;
+    }
+
+    @ParameterizedTest(name = "{0} bytes a tuple, {1} rows a key")
+    @CsvSource({"8, 1", "16, 1", "16, 4", "64, 16"})
+    void shouldExpectOfOneDimensionWhatTheReferenceGives(int tupleBytes, int copies) {
+        List<ColumnType> payloads = List.of(ColumnType.INT32, ColumnType.INT64);
+        RingWorkload workload = new RingWorkload(tupleBytes, payloads, 640, copies);
+        RingWorkload.Facts facts = workload.facts(3, 100, SEED);
+        try (JoinEngine engine = new ReferenceJoinEngine(workload.spec())) {
+            workload.build(chunk -> engine.submitBuild(0, chunk));
+            assertThat(join(engine, facts.chunks(), workload::answerOf))
+                    .isEqualTo(facts.expected());
+        }
+        assertThat(facts.expected().count()).isEqualTo(300L * copies);
+    }
+
+    @ParameterizedTest(name = "{0} dimensions")
+    @ValueSource(ints = {1, 2, 3, 4})
+    void shouldExpectOfAStarWhatTheReferenceGives(int dimensions) {
+        StarWorkload workload = new StarWorkload(dimensions, 500);
+        RingWorkload.Facts facts = workload.facts(3, 100, SEED);
+        try (JoinEngine engine = new ReferenceJoinEngine(workload.spec())) {
+            for (int d = 0; d < dimensions; d++) {
+                int dimension = d;
+                workload.build(d, chunk -> engine.submitBuild(dimension, chunk));
+            }
+            assertThat(join(engine, facts.chunks(), workload::answerOf))
+                    .isEqualTo(facts.expected());
+        }
+    }
+}
