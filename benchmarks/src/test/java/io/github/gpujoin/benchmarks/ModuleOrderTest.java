@@ -43,7 +43,7 @@ class ModuleOrderTest {
             List.of(
                     List.of("core.region"),
                     List.of("core.layout"),
-                    List.of("core.histogram", "core.engine"),
+                    List.of("core.histogram", "core.engine", "core.ring"),
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("flink.config", "flink.chunk"),

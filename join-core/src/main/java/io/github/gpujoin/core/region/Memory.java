@@ -1,6 +1,8 @@
 package io.github.gpujoin.core.region;
 
 import java.lang.reflect.Field;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import sun.misc.Unsafe;
 
@@ -19,6 +21,8 @@ public final class Memory {
 
     /** Offset of element 0 of a byte array. */
     public static final long BYTES = Unsafe.ARRAY_BYTE_BASE_OFFSET;
+
+    private static final long BUFFER_ADDRESS = bufferAddressOffset();
 
     static {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
@@ -79,6 +83,23 @@ public final class Memory {
         UNSAFE.putLong(address, value);
     }
 
+    /**
+     * Release store of an aligned word, in one piece: what this thread wrote before is visible to
+     * whoever reads {@code value} by {@link #getLongAcquire}, in this process, in another that maps
+     * the same memory, or on a device.
+     */
+    public static void putLongRelease(Object base, long offset, long value) {
+        UNSAFE.putOrderedLong(base, offset, value);
+    }
+
+    /**
+     * Acquire load of an aligned word, in one piece: what this thread reads after is at least as
+     * new as what its writer had written before the value.
+     */
+    public static long getLongAcquire(Object base, long offset) {
+        return UNSAFE.getLongVolatile(base, offset);
+    }
+
     public static void copy(
             Object sourceBase,
             long sourceOffset,
@@ -110,12 +131,30 @@ public final class Memory {
         UNSAFE.putObject(base, offset, value);
     }
 
+    /** Address of a direct buffer's first byte. */
+    static long addressOf(ByteBuffer direct) {
+        return UNSAFE.getLong(direct, BUFFER_ADDRESS);
+    }
+
+    /** Unmaps a mapped buffer now: its addresses are dead after that. */
+    static void unmap(ByteBuffer mapped) {
+        UNSAFE.invokeCleaner(mapped);
+    }
+
     static long allocate(long lengthBytes) {
         return UNSAFE.allocateMemory(lengthBytes);
     }
 
     static void free(long address) {
         UNSAFE.freeMemory(address);
+    }
+
+    private static long bufferAddressOffset() {
+        try {
+            return fieldOffset(Buffer.class.getDeclaredField("address"));
+        } catch (NoSuchFieldException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     private static Unsafe unsafe() {

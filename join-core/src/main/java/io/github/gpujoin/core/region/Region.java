@@ -1,5 +1,8 @@
 package io.github.gpujoin.core.region;
 
+import java.io.IOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -18,15 +21,17 @@ public final class Region implements AutoCloseable {
     private static final AtomicLong OPEN_COUNT = new AtomicLong();
     private static final AtomicLong OPEN_BYTES = new AtomicLong();
 
-    private final long allocation;
     private final long address;
     private final long lengthBytes;
+    private final Runnable release;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Region(long allocation, long lengthBytes) {
-        this.allocation = allocation;
-        this.address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
+    private Region(long address, long lengthBytes, Runnable release) {
+        this.address = address;
         this.lengthBytes = lengthBytes;
+        this.release = release;
+        OPEN_COUNT.incrementAndGet();
+        OPEN_BYTES.addAndGet(lengthBytes);
     }
 
     /**
@@ -39,10 +44,21 @@ public final class Region implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a region cannot have a negative length: lengthBytes=" + lengthBytes);
         }
-        Region region = new Region(Memory.allocate(lengthBytes + ALIGNMENT_BYTES), lengthBytes);
-        OPEN_COUNT.incrementAndGet();
-        OPEN_BYTES.addAndGet(lengthBytes);
-        return region;
+        long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
+        long address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
+        return new Region(address, lengthBytes, () -> Memory.free(allocation));
+    }
+
+    /**
+     * The first bytes of a file, shared with every process that maps it. Closing unmaps them and
+     * leaves the file as it is.
+     *
+     * @param file opened for reading and writing; may be closed at once
+     * @param lengthBytes from 1 to 2 GiB - 1; a shorter file grows to it
+     */
+    public static Region map(FileChannel file, long lengthBytes) throws IOException {
+        MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes);
+        return new Region(Memory.addressOf(mapped), lengthBytes, () -> Memory.unmap(mapped));
     }
 
     /** Memory filled with zero bytes. */
@@ -76,7 +92,7 @@ public final class Region implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            Memory.free(allocation);
+            release.run();
             OPEN_COUNT.decrementAndGet();
             OPEN_BYTES.addAndGet(-lengthBytes);
         }

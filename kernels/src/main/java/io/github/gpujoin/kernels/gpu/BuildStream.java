@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -73,7 +74,7 @@ final class BuildStream implements AutoCloseable {
     /**
      * Takes over the rows of a chunk.
      *
-     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException where they do not fit
+     * @throws GpuUnavailableException where they do not fit
      */
     void append(Chunk chunk) {
         int row = 0;
@@ -165,8 +166,12 @@ final class BuildStream implements AutoCloseable {
      * Frees what the table was made of, while the serving kernel stands still; carried bytes stay.
      */
     void freeRuns() {
-        awaitCopies();
-        buffers.close();
+        try {
+            awaitCopies();
+            buffers.close();
+        } catch (GpuUnavailableException e) {
+            buffers.abandon();
+        }
         runs.clear();
     }
 

@@ -37,6 +37,7 @@ public final class GpuJoinEngine implements JoinEngine {
     private final Buffers buffers;
     private final FactSegments facts;
     private final GpuTables tables;
+    private boolean holdsTables = true;
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
     private SegmentPipe pipe;
 
@@ -81,6 +82,13 @@ public final class GpuJoinEngine implements JoinEngine {
      * @param lease released with the engine, or here where the join does not fit
      */
     GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease) {
+        this(spec, options, lease, null);
+    }
+
+    /**
+     * @param shared tables of another engine, retained for this one; null for tables of its own
+     */
+    private GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease, GpuTables shared) {
         this.spec = spec;
         this.options = options;
         this.lease = lease;
@@ -92,7 +100,30 @@ public final class GpuJoinEngine implements JoinEngine {
             lease.release();
             throw e;
         }
-        this.tables = new GpuTables(spec, lease, options);
+        this.tables = shared != null ? shared : new GpuTables(spec, lease, options);
+    }
+
+    /**
+     * Another engine over this one's finished tables, for another thread; closed on its own, in any
+     * order. The memory of the tables comes back with the last of them.
+     *
+     * @throws IllegalStateException unless JOINING
+     * @throws GpuUnavailableException where its buffers do not fit
+     */
+    public GpuJoinEngine fork() {
+        state.require(EngineState.JOINING);
+        lease.retain();
+        GpuJoinEngine fork = new GpuJoinEngine(spec, options, lease, tables.retain());
+        fork.buildRows = buildRows;
+        fork.buildBytes = buildBytes;
+        try {
+            lease.whileStopped(options.stallTimeoutNs(), fork::openPipe);
+            fork.state = EngineState.JOINING;
+            return fork;
+        } catch (Throwable e) {
+            fork.close();
+            throw e;
+        }
     }
 
     @Override
@@ -304,14 +335,15 @@ public final class GpuJoinEngine implements JoinEngine {
         }
         state = state.to(EngineState.CLOSED);
         queue.clear();
-        tables.close();
         try {
             if (pipe != null) {
                 pipe.awaitSteps();
             }
             lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
         } catch (GpuUnavailableException e) {
-            tables.abandonDevice();
+            if (holdsTables) {
+                tables.abandon();
+            }
             buffers.abandon();
         } finally {
             lease.release();
@@ -319,8 +351,11 @@ public final class GpuJoinEngine implements JoinEngine {
     }
 
     private void freeDevice() {
-        tables.freeDevice();
         buffers.close();
+        if (holdsTables) {
+            tables.release();
+            holdsTables = false;
+        }
         if (plan >= 0) {
             lease.freePlan(plan);
             plan = -1;

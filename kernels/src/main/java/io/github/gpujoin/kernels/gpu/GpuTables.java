@@ -4,12 +4,13 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The build sides of a join, from their first chunk to their last use: streamed to the device, then
- * made into tables. Not thread-safe.
+ * made into tables, which several engines may share. Not thread-safe until the tables are made.
  */
-final class GpuTables implements AutoCloseable {
+final class GpuTables {
 
     private final JoinSpec spec;
     private final DeviceLease lease;
@@ -17,6 +18,7 @@ final class GpuTables implements AutoCloseable {
     private final Buffers buffers;
     private final List<BuildStream> streams = new ArrayList<>();
     private final List<GpuTable> tables = new ArrayList<>();
+    private final AtomicInteger holders = new AtomicInteger(1);
 
     GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options) {
         this.spec = spec;
@@ -59,22 +61,30 @@ final class GpuTables implements AutoCloseable {
                 + streams.stream().mapToLong(BuildStream::lengthBytes).sum();
     }
 
-    /** Frees device and pinned memory, while the serving kernel stands still; legal twice. */
-    void freeDevice() {
-        tables.clear();
-        streams.forEach(BuildStream::freeRuns);
-        buffers.close();
+    /** These tables for one more holder, who releases or abandons them too. */
+    GpuTables retain() {
+        holders.incrementAndGet();
+        return this;
     }
 
-    /** Forgets device and pinned memory, as in {@link Buffers#abandon}. */
-    void abandonDevice() {
-        streams.forEach(BuildStream::abandonRuns);
-        buffers.abandon();
+    /** One holder less; the last one frees all memory. While the serving kernel stands still. */
+    void release() {
+        if (holders.decrementAndGet() == 0) {
+            tables.clear();
+            streams.forEach(BuildStream::freeRuns);
+            buffers.close();
+            streams.forEach(BuildStream::close);
+        }
     }
 
-    /** Frees carried bytes. */
-    @Override
-    public void close() {
-        streams.forEach(BuildStream::close);
+    /**
+     * As {@link #release} of a lost device: its memory is forgotten, see {@link Buffers#abandon}.
+     */
+    void abandon() {
+        if (holders.decrementAndGet() == 0) {
+            streams.forEach(BuildStream::abandonRuns);
+            buffers.abandon();
+            streams.forEach(BuildStream::close);
+        }
     }
 }

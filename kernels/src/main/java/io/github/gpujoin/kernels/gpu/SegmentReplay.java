@@ -77,11 +77,10 @@ public final class SegmentReplay implements AutoCloseable {
             return;
         }
         closed = true;
-        tables.close();
         try {
-            lease.whileStopped(options.stallTimeoutNs(), tables::freeDevice);
+            lease.whileStopped(options.stallTimeoutNs(), tables::release);
         } catch (GpuUnavailableException e) {
-            tables.abandonDevice();
+            tables.abandon();
         } finally {
             lease.release();
         }

@@ -101,6 +101,24 @@ class GpuJoinEngineTest {
     }
 
     @Test
+    void shouldJoinInForksOfAnEngineThatIsClosed() {
+        JoinSpec spec = spec(JoinKind.INNER);
+        GpuJoinEngine engine = new GpuJoinEngine(spec, GpuOptions.defaults());
+        engine.submitBuild(0, build(spec, LongStream.range(0, 20_000)));
+        engine.finishBuild();
+        try (GpuJoinEngine first = engine.fork();
+                GpuJoinEngine second = first.fork()) {
+            engine.close();
+            for (GpuJoinEngine fork : List.of(first, second)) {
+                EngineRun run = new EngineRun(fork);
+                run.submit(facts(LongStream.range(10_000, 30_000)), 0);
+                run.drain();
+                assertThat(run.results().get(0)).hasSize(10_000);
+            }
+        }
+    }
+
+    @Test
     void shouldServeEnginesOfSeveralThreadsAtOnce() throws Exception {
         JoinSpec spec = spec(JoinKind.INNER);
         Chunk probe = facts(LongStream.range(0, 50_000).map(i -> i % 30_000));
@@ -111,6 +129,8 @@ class GpuJoinEngineTest {
                         try (GpuJoinEngine engine =
                                 new GpuJoinEngine(spec, GpuOptions.defaults())) {
                             engine.submitBuild(0, build(spec, LongStream.range(0, 20_000)));
+                            // several runs, while other engines' steps are under way
+                            engine.submitBuild(0, build(spec, LongStream.range(50_000, 250_000)));
                             engine.finishBuild();
                             EngineRun run = new EngineRun(engine);
                             IntStream.range(0, 5).forEach(i -> run.submit(probe, 0));

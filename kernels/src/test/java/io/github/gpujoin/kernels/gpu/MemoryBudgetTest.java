@@ -202,6 +202,58 @@ class MemoryBudgetTest {
         }
     }
 
+    @ParameterizedTest(name = "fork closed first: {0}")
+    @ValueSource(booleans = {true, false})
+    void shouldKeepSharedTablesUntilTheLastEngineCloses(boolean forkFirst) {
+        GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
+        load(engine);
+        long own = engine.memoryUse().deviceBytes();
+        GpuJoinEngine fork = engine.fork();
+        long tableBytes = engine.stats().tableBytes();
+        assertThat(fork.stats()).isEqualTo(engine.stats());
+        assertThat(engine.memoryUse().deviceBytes()).isLessThan(2 * own - tableBytes);
+        GpuJoinEngine last = forkFirst ? engine : fork;
+        (forkFirst ? fork : engine).close();
+        assertThat(last.stats().tableBytes()).isEqualTo(tableBytes);
+        assertThat(last.memoryUse().deviceBytes()).isEqualTo(own);
+        last.close();
+        assertThat(last.memoryUse().deviceBytes()).isZero();
+        assertThat(last.memoryUse().pinnedBytes()).isZero();
+    }
+
+    @Test
+    void shouldLeaveAnEngineAsItIsWhereAForkDoesNotFit() {
+        try (GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine())) {
+            load(engine);
+            MemoryUse use = engine.memoryUse();
+            int granted = 0;
+            for (GpuJoinEngine fork = null; fork == null; granted++) {
+                driver.refuseAllocationsAfter(granted);
+                try {
+                    fork = engine.fork();
+                    fork.close();
+                } catch (GpuUnavailableException e) {
+                    assertThat(e.failure()).isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY);
+                }
+                assertThat(engine.memoryUse().deviceBytes()).isEqualTo(use.deviceBytes());
+                assertThat(engine.memoryUse().pinnedBytes()).isEqualTo(use.pinnedBytes());
+            }
+            assertThat(granted).isGreaterThan(3);
+        }
+    }
+
+    @Test
+    void shouldCountDownToZeroWhereTheDeviceOfSharedTablesIsLost() {
+        GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
+        load(engine);
+        GpuJoinEngine fork = engine.fork();
+        driver.loseDevice();
+        engine.close();
+        fork.close();
+        assertThat(fork.memoryUse().deviceBytes()).isZero();
+        assertThat(fork.memoryUse().pinnedBytes()).isZero();
+    }
+
     /** What has happened to an engine when it is closed. */
     enum Life {
         LOADING,

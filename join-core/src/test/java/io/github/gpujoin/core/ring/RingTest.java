@@ -1,0 +1,186 @@
+package io.github.gpujoin.core.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RingTest {
+
+    private static final RingGeometry GEOMETRY = RingGeometry.forPayload(4, 256);
+    private static final long EPOCH = 3;
+
+    private final byte[] ring = new byte[(int) GEOMETRY.lengthBytes()];
+    private final RingWriter writer = new RingWriter(ring, Memory.BYTES, GEOMETRY, EPOCH);
+    private final RingReader reader = new RingReader(ring, Memory.BYTES, GEOMETRY, EPOCH, 0);
+
+    static LongStream seeds() {
+        return LongStream.range(0, 50);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldDeliverEveryPayloadOnceAndInOrder(long seed) {
+        Random random = new Random(seed);
+        RingGeometry geometry =
+                RingGeometry.forPayload(1 + random.nextInt(8), 8 + random.nextInt(1000));
+        try (Region region = Region.allocateZeroed(geometry.lengthBytes())) {
+            RingWriter out = new RingWriter(null, region.address(), geometry, EPOCH);
+            RingReader in = new RingReader(null, region.address(), geometry, EPOCH, 0);
+            Deque<byte[]> underWay = new ArrayDeque<>();
+            for (int turn = 0; turn < 500; turn++) {
+                if (random.nextBoolean()) {
+                    byte[] payload = payload(random, geometry.payloadCapacityBytes());
+                    boolean hadCredit = out.credits() > 0;
+                    assertThat(write(out, payload)).isEqualTo(hadCredit);
+                    if (hadCredit) {
+                        underWay.add(payload);
+                    }
+                } else if (random.nextInt(3) == 0) {
+                    out.acknowledge(in.releasedSequence());
+                } else if (in.poll() == SlotState.READY) {
+                    assertThat(read(null, in)).isEqualTo(underWay.remove());
+                    in.release();
+                }
+            }
+            assertThat(out.writtenSequence() - in.releasedSequence()).isEqualTo(underWay.size());
+        }
+    }
+
+    @Test
+    void shouldRejectWriteWithoutCredit() {
+        for (int i = 0; i < GEOMETRY.slotCount(); i++) {
+            assertThat(write(writer, new byte[8])).isTrue();
+        }
+        assertThat(writer.credits()).isZero();
+        assertThat(write(writer, new byte[8])).isFalse();
+        writer.acknowledge(1);
+        assertThat(write(writer, new byte[8])).isTrue();
+    }
+
+    @ParameterizedTest(name = "{0} bytes")
+    @ValueSource(ints = {0, 4, 12, 320})
+    void shouldRejectPayloadsThatAreNotWholeWordsOrDoNotFit(int lengthBytes) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> write(writer, new byte[lengthBytes]))
+                .withMessageContaining("lengthBytes=" + lengthBytes + ", capacityBytes=256");
+    }
+
+    @Test
+    void shouldFindEveryFlippedBitOfASlotTornOrEmpty() {
+        write(writer, payload(new Random(1), 256));
+        int end = SlotDescriptor.PAYLOAD_OFFSET + writer.lengthBytes(1);
+        for (int at = 8; at < end; at++) {
+            if (at >= SlotDescriptor.RESERVED_OFFSET && at < SlotDescriptor.CHECKSUM_OFFSET
+                    || at >= SlotDescriptor.USED_HEADER_BYTES
+                            && at < SlotDescriptor.PAYLOAD_OFFSET) {
+                continue; // reserved
+            }
+            for (int bit = 0; bit < 8; bit++) {
+                ring[at] ^= (byte) (1 << bit);
+                assertThat(reader.poll()).as("byte %d, bit %d", at, bit).isEqualTo(SlotState.TORN);
+                ring[at] ^= (byte) (1 << bit);
+            }
+        }
+        assertThat(reader.poll()).isEqualTo(SlotState.READY);
+    }
+
+    @Test
+    void shouldNotTakeASlotOfAnotherEpoch() {
+        write(new RingWriter(ring, Memory.BYTES, GEOMETRY, EPOCH - 1), new byte[64]);
+        assertThat(reader.poll()).isEqualTo(SlotState.TORN);
+    }
+
+    @Test
+    void shouldSayThatTheWriterRanAhead() {
+        Memory.putLong(ring, Memory.BYTES + SlotDescriptor.SEQUENCE_OFFSET, 5);
+        assertThatExceptionOfType(RingException.class)
+                .isThrownBy(reader::poll)
+                .withMessage(
+                        "a slot is written when it was given back: sequence=1, found=5,"
+                                + " slotCount=4");
+    }
+
+    @Test
+    void shouldRefuseAcknowledgementsOfWhatWasNotWrittenOrThatGoBack() {
+        write(writer, new byte[8]);
+        write(writer, new byte[8]);
+        writer.acknowledge(1);
+        for (long sequence : new long[] {0, 3, -1}) {
+            assertThatExceptionOfType(RingException.class)
+                    .isThrownBy(() -> writer.acknowledge(sequence))
+                    .withMessageContaining("acknowledged=1, written=2, sequence=" + sequence);
+        }
+    }
+
+    @Test
+    void shouldKeepUnacknowledgedSlotsReadableInTheNextEpoch() {
+        Random random = new Random(2);
+        byte[][] payloads = new byte[6][];
+        for (int i = 0; i < 4; i++) {
+            payloads[i] = payload(random, 256);
+            write(writer, payloads[i]);
+        }
+        writer.acknowledge(2);
+        for (int i = 4; i < 6; i++) {
+            payloads[i] = payload(random, 256);
+            write(writer, payloads[i]);
+        }
+        writer.moveToEpoch(EPOCH + 1);
+        RingReader next = new RingReader(ring, Memory.BYTES, GEOMETRY, EPOCH + 1, 2);
+        for (int i = 2; i < 6; i++) {
+            assertThat(next.poll()).isEqualTo(SlotState.READY);
+            assertThat(read(ring, next)).isEqualTo(payloads[i]);
+            next.release();
+        }
+        assertThat(next.poll()).isEqualTo(SlotState.EMPTY);
+    }
+
+    @Test
+    void shouldGiveNoPayloadBeforeASlotIsReady() {
+        assertThatIllegalStateException().isThrownBy(reader::payloadOffset);
+        assertThatIllegalStateException().isThrownBy(reader::lengthBytes);
+        assertThatIllegalStateException()
+                .isThrownBy(reader::release)
+                .withMessage("a slot is read after poll() said READY: releasedSequence=0");
+    }
+
+    @Test
+    void shouldRefuseGeometriesOutOfBounds() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new RingGeometry(0, 128))
+                .withMessage("a ring has 1 to 65536 slots: slotCount=0");
+        assertThatIllegalArgumentException().isThrownBy(() -> new RingGeometry(1, 64));
+        assertThatIllegalArgumentException().isThrownBy(() -> new RingGeometry(1, 130));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new RingGeometry(1024, (1 << 20) + 64))
+                .withMessage("a ring has at most 1 GiB: slotCount=1024, slotBytes=1048640");
+    }
+
+    private static boolean write(RingWriter writer, byte[] payload) {
+        return writer.tryWrite(payload, Memory.BYTES, payload.length);
+    }
+
+    private static byte[] read(Object base, RingReader reader) {
+        byte[] payload = new byte[reader.lengthBytes()];
+        Memory.copy(base, reader.payloadOffset(), payload, Memory.BYTES, payload.length);
+        return payload;
+    }
+
+    private static byte[] payload(Random random, int capacityBytes) {
+        byte[] payload = new byte[8 * (1 + random.nextInt(capacityBytes / 8))];
+        random.nextBytes(payload);
+        return payload;
+    }
+}

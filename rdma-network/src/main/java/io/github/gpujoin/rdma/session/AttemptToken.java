@@ -1,0 +1,94 @@
+package io.github.gpujoin.rdma.session;
+
+import io.github.gpujoin.rdma.session.ControlMessage.Accept;
+import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
+import io.github.gpujoin.rdma.session.ControlMessage.Hello;
+import io.github.gpujoin.rdma.session.ControlMessage.Mac;
+import io.github.gpujoin.rdma.session.ControlMessage.Proof;
+import java.security.MessageDigest;
+
+/**
+ * Key of one execution attempt, by which both sides of a handshake prove themselves.
+ *
+ * <p>Every code covers the hello and both nonces: one that was recorded proves nothing in the next
+ * handshake, and one side's code is never the other's.
+ */
+public final class AttemptToken {
+
+    private static final Mac NONE = new Mac(new byte[Mac.BYTES]);
+
+    private final byte[] key;
+
+    /**
+     * @param key 32 bytes, as {@link JobSecret#token} derives them
+     */
+    public AttemptToken(byte[] key) {
+        if (key.length != JobSecret.BYTES) {
+            throw new IllegalArgumentException(
+                    "an attempt's token has 32 bytes: lengthBytes=" + key.length);
+        }
+        this.key = key.clone();
+    }
+
+    public byte[] bytes() {
+        return key.clone();
+    }
+
+    Challenge challenge(Hello hello, Nonce nonce) {
+        return new Challenge(nonce, readerMac(hello, nonce));
+    }
+
+    boolean isChallengeTrue(Hello hello, Challenge challenge) {
+        return same(readerMac(hello, challenge.nonce()), challenge.mac());
+    }
+
+    Proof proof(Hello hello, Nonce readerNonce) {
+        return new Proof(writerMac(hello, readerNonce));
+    }
+
+    boolean isProofTrue(Hello hello, Nonce readerNonce, Proof proof) {
+        return same(writerMac(hello, readerNonce), proof.mac());
+    }
+
+    Accept sign(Hello hello, Nonce readerNonce, Accept accept) {
+        return withMac(accept, acceptMac(hello, readerNonce, accept));
+    }
+
+    boolean isAcceptTrue(Hello hello, Nonce readerNonce, Accept accept) {
+        return same(acceptMac(hello, readerNonce, accept), accept.mac());
+    }
+
+    private Mac readerMac(Hello hello, Nonce readerNonce) {
+        return mac("reader", hello, new Challenge(readerNonce, NONE));
+    }
+
+    private Mac writerMac(Hello hello, Nonce readerNonce) {
+        return mac("writer", hello, new Challenge(readerNonce, NONE));
+    }
+
+    private Mac acceptMac(Hello hello, Nonce readerNonce, Accept accept) {
+        byte[] bare = ControlCodec.encode(withMac(accept, NONE));
+        byte[] nonce = ControlCodec.encode(new Challenge(readerNonce, NONE));
+        return new Mac(Hmac.of(key, "accept", ControlCodec.encode(hello), nonce, bare));
+    }
+
+    private Mac mac(String purpose, ControlMessage first, ControlMessage second) {
+        return new Mac(
+                Hmac.of(key, purpose, ControlCodec.encode(first), ControlCodec.encode(second)));
+    }
+
+    private static Accept withMac(Accept accept, Mac mac) {
+        return new Accept(
+                accept.epoch(), accept.releasedSequence(), accept.ring(), accept.descriptor(), mac);
+    }
+
+    /** Takes the same time whatever differs. */
+    private static boolean same(Mac expected, Mac actual) {
+        return MessageDigest.isEqual(expected.bytes(), actual.bytes());
+    }
+
+    @Override
+    public String toString() {
+        return "AttemptToken";
+    }
+}

@@ -1,0 +1,212 @@
+package io.github.gpujoin.rdma.session;
+
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.ControlMessage.Accept;
+import io.github.gpujoin.rdma.session.ControlMessage.Bye;
+import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
+import io.github.gpujoin.rdma.session.ControlMessage.Descriptor;
+import io.github.gpujoin.rdma.session.ControlMessage.Hello;
+import io.github.gpujoin.rdma.session.ControlMessage.Mac;
+import io.github.gpujoin.rdma.session.ControlMessage.Progress;
+import io.github.gpujoin.rdma.session.ControlMessage.Proof;
+import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
+import io.github.gpujoin.rdma.transport.Transport;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.UUID;
+
+/**
+ * Control messages as bytes. All integers are little-endian.
+ *
+ * <pre>
+ *  frame:      int32 length of the body | body          the length is 1 to 512
+ *  body:       uint8 type | fields
+ *
+ *  1 Hello     int32 magic "GJS1" | uint16 version | job 16 | int32 attempt | int32 channel | nonce 16
+ *  2 Challenge nonce 16 | mac 32
+ *  3 Proof     mac 32
+ *  4 Accept    int64 epoch | int64 releasedSequence | int32 slotCount | int32 slotBytes |
+ *              uint16 length | descriptor | mac 32
+ *  5 Refuse    uint8 reason
+ *  6 Progress  int64 epoch | int64 sequence
+ *  7 Bye
+ * </pre>
+ *
+ * <p>A decoder takes nothing on trust: every length is checked against its own bound and the bytes
+ * that are there, numbers against their range, and a body has no bytes left over.
+ */
+final class ControlCodec {
+
+    /** "GJS1". */
+    static final int MAGIC = 0x31534A47;
+
+    static final int VERSION = 1;
+    static final int MAX_BODY_BYTES = 512;
+    static final int LENGTH_BYTES = 4;
+
+    private static final byte HELLO = 1;
+    private static final byte CHALLENGE = 2;
+    private static final byte PROOF = 3;
+    private static final byte ACCEPT = 4;
+    private static final byte REFUSE = 5;
+    private static final byte PROGRESS = 6;
+    private static final byte BYE = 7;
+
+    private ControlCodec() {}
+
+    /** The whole frame. */
+    static byte[] encode(ControlMessage message) {
+        ByteBuffer out =
+                ByteBuffer.allocate(LENGTH_BYTES + MAX_BODY_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        out.position(LENGTH_BYTES);
+        if (message instanceof Hello hello) {
+            out.put(HELLO).putInt(MAGIC).putShort((short) VERSION);
+            out.putLong(hello.job().getMostSignificantBits());
+            out.putLong(hello.job().getLeastSignificantBits());
+            out.putInt(hello.attempt()).putInt(hello.channel());
+            put(out, hello.nonce());
+        } else if (message instanceof Challenge challenge) {
+            put(out.put(CHALLENGE), challenge.nonce()).put(challenge.mac().bytes());
+        } else if (message instanceof Proof proof) {
+            out.put(PROOF).put(proof.mac().bytes());
+        } else if (message instanceof Accept accept) {
+            out.put(ACCEPT).putLong(accept.epoch()).putLong(accept.releasedSequence());
+            out.putInt(accept.ring().slotCount()).putInt(accept.ring().slotBytes());
+            out.putShort((short) accept.descriptor().bytes().length);
+            out.put(accept.descriptor().bytes()).put(accept.mac().bytes());
+        } else if (message instanceof Refuse refuse) {
+            out.put(REFUSE).put(refuse.reason().code());
+        } else if (message instanceof Progress progress) {
+            out.put(PROGRESS).putLong(progress.epoch()).putLong(progress.sequence());
+        } else {
+            out.put(BYE);
+        }
+        out.putInt(0, out.position() - LENGTH_BYTES);
+        return Arrays.copyOf(out.array(), out.position());
+    }
+
+    /**
+     * Checks the length that stands before a body.
+     *
+     * @return it
+     */
+    static int checkLength(int lengthBytes) throws ProtocolException {
+        require(
+                lengthBytes >= 1 && lengthBytes <= MAX_BODY_BYTES,
+                "a control message has 1 to 512 bytes: lengthBytes=" + lengthBytes);
+        return lengthBytes;
+    }
+
+    /** Reads the body of a frame. */
+    static ControlMessage decode(byte[] body) throws ProtocolException {
+        ByteBuffer in = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
+        need(in, 1);
+        byte type = in.get();
+        ControlMessage message =
+                switch (type) {
+                    case HELLO -> hello(in);
+                    case CHALLENGE -> challenge(in);
+                    case PROOF -> new Proof(mac(in));
+                    case ACCEPT -> accept(in);
+                    case REFUSE -> refuse(in);
+                    case PROGRESS -> progress(in);
+                    case BYE -> new Bye();
+                    default ->
+                            throw new ProtocolException(
+                                    "control messages have types 1 to 7: type=" + type);
+                };
+        require(
+                in.remaining() == 0,
+                "a control message ends with its last field: excessBytes=" + in.remaining());
+        return message;
+    }
+
+    private static Hello hello(ByteBuffer in) throws ProtocolException {
+        need(in, 6);
+        int magic = in.getInt();
+        require(magic == MAGIC, "a hello starts with GJS1: magic=" + magic);
+        int version = in.getShort();
+        require(
+                version == VERSION,
+                Refusal.VERSION.sentence() + ": expected=" + VERSION + ", version=" + version);
+        need(in, 24);
+        UUID job = new UUID(in.getLong(), in.getLong());
+        int attempt = in.getInt();
+        require(attempt >= 0, "attempts count from 0: attempt=" + attempt);
+        int channel = in.getInt();
+        require(channel >= 0, "channels count from 0: channel=" + channel);
+        return new Hello(job, attempt, channel, nonce(in));
+    }
+
+    private static Challenge challenge(ByteBuffer in) throws ProtocolException {
+        return new Challenge(nonce(in), mac(in));
+    }
+
+    private static Accept accept(ByteBuffer in) throws ProtocolException {
+        need(in, 26);
+        long epoch = in.getLong();
+        require(epoch >= 1, "epochs count from 1: epoch=" + epoch);
+        long released = in.getLong();
+        require(released >= 0, "sequences count from 1: releasedSequence=" + released);
+        RingGeometry ring;
+        try {
+            ring = new RingGeometry(in.getInt(), in.getInt());
+        } catch (IllegalArgumentException e) {
+            throw new ProtocolException(e.getMessage());
+        }
+        int length = in.getShort();
+        require(
+                length >= 0 && length <= Transport.MAX_DESCRIPTOR_BYTES,
+                "a descriptor has at most 256 bytes: lengthBytes=" + length);
+        need(in, length);
+        byte[] descriptor = new byte[length];
+        in.get(descriptor);
+        return new Accept(epoch, released, ring, new Descriptor(descriptor), mac(in));
+    }
+
+    private static Refuse refuse(ByteBuffer in) throws ProtocolException {
+        need(in, 1);
+        return new Refuse(Refusal.of(in.get()));
+    }
+
+    private static Progress progress(ByteBuffer in) throws ProtocolException {
+        need(in, 16);
+        long epoch = in.getLong();
+        long sequence = in.getLong();
+        require(epoch >= 1, "epochs count from 1: epoch=" + epoch);
+        require(sequence >= 0, "sequences count from 1: sequence=" + sequence);
+        return new Progress(epoch, sequence);
+    }
+
+    private static Nonce nonce(ByteBuffer in) throws ProtocolException {
+        need(in, Nonce.BYTES);
+        return new Nonce(in.getLong(), in.getLong());
+    }
+
+    private static Mac mac(ByteBuffer in) throws ProtocolException {
+        need(in, Mac.BYTES);
+        byte[] bytes = new byte[Mac.BYTES];
+        in.get(bytes);
+        return new Mac(bytes);
+    }
+
+    private static ByteBuffer put(ByteBuffer out, Nonce nonce) {
+        return out.putLong(nonce.high()).putLong(nonce.low());
+    }
+
+    private static void need(ByteBuffer in, int lengthBytes) throws ProtocolException {
+        require(
+                in.remaining() >= lengthBytes,
+                "a control message holds its fields: neededBytes="
+                        + lengthBytes
+                        + ", remainingBytes="
+                        + in.remaining());
+    }
+
+    private static void require(boolean holds, String message) throws ProtocolException {
+        if (!holds) {
+            throw new ProtocolException(message);
+        }
+    }
+}

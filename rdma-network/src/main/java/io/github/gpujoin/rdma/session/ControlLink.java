@@ -1,0 +1,36 @@
+package io.github.gpujoin.rdma.session;
+
+import java.io.IOException;
+
+/**
+ * Control connection between a writer and a reader: ordered and lossless until it breaks.
+ *
+ * <p>{@link #send} and {@link #receive} are for one thread at a time; closing is for any.
+ */
+public interface ControlLink extends AutoCloseable {
+
+    void send(ControlMessage message) throws IOException;
+
+    /**
+     * Never blocks.
+     *
+     * @return null where nothing has come yet
+     * @throws IOException where the peer closed the link, it broke, or what came is malformed; what
+     *     had come before is received first
+     */
+    ControlMessage receive() throws IOException;
+
+    /** The other end, for messages. */
+    String peer();
+
+    @Override
+    void close();
+
+    /** Makes control connections to a reader. */
+    @FunctionalInterface
+    interface Dialer {
+
+        /** May block for a second or so. */
+        ControlLink dial() throws IOException;
+    }
+}
