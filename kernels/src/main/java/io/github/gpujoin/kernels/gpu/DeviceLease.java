@@ -14,6 +14,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
@@ -46,6 +47,7 @@ final class DeviceLease {
     private final long plans;
     private final BitSet takenPlans = new BitSet(MAX_PLANS);
     private final AtomicLong epochs = new AtomicLong();
+    private final AtomicInteger waiting = new AtomicInteger();
     private int holders = 1;
     private volatile long pauses;
     private long launches;
@@ -213,17 +215,22 @@ final class DeviceLease {
      *
      * @throws GpuUnavailableException where the kernel does not stop in time, or is lost
      */
-    synchronized void whileStopped(long timeoutNs, Runnable action) {
-        stop(timeoutNs);
-        try {
-            action.run();
-        } catch (GpuUnavailableException e) {
-            lost |= e.failure() == GpuFailure.DEVICE_LOST;
-            throw e;
-        } finally {
-            pauses++;
-            if (!takenPlans.isEmpty() && !lost) {
-                start();
+    void whileStopped(long timeoutNs, Runnable action) {
+        waiting.incrementAndGet();
+        synchronized (this) {
+            waiting.decrementAndGet();
+            stop(timeoutNs);
+            try {
+                action.run();
+            } catch (GpuUnavailableException e) {
+                lost |= e.failure() == GpuFailure.DEVICE_LOST;
+                throw e;
+            } finally {
+                pauses++;
+                // Who waits for this lock starts the kernel, rather than stop it once more.
+                if (!takenPlans.isEmpty() && !lost && waiting.get() == 0) {
+                    start();
+                }
             }
         }
     }
