@@ -28,7 +28,7 @@ final class ChunkTally implements Tally<Chunk> {
             throw new IllegalArgumentException(
                     "payloads are INT64: column=" + chunk.schema().column(column));
         }
-        byte[] bytes = chunk.bytes();
+        byte[] bytes = chunk.array();
         long at = Memory.BYTES + chunk.columnOffset(column);
         long end = at + 8L * chunk.rowCount();
         long sum = 0;
