@@ -46,7 +46,7 @@ class ModuleOrderTest {
                     List.of("core.histogram", "core.engine", "core.ring"),
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
-                    List.of("flink.config", "flink.chunk"),
+                    List.of("flink.config", "flink.chunk", "flink.handover"),
                     List.of("flink.pack", "flink.checkpoint"),
                     List.of("flink.emit"),
                     List.of("flink.operator"),

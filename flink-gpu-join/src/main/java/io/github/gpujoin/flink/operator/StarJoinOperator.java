@@ -59,6 +59,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final int partitions;
     private final transient MailboxExecutor mailbox;
 
+    private transient FactsReceiver facts;
     private transient FallbackJoinEngine engine;
     private transient ResultEmitter<OUT> emitter;
     private transient ResultPump<OUT> pump;
@@ -108,6 +109,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
 
         phase = JoinPhase.LOAD;
+        facts =
+                FactsReceiver.open(
+                        config.getInPhysicalEdges(getUserCodeClassloader()), getRuntimeContext());
         engine = openEngine();
         watermarks = new WatermarkGate(output, () -> pump.flush());
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
@@ -172,7 +176,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(emitter, engine, super::close);
+        IOUtils.closeAll(facts, emitter, engine, super::close);
     }
 
     // ------------------------------------------------------------------ build side
@@ -242,7 +246,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
-        PendingProbe probe = new PendingProbe(element.getValue(), 0);
+        PendingProbe probe = new PendingProbe(facts.received(element.getValue()), 0);
         watermarks.accepted();
         joinMetrics.probeChunk(probe.chunk());
         if (phase == JoinPhase.LOAD) {

@@ -1,7 +1,10 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.handover.Handover;
+import io.github.gpujoin.flink.handover.HandoverSender;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
@@ -75,11 +78,21 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
                         output,
                         getProcessingTimeService(),
                         getMetricGroup(),
+                        packing.dimension() == ChunkDescriptor.FACTS && !packing.isPartitioned()
+                                ? new HandoverSender(edgeToJoin(), schema)
+                                : null,
                         this::drain);
         if (filter != null) {
             FunctionUtils.setFunctionRuntimeContext(filter, getRuntimeContext());
             FunctionUtils.openFunction(filter, DefaultOpenContext.INSTANCE);
         }
+    }
+
+    private Handover.Edge edgeToJoin() {
+        return new Handover.Edge(
+                getRuntimeContext().getJobInfo().getJobId(),
+                getOperatorConfig().getVertexID(),
+                getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
     }
 
     /** Moves rows that a packer keeps back for a while into the sink. */

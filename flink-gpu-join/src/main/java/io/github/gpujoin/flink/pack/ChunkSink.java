@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.handover.HandoverSender;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.operators.Output;
@@ -29,11 +30,14 @@ final class ChunkSink {
     private final RunningHistogram histogram;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private final Counter chunksOut;
+    private final Counter chunksHandedOver;
+    private final HandoverSender handover;
     private final Runnable drain;
     private boolean timerRuns;
     private long sequence;
 
     /**
+     * @param handover to the join, if chunks may go there by reference; null if not
      * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
      *     flush
      */
@@ -43,17 +47,20 @@ final class ChunkSink {
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
             MetricGroup metrics,
+            HandoverSender handover,
             Runnable drain) {
         this.schema = schema;
         this.packing = packing;
         this.output = output;
         this.time = time;
+        this.handover = handover;
         this.drain = drain;
         int count = Math.max(1, packing.partitions());
         this.builders = new ChunkBuilder[count];
         this.firstRowAt = new long[count];
         this.histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
         this.chunksOut = metrics.counter("chunksOut");
+        this.chunksHandedOver = metrics.counter("chunksHandedOver");
         if (packing.isPartitioned()) {
             metrics.gauge("partitionSkew", this::skew);
         }
@@ -136,7 +143,11 @@ final class ChunkSink {
     private void emit(Chunk chunk) {
         sequence++;
         chunksOut.inc();
-        output.collect(element.replace(chunk));
+        Chunk sent = handover == null ? chunk : handover.send(chunk);
+        if (sent != chunk) {
+            chunksHandedOver.inc();
+        }
+        output.collect(element.replace(sent));
     }
 
     /** One timer runs at a time, for the row that waits longest. */

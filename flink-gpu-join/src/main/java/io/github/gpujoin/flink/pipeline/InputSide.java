@@ -1,7 +1,9 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
@@ -136,9 +138,26 @@ public final class InputSide<R> {
     private Packed packChunks(List<String> columns, Collection<String> keys, Packing packing) {
         ChunkSchema schema = ((ChunkTypeInfo) stream.getType()).schema();
         ChunkProjection projection = ChunkProjection.of(schema, columns, keys);
+        ChunkProjection whole =
+                ChunkProjection.of(
+                        schema, schema.columns().stream().map(Column::name).toList(), keys);
+        if (goOnByReference(packing) && whole.isIdentity()) {
+            projection = whole;
+        }
         ChunkPackOperator packer =
                 new ChunkPackOperator(projection, (FilterFunction<RowView>) filter, packing);
         return new Packed(projection.schema(), projection.fields(), packer);
+    }
+
+    /**
+     * Whether the join takes this side's chunks by reference, so that columns that nobody wants
+     * cost nothing, while taking them out is a copy of the others.
+     */
+    private boolean goOnByReference(Packing packing) {
+        return packing.dimension() == ChunkDescriptor.FACTS
+                && !packing.isPartitioned()
+                && filter == null
+                && stream.getParallelism() == stream.getExecutionEnvironment().getParallelism();
     }
 
     /** Adds the packer to the stream, in the chain of its source. */
@@ -150,6 +169,8 @@ public final class InputSide<R> {
                         type,
                         (OneInputStreamOperator<Object, Chunk>) packed.packer())
                 .setParallelism(stream.getParallelism())
+                // A chunk is a batch already; waiting to fill a network buffer gains nothing.
+                .setBufferTimeout(0)
                 .uid(uid);
     }
 }

@@ -137,6 +137,7 @@ public final class PairJoinPipeline<B, P> {
         return stream.transform(
                         "pack " + packing.side(), type, new PackOperator<>(layout, null, packing))
                 .setParallelism(stream.getParallelism())
+                .setBufferTimeout(0)
                 .uid(uid);
     }
 }
