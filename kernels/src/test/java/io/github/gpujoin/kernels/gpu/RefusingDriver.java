@@ -30,6 +30,7 @@ final class RefusingDriver implements CudaDriver {
     private final Map<Long, Region> pinned = new HashMap<>();
     private final List<Runnable> started = new ArrayList<>();
     private int allocations;
+    private int serveLaunches;
     private int allocationsLeft = Integer.MAX_VALUE;
     private boolean lost;
     private Kernel kernel = Kernel.OBEDIENT;
@@ -51,6 +52,11 @@ final class RefusingDriver implements CudaDriver {
 
     boolean isClosed() {
         return closed;
+    }
+
+    /** How often the serving kernel was started. */
+    int serveLaunches() {
+        return serveLaunches;
     }
 
     /** How many were granted. */
@@ -171,6 +177,7 @@ final class RefusingDriver implements CudaDriver {
     public void launch(String kernelName, int blocks, int threads, long... arguments) {
         requireDevice();
         if (kernelName.equals("gpujoin_serve")) {
+            serveLaunches++;
             control = arguments[0];
             launch = arguments[arguments.length - 1];
         }

@@ -1,0 +1,100 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.engine.EngineRun;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When the serving kernel runs; needs no device. */
+class DeviceLeaseTest {
+
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final RefusingDriver driver = new RefusingDriver();
+    private EngineRun.OpenRegions before;
+    private DeviceLease lease;
+    private int plan;
+
+    @BeforeEach
+    void open() {
+        before = EngineRun.OpenRegions.now();
+        lease = new DeviceLease(driver, MemoryBudget.byMachine());
+        lease.whileStopped(TIMEOUT_NS, () -> plan = lease.takePlan());
+    }
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        lease.whileStopped(TIMEOUT_NS, () -> lease.freePlan(plan));
+        lease.release();
+        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
+    }
+
+    @Test
+    void shouldStartTheKernelAgainAfterEachStop() {
+        assertThat(driver.serveLaunches()).isEqualTo(1);
+        lease.whileStopped(TIMEOUT_NS, () -> {});
+        lease.whileStopped(TIMEOUT_NS, () -> {});
+        assertThat(driver.serveLaunches()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldStartTheKernelAgainWhereAnActionFails() {
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(
+                        () ->
+                                lease.whileStopped(
+                                        TIMEOUT_NS,
+                                        () -> {
+                                            throw new IllegalStateException("told to");
+                                        }));
+        assertThat(driver.serveLaunches()).isEqualTo(2);
+    }
+
+    @Test
+    @Timeout(30)
+    void shouldStartTheKernelOnceForAllWhoWaitToHaveItStopped() throws Exception {
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch allWait = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        threads.add(
+                new Thread(
+                        () ->
+                                lease.whileStopped(
+                                        TIMEOUT_NS,
+                                        () -> {
+                                            stopped.countDown();
+                                            await(allWait);
+                                        })));
+        threads.get(0).start();
+        await(stopped);
+        for (int i = 0; i < 3; i++) {
+            Thread waiting = new Thread(() -> lease.whileStopped(TIMEOUT_NS, () -> {}));
+            waiting.start();
+            threads.add(waiting);
+            while (waiting.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait();
+            }
+        }
+        allWait.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(driver.serveLaunches()).isEqualTo(2);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
