@@ -80,6 +80,8 @@ class QueryITCase {
                     settings.add(Arguments.of(parallelism, state, engine));
                 }
             }
+            // Where there is no GPU this shows that the CPU steps in.
+            settings.add(Arguments.of(parallelism, "hashmap", "gpu"));
         }
         return settings.stream();
     }

@@ -129,7 +129,13 @@ public final class GpuJoinOptions {
                     "a GPU has at least 1 ms to get on: %s=%s ms",
                     GPU_STALL_TIMEOUT.key(), stallTimeout.toMillis());
         }
-        return GpuOptions.defaults().withDevice(device).withStallTimeoutNs(stallTimeout.toNanos());
+        return GpuOptions.defaults()
+                .withDevice(device)
+                .withMemory(
+                        new MemoryBudget(
+                                budget(config, GPU_DEVICE_MEMORY),
+                                budget(config, GPU_PINNED_MEMORY)))
+                .withStallTimeoutNs(stallTimeout.toNanos());
     }
 
     private static long budget(ReadableConfig config, ConfigOption<MemorySize> option) {

@@ -58,11 +58,11 @@ final class EngineReport {
     /** The CPU engine takes over. A GPU that was never there is no news unless it was asked for. */
     void fallback(GpuUnavailableException e) {
         fallbacks.get(e.failure()).inc();
-        String message = "Star join {}: the GPU does not join, the CPU does: reason={}, {}";
+        String message = "Star join {}: the CPU joins, the GPU does not: {}";
         if (!asked && e.failure().isAbsence()) {
-            LOG.info(message, join, e.failure(), e.getMessage());
+            LOG.info(message, join, e.getMessage());
         } else {
-            LOG.warn(message, join, e.failure(), e.getMessage());
+            LOG.warn(message, join, e.getMessage());
         }
     }
 }

@@ -146,7 +146,12 @@ class StarJoinITCase {
         "cpu,4,true",
         "cpu,3,true",
         "reference,1,false",
-        "reference,3,true"
+        "reference,3,true",
+        // the CPU's, where there is no GPU
+        "gpu,1,true",
+        "gpu,3,true",
+        "gpu,1,false",
+        "gpu,3,false"
     })
     void shouldJoinFactsWithTwoDimensionsAsNestedLoopsDo(
             String engine, int parallelism, boolean partitioned) throws Exception {

@@ -4,13 +4,13 @@ import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
 /** The device of tests that need one. */
-final class GpuTestDevice {
+public final class GpuTestDevice {
 
     private static Boolean there;
 
     private GpuTestDevice() {}
 
-    static synchronized boolean isThere() {
+    public static synchronized boolean isThere() {
         if (there == null) {
             try {
                 CudaDrivers.open(0).close();

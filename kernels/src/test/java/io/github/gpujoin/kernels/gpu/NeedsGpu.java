@@ -12,4 +12,4 @@ import org.junit.jupiter.api.condition.EnabledIf;
 @EnabledIf(
         value = "io.github.gpujoin.kernels.gpu.GpuTestDevice#isThere",
         disabledReason = "this test needs a GPU")
-@interface NeedsGpu {}
+public @interface NeedsGpu {}
