@@ -3,8 +3,10 @@ package io.github.gpujoin.benchmarks.gpu;
 import java.util.List;
 
 /** What the machine itself does, measured in the same run: medians, 10^9 bytes a second. */
-public record Ceilings(double readGbPerS, double writeGbPerS, double deviceCopyGbPerS) {
+public record Ceilings(
+        double copyInGbPerS, double readGbPerS, double writeGbPerS, double deviceCopyGbPerS) {
 
+    static final String COPY_IN = "h2d-copy";
     static final String READ = "zero-copy-read";
     static final String WRITE = "zero-copy-write";
     static final String DEVICE_COPY = "device-copy";
@@ -12,7 +14,10 @@ public record Ceilings(double readGbPerS, double writeGbPerS, double deviceCopyG
 
     public static Ceilings of(List<Figure> figures) {
         return new Ceilings(
-                median(figures, READ), median(figures, WRITE), median(figures, DEVICE_COPY));
+                median(figures, COPY_IN),
+                median(figures, READ),
+                median(figures, WRITE),
+                median(figures, DEVICE_COPY));
     }
 
     private static double median(List<Figure> figures, String name) {

@@ -17,6 +17,9 @@ final class RingBench implements GpuBench {
     /** Rows of a segment where the chunk size is not what is asked about. */
     static final int CHUNK_ROWS = 8 << 10;
 
+    /** What the engine makes of large chunks. */
+    static final int LARGE_CHUNK_ROWS = 16 << 10;
+
     private static final int LOG2_BUILD_ROWS = 27;
     private static final int TUPLE_BYTES = 16;
     private static final long SEED = 1;

@@ -58,9 +58,7 @@ final class Plot {
         SeriesMarkers.CROSS
     };
 
-    private static final BasicStroke DASHED =
-            new BasicStroke(
-                    1.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {5, 4}, 0);
+    private static final BasicStroke[] LIMITS = {dashed(5, 4), dashed(1.5f, 3)};
 
     private record Series(List<Double> values, boolean limit) {}
 
@@ -165,11 +163,14 @@ final class Plot {
                         .build();
         style(chart.getStyler());
         int drawn = 0;
+        int limits = 0;
         for (Map.Entry<String, Series> entry : series.entrySet()) {
             CategorySeries line =
                     chart.addSeries(entry.getKey(), categories, entry.getValue().values());
             if (entry.getValue().limit()) {
-                line.setMarker(SeriesMarkers.NONE).setLineColor(Color.GRAY).setLineStyle(DASHED);
+                line.setMarker(SeriesMarkers.NONE)
+                        .setLineColor(Color.GRAY)
+                        .setLineStyle(LIMITS[limits++ % LIMITS.length]);
             } else {
                 Color color = COLORS[drawn % COLORS.length];
                 line.setFillColor(color);
@@ -179,6 +180,11 @@ final class Plot {
             }
         }
         return chart;
+    }
+
+    private static BasicStroke dashed(float dash, float gap) {
+        return new BasicStroke(
+                1.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {dash, gap}, 0);
     }
 
     private void style(CategoryStyler styler) {

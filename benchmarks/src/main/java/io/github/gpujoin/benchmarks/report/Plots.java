@@ -44,8 +44,11 @@ final class Plots {
                     matches + (matches == 1 ? " result a fact" : " results a fact"),
                     CHUNK_ROWS.stream().map(rows -> bus(rows, matches, 16)).toList());
         }
-        double read = figures.median("ceiling-zero-copy-read");
-        return plot.limit("read ceiling", CHUNK_ROWS.stream().map(rows -> read).toList());
+        for (String ceiling : List.of("read", "both-ways")) {
+            double gbPerS = figures.median("ceiling-zero-copy-" + ceiling);
+            plot.limit(ceiling + " ceiling", CHUNK_ROWS.stream().map(rows -> gbPerS).toList());
+        }
+        return plot;
     }
 
     /** Share of the bound times the ceiling that it comes from. */
@@ -123,7 +126,6 @@ final class Plots {
 
     private Plot blocking() {
         List<Figure> blocking = figures.all("blocking-join").toList();
-        List<Figure> pipelined = figures.all("pipelined-join").toList();
         Plot plot =
                 new Plot(
                         "Blocking (GPJ-B) against pipelined",
@@ -135,7 +137,10 @@ final class Plots {
                                 .map(rows -> String.format(Locale.ROOT, "%.1f", rows))
                                 .toList());
         plot.measured("blocking", medians(blocking.stream()));
-        return plot.measured("pipelined", medians(pipelined.stream()));
+        plot.measured(
+                "pipelined, tuples in", medians(figures.all("pipelined-join", "bytes_in", 16)));
+        return plot.measured(
+                "pipelined, keys in", medians(figures.all("pipelined-join", "bytes_in", 8)));
     }
 
     private static List<Double> medians(Stream<Figure> figures) {

@@ -133,7 +133,11 @@ final class Targets {
                         blocking ->
                                 blocking
                                         / figures.median(
-                                                "pipelined-join", "probe_rows", 4_000_000_000L))
+                                                "pipelined-join",
+                                                "probe_rows",
+                                                4_000_000_000L,
+                                                "bytes_in",
+                                                8))
                 .findFirst()
                 .orElse(Double.NaN);
     }

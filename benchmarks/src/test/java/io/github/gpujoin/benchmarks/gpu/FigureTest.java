@@ -58,7 +58,7 @@ class FigureTest {
 
     @Test
     void shouldBoundARateByTheSlowerDirectionOfTheBus() {
-        Ceilings ceilings = new Ceilings(50, 60, 4000);
+        Ceilings ceilings = new Ceilings(55, 50, 60, 4000);
         Figure reading = ceilings.bound(FIGURE, 16, 12);
         assertThat(reading.boundedBy()).isEqualTo("zero-copy-read");
         assertThat(reading.bound()).isCloseTo(3.125, within(1e-9));

@@ -39,6 +39,7 @@ public final class GpuJoinEngine implements JoinEngine {
     private final GpuTables tables;
     private boolean holdsTables = true;
     private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private final SegmentSizer sizer;
     private SegmentPipe pipe;
 
     /** Null where results are given as rows. */
@@ -94,6 +95,7 @@ public final class GpuJoinEngine implements JoinEngine {
         this.lease = lease;
         this.buffers = lease.memory().buffers(options.memory());
         this.facts = new FactSegments(spec);
+        this.sizer = new SegmentSizer(options.segmentRows());
         try {
             JoinPlan.requireFits(spec, facts);
         } catch (GpuUnavailableException e) {
@@ -210,7 +212,7 @@ public final class GpuJoinEngine implements JoinEngine {
                     return;
                 }
                 int left = probe.chunk.rowCount() - probe.nextRow;
-                int rows = Math.min(options.segmentRows(), left);
+                int rows = Math.min(sizer.rows(), left);
                 pipe.add(probe.chunk, probe.nextRow, rows);
                 probe.nextRow += rows;
             }
@@ -244,6 +246,7 @@ public final class GpuJoinEngine implements JoinEngine {
 
     private void account(ResultBatch batch) {
         Probe head = queue.element();
+        sizer.gave(batch.completedRows() - head.completedRows, batch.rowCount());
         head.completedRows = batch.completedRows();
         resultRows += batch.rowCount();
         if (batch.isLast()) {

@@ -23,8 +23,17 @@ public final class SegmentFeed implements AutoCloseable {
     private static final long STALL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int SPINS_PER_CHECK = 1 << 16;
 
-    /** What is joined. */
-    record Join(JoinSpec spec, FactSegments facts, List<GpuTable> tables, boolean countOnly) {}
+    /**
+     * What is joined.
+     *
+     * @param resultRows of a result buffer
+     */
+    record Join(
+            JoinSpec spec,
+            FactSegments facts,
+            List<GpuTable> tables,
+            boolean countOnly,
+            int resultRows) {}
 
     /**
      * What was served in some time.
@@ -69,7 +78,7 @@ public final class SegmentFeed implements AutoCloseable {
                             + chunks.size());
         }
         this.buffers = buffers;
-        this.layout = new ResultLayout(join.spec(), rowsPerSegment);
+        this.layout = new ResultLayout(join.spec(), join.resultRows());
         this.segmentBytes = join.facts().lengthBytes(rowsPerSegment);
         this.epoch = lease.nextEpoch();
         this.tickets = new long[chunks.size()];

@@ -66,7 +66,9 @@ public final class SegmentReplay implements AutoCloseable {
             throw new IllegalStateException("tables are built before they are probed");
         }
         Buffers buffers = lease.memory().buffers(options.memory());
-        SegmentFeed.Join join = new SegmentFeed.Join(spec, facts, tables.tables(), countOnly);
+        SegmentFeed.Join join =
+                new SegmentFeed.Join(
+                        spec, facts, tables.tables(), countOnly, options.segmentRows());
         return new SegmentFeed(lease, buffers, join, chunks, inFlight);
     }
 

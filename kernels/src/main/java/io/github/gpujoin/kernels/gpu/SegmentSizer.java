@@ -1,0 +1,46 @@
+package io.github.gpujoin.kernels.gpu;
+
+/**
+ * How many rows go into a segment: as many as are expected to fill one result buffer.
+ *
+ * <p>Results come back in order, so a segment that needs a second buffer is asked for again only
+ * when all before it is taken, and those behind it wait for that round trip: one with four results
+ * a row would keep a whole device waiting. Facts of the last {@link #MEMORY_ROWS} rows say what to
+ * expect. Not thread-safe.
+ */
+final class SegmentSizer {
+
+    private static final int MEMORY_ROWS = 1 << 18;
+
+    /** Part of a buffer that is planned for; segments differ. */
+    private static final double FILL = 0.8;
+
+    private final int maxRows;
+    private double rows;
+    private double results;
+
+    /**
+     * @param maxRows most rows of a segment, and of a result buffer
+     */
+    SegmentSizer(int maxRows) {
+        this.maxRows = maxRows;
+    }
+
+    /** Tells what some rows gave. */
+    void gave(long moreRows, long moreResults) {
+        rows += moreRows;
+        results += moreResults;
+        if (rows > MEMORY_ROWS) {
+            rows /= 2;
+            results /= 2;
+        }
+    }
+
+    /** Rows of the next segment, at least 1. */
+    int rows() {
+        if (results * FILL <= rows) {
+            return maxRows;
+        }
+        return (int) Math.max(1, FILL * maxRows * rows / results);
+    }
+}

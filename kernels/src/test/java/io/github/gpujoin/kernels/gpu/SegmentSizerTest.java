@@ -1,0 +1,47 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SegmentSizerTest {
+
+    private static final int MAX_ROWS = 16384;
+
+    private final SegmentSizer sizer = new SegmentSizer(MAX_ROWS);
+
+    @Test
+    void shouldFillSegmentsWhileNothingIsKnown() {
+        assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
+    }
+
+    @Test
+    void shouldFillSegmentsWhereRowsGiveOneResultAtMost() {
+        sizer.gave(1000, 1000);
+        assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
+    }
+
+    @ParameterizedTest(name = "{0} results a row")
+    @ValueSource(ints = {2, 4, 16, 2000})
+    void shouldKeepResultsOfASegmentWithinOneBuffer(int resultsPerRow) {
+        sizer.gave(10_000, 10_000L * resultsPerRow);
+        assertThat(sizer.rows() * resultsPerRow).isBetween(MAX_ROWS / 2, MAX_ROWS);
+    }
+
+    @Test
+    void shouldGiveASegmentARowHoweverManyResultsItHas() {
+        sizer.gave(1, 1L << 40);
+        assertThat(sizer.rows()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldForgetWhatWasLongAgo() {
+        sizer.gave(100_000, 1_600_000);
+        for (int i = 0; i < 100; i++) {
+            sizer.gave(100_000, 50_000);
+        }
+        assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
+    }
+}
