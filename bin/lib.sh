@@ -58,7 +58,7 @@ jvm_opens() {
 
 # Maven for a log or a terminal alike; Debian's writes a few colour codes whatever it is told.
 maven() {
-  mvn -B -Dstyle.color=never --no-transfer-progress -f "$ROOT/pom.xml" "$@" | sed -u 's/\x1b\[[0-9;]*m//g'
+  mvn -B -Dstyle.color=never --no-transfer-progress -f "$ROOT/pom.xml" "$@" 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g'
 }
 
 # Where the sources of a module and of those it stands on lie.

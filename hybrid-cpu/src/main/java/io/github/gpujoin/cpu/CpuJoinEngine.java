@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
-import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -23,7 +23,7 @@ import java.util.List;
  * <p>One thread calls at a time; {@link #fork()} gives engines for other threads over the same
  * tables.
  */
-public final class CpuJoinEngine implements JoinEngine {
+public final class CpuJoinEngine implements ForkableJoinEngine {
 
     private static final int MAX_IN_FLIGHT = 4;
 
@@ -64,12 +64,7 @@ public final class CpuJoinEngine implements JoinEngine {
         }
     }
 
-    /**
-     * Another engine over this one's finished tables, for another thread; closed on its own, in any
-     * order.
-     *
-     * @throws IllegalStateException unless JOINING
-     */
+    @Override
     public CpuJoinEngine fork() {
         state.require(EngineState.JOINING);
         CpuJoinEngine fork = new CpuJoinEngine(spec);

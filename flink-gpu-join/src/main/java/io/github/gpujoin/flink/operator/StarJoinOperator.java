@@ -129,7 +129,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 new FallbackJoinEngine(
                         spec,
                         engines.preferredOn(getRuntimeContext()),
-                        engines.standby(),
+                        SharedTablesEngine.factory(
+                                engines.standby(),
+                                new SharedTables.Scope(
+                                        getRuntimeContext().getJobInfo().getJobId(),
+                                        getOperatorID())),
                         into ->
                                 buildLog.replay(
                                         this::wrapBuild,

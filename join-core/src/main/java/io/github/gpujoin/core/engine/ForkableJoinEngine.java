@@ -1,0 +1,14 @@
+package io.github.gpujoin.core.engine;
+
+/** An engine whose finished tables others can probe too, each for a thread of its own. */
+public interface ForkableJoinEngine extends JoinEngine {
+
+    /**
+     * Another engine over this one's finished tables, with nothing in flight. The tables' memory
+     * comes back when the last engine over them closes; they close in any order. Threads may fork
+     * at the same time, as long as none closes this engine meanwhile.
+     *
+     * @throws IllegalStateException unless JOINING
+     */
+    ForkableJoinEngine fork();
+}
