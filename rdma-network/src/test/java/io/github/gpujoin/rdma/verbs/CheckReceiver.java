@@ -30,7 +30,6 @@ final class CheckReceiver {
                 ServerSocket control = new ServerSocket()) {
             control.setReuseAddress(true);
             control.bind(new InetSocketAddress(address, controlPort));
-            System.out.println("serving");
             new CheckReceiver(device, control).serve();
         }
     }

@@ -4,15 +4,18 @@ import io.github.gpujoin.core.region.Region;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /** The side that writes. */
 final class CheckWriter {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int WRITES_POSTED = 16;
     private static final int CHUNKS = 200;
     private static final long SEED = 20_240_607;
@@ -35,12 +38,29 @@ final class CheckWriter {
     }
 
     private void run(CheckCase asked) throws IOException {
-        try (Socket control = new Socket()) {
-            control.connect(receiver, (int) PATIENCE.toMillis());
+        try (Socket control = connect()) {
             DataOutputStream out = new DataOutputStream(control.getOutputStream());
             out.writeInt(asked.ordinal());
             if (asked != CheckCase.STOP) {
                 run(asked, new DataInputStream(control.getInputStream()), out);
+            }
+        }
+    }
+
+    /** The receiver may still be about to start. */
+    private Socket connect() throws IOException {
+        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            Socket socket = new Socket();
+            try {
+                socket.connect(receiver, (int) PATIENCE.toMillis());
+                return socket;
+            } catch (ConnectException | NoRouteToHostException e) {
+                socket.close();
+                if (System.nanoTime() > deadlineNs) {
+                    throw e;
+                }
+                LockSupport.parkNanos(100_000_000);
             }
         }
     }

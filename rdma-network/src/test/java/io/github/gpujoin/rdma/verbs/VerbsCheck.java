@@ -16,7 +16,8 @@ import java.util.Locale;
  * <pre>
  *   VerbsCheck receive ADDRESS PORT          serves until told to stop
  *   VerbsCheck write ADDRESS PEER PORT CASE...
- *   VerbsCheck refuse FAILURE ADDRESS [PEER] a device or connection is refused, for this reason
+ *   VerbsCheck refuse ADDRESS REACHABLE UNREACHABLE LOOPBACK
+ *   VerbsCheck locked ADDRESS                with a locked-memory limit of 1.5 MiB
  *   VerbsCheck endpoints ADDRESS             DiSNI's own endpoints, both ends in this process
  * </pre>
  */
@@ -38,7 +39,12 @@ public final class VerbsCheck {
                         new InetSocketAddress(args[2], Integer.parseInt(args[3])),
                         cases);
             }
-            case "refuse" -> refuse(VerbsFailure.valueOf(args[1]), args);
+            case "refuse" -> {
+                refuse(VerbsFailure.NO_CONNECTION, args[1], args[2]);
+                refuse(VerbsFailure.NO_ROUTE, args[1], args[3]);
+                refuse(VerbsFailure.NO_ROUTE, args[4], args[2]);
+            }
+            case "locked" -> locked(args[1]);
             case "endpoints" -> endpoints(args[1]);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -51,20 +57,49 @@ public final class VerbsCheck {
         System.out.println("ok: " + String.format(Locale.ROOT, format, arguments));
     }
 
-    private static void refuse(VerbsFailure expected, String[] args) throws IOException {
-        try (VerbsDevice device = Verbs.open(InetAddress.getByName(args[2]));
-                Region region = Region.allocate(1 << 20)) {
-            device.register(region.address(), region.lengthBytes(), RemoteRights.WRITE).close();
-            InetSocketAddress peer = new InetSocketAddress(InetAddress.getByName(args[3]), 18_515);
-            device.connect(peer, 1, Duration.ofSeconds(5)).close();
+    private static void refuse(VerbsFailure expected, String address, String peer)
+            throws IOException {
+        try (VerbsDevice device = Verbs.open(InetAddress.getByName(address))) {
+            InetSocketAddress nobody = new InetSocketAddress(InetAddress.getByName(peer), 18_515);
+            device.connect(nobody, 1, Duration.ofSeconds(5)).close();
         } catch (VerbsException e) {
-            if (e.failure() != expected) {
-                throw e;
-            }
-            ok("%s", e.getMessage());
+            requireFailure(expected, e);
             return;
         }
         throw new IllegalStateException("nothing was refused: expected=" + expected);
+    }
+
+    /** The limit is known beforehand, or where other regions count too, by the kernel's refusal. */
+    private static void locked(String address) throws IOException {
+        int mebibyte = 1 << 20;
+        try (VerbsDevice device = Verbs.open(InetAddress.getByName(address));
+                Region region = Region.allocate(2 * mebibyte)) {
+            requireTooLarge(device, region, 2 * mebibyte);
+            try (Registration first =
+                    device.register(region.address(), mebibyte, RemoteRights.WRITE)) {
+                requireTooLarge(device, region, mebibyte);
+            }
+        }
+    }
+
+    private static void requireTooLarge(VerbsDevice device, Region region, int lengthBytes)
+            throws IOException {
+        try (Registration registration =
+                device.register(region.address(), lengthBytes, RemoteRights.WRITE)) {
+            throw new IllegalStateException(
+                    "a region beyond the limit was registered: lengthBytes="
+                            + registration.lengthBytes());
+        } catch (VerbsException e) {
+            requireFailure(VerbsFailure.LOCKED_MEMORY, e);
+        }
+    }
+
+    private static void requireFailure(VerbsFailure expected, VerbsException found)
+            throws VerbsException {
+        if (found.failure() != expected) {
+            throw found;
+        }
+        ok("%s", found.getMessage());
     }
 
     /** DiSNI's classes are those of the loader that has the natives. */
