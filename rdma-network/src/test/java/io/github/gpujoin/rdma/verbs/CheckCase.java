@@ -14,6 +14,8 @@ enum CheckCase {
     RECEIVER_DIES,
     /** The writer's process ends in the middle of a chunk. */
     WRITER_DIES,
+    /** The transport over it, with a ring that is revoked in the middle. */
+    TRANSPORT,
     /** The receiver ends. */
     STOP
 }

@@ -43,7 +43,12 @@ final class CheckReceiver {
                 if (asked == CheckCase.STOP) {
                     return;
                 }
-                run(asked, in, new DataOutputStream(socket.getOutputStream()));
+                DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+                if (asked == CheckCase.TRANSPORT) {
+                    TransportCheck.receive(control.getInetAddress(), in, out);
+                } else {
+                    run(asked, in, out);
+                }
             }
         }
     }

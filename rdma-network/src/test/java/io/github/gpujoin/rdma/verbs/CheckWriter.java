@@ -41,8 +41,11 @@ final class CheckWriter {
         try (Socket control = connect()) {
             DataOutputStream out = new DataOutputStream(control.getOutputStream());
             out.writeInt(asked.ordinal());
-            if (asked != CheckCase.STOP) {
-                run(asked, new DataInputStream(control.getInputStream()), out);
+            DataInputStream in = new DataInputStream(control.getInputStream());
+            switch (asked) {
+                case STOP -> {}
+                case TRANSPORT -> TransportCheck.write(control.getLocalAddress(), in, out);
+                default -> run(asked, in, out);
             }
         }
     }

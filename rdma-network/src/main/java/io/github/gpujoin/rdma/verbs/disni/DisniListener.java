@@ -4,6 +4,7 @@ import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.RdmaCmEvent;
 import com.ibm.disni.verbs.RdmaCmId;
 import io.github.gpujoin.rdma.verbs.QueuePair;
+import io.github.gpujoin.rdma.verbs.QueuePairState;
 import io.github.gpujoin.rdma.verbs.VerbsException;
 import io.github.gpujoin.rdma.verbs.VerbsFailure;
 import io.github.gpujoin.rdma.verbs.VerbsListener;
@@ -80,7 +81,10 @@ final class DisniListener implements VerbsListener {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> answer(id);
             case RDMA_CM_EVENT_ESTABLISHED -> {
                 DisniQueuePair pair = answered.remove(id);
-                established.put(id, pair);
+                if (pair != null) {
+                    established.values().removeIf(old -> old.state() == QueuePairState.CLOSED);
+                    established.put(id, pair);
+                }
                 return pair;
             }
             case RDMA_CM_EVENT_DISCONNECTED,
@@ -110,6 +114,11 @@ final class DisniListener implements VerbsListener {
     private void answer(RdmaCmId id) throws IOException {
         Teardown made = new Teardown();
         made.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
+        if (answered.size() == BACKLOG) {
+            // Peers that ask and do not go on must not take all queue pairs; this one is rejected.
+            made.close();
+            return;
+        }
         try {
             DisniQueuePair pair =
                     new DisniQueuePair(id, protectionDomain, writesPosted, made, null);

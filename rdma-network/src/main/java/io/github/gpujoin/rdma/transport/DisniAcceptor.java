@@ -1,0 +1,101 @@
+package io.github.gpujoin.rdma.transport;
+
+import io.github.gpujoin.rdma.verbs.QueuePair;
+import io.github.gpujoin.rdma.verbs.QueuePairState;
+import io.github.gpujoin.rdma.verbs.VerbsListener;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Accepts the queue pairs that write one target, and ends those whose peers left. The writes
+ * themselves pass it by: they are between the devices.
+ */
+final class DisniAcceptor implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DisniAcceptor.class);
+    private static final Duration WAIT = Duration.ofMillis(100);
+
+    /**
+     * A peer has one, and may come again before the end of the last is noticed; more are refused.
+     */
+    private static final int MAX_PAIRS = 4;
+
+    private final VerbsListener listener;
+    private final InetSocketAddress address;
+    private final List<QueuePair> pairs = new ArrayList<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    DisniAcceptor(VerbsListener listener) {
+        this.listener = listener;
+        this.address = listener.address();
+        this.thread = new Thread(this::run, "disni-acceptor-" + address.getPort());
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    InetSocketAddress address() {
+        return address;
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                QueuePair accepted = listener.accept(WAIT);
+                if (accepted != null) {
+                    admit(accepted);
+                }
+            } catch (IOException e) {
+                LOG.warn("A queue pair was not accepted: listener={}", address, e);
+            }
+            endFailed();
+        }
+        for (QueuePair pair : pairs) {
+            DisniTransport.closeQuietly(pair, "queue pair");
+        }
+        DisniTransport.closeQuietly(listener, "listener");
+    }
+
+    private void admit(QueuePair accepted) {
+        if (pairs.size() < MAX_PAIRS) {
+            pairs.add(accepted);
+        } else {
+            LOG.warn("A target has at most {} queue pairs: listener={}", MAX_PAIRS, address);
+            DisniTransport.closeQuietly(accepted, "queue pair");
+        }
+    }
+
+    private void endFailed() {
+        for (Iterator<QueuePair> each = pairs.iterator(); each.hasNext(); ) {
+            QueuePair pair = each.next();
+            if (pair.state() == QueuePairState.FAILED) {
+                DisniTransport.closeQuietly(pair, "queue pair");
+                each.remove();
+            }
+        }
+    }
+
+    /** Ends the thread, which closes what it accepted. */
+    @Override
+    public void close() {
+        closed = true;
+        boolean isInterrupted = false;
+        while (true) {
+            try {
+                thread.join();
+                break;
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

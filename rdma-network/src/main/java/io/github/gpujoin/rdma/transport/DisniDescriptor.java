@@ -1,0 +1,83 @@
+package io.github.gpujoin.rdma.transport;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Where a target of {@link DisniTransport} is and by which key it is written. Little-endian:
+ *
+ * <pre>
+ *   offset  0         4         8        12        16        24        32
+ *          | version | IPv4    | port    | key     | address | length  |
+ * </pre>
+ *
+ * @param listener where the target's queue pairs are accepted
+ * @param key the target's remote key
+ * @param address the target's first byte in the peer's process
+ */
+record DisniDescriptor(InetSocketAddress listener, int key, long address, long lengthBytes) {
+
+    static final int VERSION = 1;
+    static final int LENGTH_BYTES = 32;
+    static final long MAX_TARGET_BYTES = 1L << 30;
+
+    private static final int IPV4_BYTES = 4;
+
+    byte[] encode() {
+        return ByteBuffer.allocate(LENGTH_BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(VERSION)
+                .put(listener.getAddress().getAddress())
+                .putInt(listener.getPort())
+                .putInt(key)
+                .putLong(address)
+                .putLong(lengthBytes)
+                .array();
+    }
+
+    /** Checks every field against this side's own bounds. */
+    static DisniDescriptor decode(byte[] bytes) throws TransportException {
+        if (bytes.length != LENGTH_BYTES) {
+            throw new TransportException(
+                    "a descriptor has %d bytes: lengthBytes=%d"
+                            .formatted(LENGTH_BYTES, bytes.length));
+        }
+        ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int version = in.getInt();
+        byte[] ipv4 = new byte[IPV4_BYTES];
+        in.get(ipv4);
+        int port = in.getInt();
+        int key = in.getInt();
+        long address = in.getLong();
+        long lengthBytes = in.getLong();
+        if (version != VERSION
+                || port < 1
+                || port > 65_535
+                || lengthBytes < 1
+                || lengthBytes > MAX_TARGET_BYTES
+                || address <= 0
+                || address > Long.MAX_VALUE - lengthBytes) {
+            throw new TransportException(
+                    "a descriptor has version %d, a port, and a target of 1 byte to 1 GiB: version=%d, port=%d, address=%d, lengthBytes=%d"
+                            .formatted(VERSION, version, port, address, lengthBytes));
+        }
+        return new DisniDescriptor(
+                new InetSocketAddress(inetAddress(ipv4), port), key, address, lengthBytes);
+    }
+
+    /** The listener, for messages. */
+    String peer() {
+        return listener.getAddress().getHostAddress() + ":" + listener.getPort();
+    }
+
+    private static InetAddress inetAddress(byte[] ipv4) {
+        try {
+            return InetAddress.getByAddress(ipv4);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("four bytes are an address", e);
+        }
+    }
+}
