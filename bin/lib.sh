@@ -13,10 +13,9 @@ note() {
   printf '%s\n' "$*" >&2
 }
 
-# have_command COMMAND PACKAGE: whether the command is there, after installing its Debian package where that is possible.
-have_command() {
-  local command=$1 package=$2
-  command -v "$command" >/dev/null && return
+# install_package PACKAGE: installs a Debian package where that is possible; says nothing where it is not.
+install_package() {
+  local package=$1
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
     note "Installing $package ..."
     local -a install=(apt-get install -y -qq --no-install-recommends "$package")
@@ -24,7 +23,23 @@ have_command() {
     { "${install[@]}" || { apt-get update -qq && "${install[@]}"; }; } >/dev/null 2>&1 || true
     hash -r
   fi
-  command -v "$command" >/dev/null
+}
+
+# have_command COMMAND PACKAGE: whether the command is there, after installing its Debian package where that is possible.
+have_command() {
+  command -v "$1" >/dev/null || install_package "$2"
+  command -v "$1" >/dev/null
+}
+
+# have_header HEADER PACKAGE: the same for a C header.
+have_header() {
+  [[ -f /usr/include/$1 ]] || install_package "$2"
+  [[ -f /usr/include/$1 ]]
+}
+
+# Whether the native half of RDMA can be compiled here.
+have_verbs_headers() {
+  have_command gcc gcc && have_header infiniband/verbs.h libibverbs-dev && have_header rdma/rdma_cma.h librdmacm-dev
 }
 
 need_command() {
