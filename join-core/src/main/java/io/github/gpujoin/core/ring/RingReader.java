@@ -44,15 +44,14 @@ public final class RingReader {
     }
 
     /**
-     * Looks at the next slot. Once {@link SlotState#READY}, it stays so until {@link #release}.
+     * Looks at the next slot, all of it, anew each time: what a faulty network did to a slot since
+     * the last look shows.
      *
      * @throws RingException where the writer wrote ahead of its credit
      */
     public SlotState poll() {
         long sequence = releasedSequence + 1;
-        if (checkedSequence == sequence) {
-            return SlotState.READY;
-        }
+        checkedSequence = releasedSequence;
         long slot = offset + geometry.slotOffset(sequence);
         // acquire: what is read below is at least as new as the sequence
         long seen = Memory.getLongAcquire(base, slot + SEQUENCE_OFFSET);

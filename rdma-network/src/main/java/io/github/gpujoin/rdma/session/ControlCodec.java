@@ -127,9 +127,11 @@ final class ControlCodec {
         int magic = in.getInt();
         require(magic == MAGIC, "a hello starts with GJS1: magic=" + magic);
         int version = in.getShort();
-        require(
-                version == VERSION,
-                Refusal.VERSION.sentence() + ": expected=" + VERSION + ", version=" + version);
+        if (version != VERSION) {
+            throw new ProtocolException(
+                    "both sides speak one version: expected=" + VERSION + ", version=" + version,
+                    Refusal.VERSION);
+        }
         need(in, 24);
         UUID job = new UUID(in.getLong(), in.getLong());
         int attempt = in.getInt();

@@ -1,0 +1,292 @@
+package io.github.gpujoin.rdma.session;
+
+import io.github.gpujoin.core.ring.RingException;
+import io.github.gpujoin.core.ring.RingWriter;
+import io.github.gpujoin.rdma.session.ControlMessage.Accept;
+import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
+import io.github.gpujoin.rdma.session.ControlMessage.Hello;
+import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
+import io.github.gpujoin.rdma.transport.Access;
+import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Transport;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The writing end of a channel: connects, proves itself, writes slots as far as it has credit, and
+ * does so again, from the last acknowledged sequence, when the connection broke.
+ *
+ * <p>Every payload stays in the session's own memory until the reader has acknowledged it. For one
+ * thread, which calls {@link #step} often: at least every heartbeat interval.
+ */
+public final class WriterSession implements AutoCloseable {
+
+    private final UUID job;
+    private final int attempt;
+    private final int channel;
+    private final AttemptToken token;
+    private final ControlLink.Dialer dialer;
+    private final Transport transport;
+    private final SessionOptions options;
+    private final SecureRandom random = new SecureRandom();
+
+    private WriterState state = WriterState.DISCONNECTED;
+    private long disconnectedAtNs;
+    private long retryAtNs;
+    private String lastLoss = "the reader was not reached yet";
+
+    /** Of the handshake under way. */
+    private ControlLink greeted;
+
+    private Hello hello;
+    private Nonce readerNonce;
+    private long handshakeStartNs;
+
+    /** From the first accept on. */
+    private RegisteredMemory image;
+
+    private RingWriter ring;
+
+    /** While OPEN. */
+    private OpenLink link;
+
+    private SlotSender sender;
+
+    /**
+     * @param token of this job and attempt
+     * @param nowNs of the clock that {@link #step} is given
+     */
+    public WriterSession(
+            UUID job,
+            int attempt,
+            int channel,
+            AttemptToken token,
+            ControlLink.Dialer dialer,
+            Transport transport,
+            SessionOptions options,
+            long nowNs) {
+        this.job = job;
+        this.attempt = attempt;
+        this.channel = channel;
+        this.token = token;
+        this.dialer = dialer;
+        this.transport = transport;
+        this.options = options;
+        this.disconnectedAtNs = nowNs;
+        this.retryAtNs = nowNs;
+    }
+
+    /**
+     * Takes over a payload, to be written by this and later steps.
+     *
+     * @param base as in {@link io.github.gpujoin.core.region.Memory}
+     * @param lengthBytes whole words, at most a slot's payload
+     * @return false without credit, or before the first connection
+     */
+    public boolean tryWrite(Object base, long offset, int lengthBytes) {
+        return ring != null && ring.tryWrite(base, offset, lengthBytes);
+    }
+
+    /**
+     * Goes on with what is to be done now. Blocks only while it connects.
+     *
+     * @throws SessionException once the session has failed
+     */
+    public void step(long nowNs) throws SessionException {
+        try {
+            switch (state) {
+                case DISCONNECTED -> dial(nowNs);
+                case GREETED, PROVEN -> shakeHands(nowNs);
+                case OPEN -> exchange(nowNs);
+                case FAILED, CLOSED ->
+                        throw new SessionException(
+                                "the session is over: " + describe() + ", reason=" + lastLoss,
+                                null);
+            }
+        } catch (SessionException e) {
+            throw e;
+        } catch (OpenLink.PeerClosedException | RingException e) {
+            throw fail(e);
+        } catch (IOException e) {
+            lose(e, nowNs);
+        }
+    }
+
+    private void dial(long nowNs) throws IOException {
+        if (nowNs - disconnectedAtNs > options.reconnectTimeoutNs()) {
+            throw fail(new IOException(lastLoss));
+        }
+        if (nowNs - retryAtNs < 0) {
+            return;
+        }
+        greeted = dialer.dial();
+        state = state.to(WriterState.GREETED);
+        handshakeStartNs = nowNs;
+        hello = new Hello(job, attempt, channel, Nonce.next(random));
+        greeted.send(hello);
+    }
+
+    private void shakeHands(long nowNs) throws IOException {
+        if (nowNs - handshakeStartNs > options.handshakeTimeoutNs()) {
+            throw new IOException("the reader does not answer: peer=" + greeted.peer());
+        }
+        ControlMessage message = greeted.receive();
+        if (message == null) {
+            return;
+        }
+        if (message instanceof Refuse refuse) {
+            refused(refuse.reason());
+        } else if (message instanceof Challenge challenge && state == WriterState.GREETED) {
+            answer(challenge);
+        } else if (message instanceof Accept accept && state == WriterState.PROVEN) {
+            open(accept, nowNs);
+        } else {
+            throw new ProtocolException(
+                    "a handshake goes Hello, Challenge, Proof, Accept: state="
+                            + state
+                            + ", message="
+                            + message);
+        }
+    }
+
+    private void refused(Refusal reason) throws IOException {
+        IOException refused =
+                new IOException(reason.sentence() + ": refusal=" + reason + ", " + describe());
+        throw reason.isWorthARetry() ? refused : fail(refused);
+    }
+
+    private void answer(Challenge challenge) throws IOException {
+        if (!token.isChallengeTrue(hello, challenge)) {
+            throw new ProtocolException(
+                    "the reader does not hold the secret of this job: peer=" + greeted.peer());
+        }
+        readerNonce = challenge.nonce();
+        greeted.send(token.proof(hello, readerNonce));
+        state = state.to(WriterState.PROVEN);
+    }
+
+    private void open(Accept accept, long nowNs) throws IOException {
+        if (!token.isAcceptTrue(hello, readerNonce, accept)) {
+            throw new ProtocolException(
+                    "an accept carries the reader's code: peer=" + greeted.peer());
+        }
+        if (ring == null) {
+            image = transport.register(accept.ring().lengthBytes(), Access.SOURCE);
+            ring = new RingWriter(null, image.address(), accept.ring(), accept.epoch());
+        }
+        if (!ring.geometry().equals(accept.ring()) || accept.epoch() < ring.epoch()) {
+            throw fail(
+                    new ProtocolException(
+                            "a reader keeps its ring's shape, and epochs grow: ring="
+                                    + ring.geometry()
+                                    + ", epoch="
+                                    + ring.epoch()
+                                    + ", accept="
+                                    + accept));
+        }
+        ring.acknowledge(accept.releasedSequence());
+        ring.moveToEpoch(accept.epoch());
+        sender = new SlotSender(ring, transport.connect(accept.descriptor().bytes(), image));
+        link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);
+        greeted = null;
+        state = state.to(WriterState.OPEN);
+    }
+
+    private void exchange(long nowNs) throws IOException {
+        sender.send();
+        long released = link.hear(nowNs);
+        if (released > sender.sentSequence()) {
+            throw new RingException(
+                    "a reader acknowledges what was sent: sent="
+                            + sender.sentSequence()
+                            + ", acknowledged="
+                            + released);
+        }
+        ring.acknowledge(released);
+        // Only a lost slot makes the reader wait for this, so the heartbeat is soon enough.
+        link.tell(sender.sentSequence(), Integer.MAX_VALUE, nowNs);
+    }
+
+    private void lose(IOException reason, long nowNs) {
+        disconnect();
+        if (state == WriterState.OPEN) {
+            disconnectedAtNs = nowNs;
+        }
+        lastLoss = reason.getMessage();
+        retryAtNs = nowNs + options.retryIntervalNs();
+        if (state != WriterState.DISCONNECTED) {
+            state = state.to(WriterState.DISCONNECTED);
+        }
+    }
+
+    private SessionException fail(Exception reason) {
+        disconnect();
+        lastLoss = reason.getMessage();
+        state = state.to(WriterState.FAILED);
+        return new SessionException(
+                "the session failed: "
+                        + describe()
+                        + ", reconnectTimeoutMs="
+                        + TimeUnit.NANOSECONDS.toMillis(options.reconnectTimeoutNs())
+                        + ", reason="
+                        + lastLoss,
+                reason);
+    }
+
+    private void disconnect() {
+        if (sender != null) {
+            sender.close();
+            sender = null;
+        }
+        if (link != null) {
+            link.close();
+            link = null;
+        }
+        if (greeted != null) {
+            greeted.close();
+            greeted = null;
+        }
+    }
+
+    /** Whether the reader has acknowledged all that was written. */
+    public boolean isDrained() {
+        return ring == null || ring.acknowledgedSequence() == ring.writtenSequence();
+    }
+
+    /** The last sequence that the reader has acknowledged. */
+    public long acknowledgedSequence() {
+        return ring == null ? 0 : ring.acknowledgedSequence();
+    }
+
+    public WriterState state() {
+        return state;
+    }
+
+    /** Why there is, or last was, no connection. */
+    public String lastLoss() {
+        return lastLoss;
+    }
+
+    private String describe() {
+        return "channel=" + channel + ", job=" + job + ", attempt=" + attempt;
+    }
+
+    /** Gives up what is not acknowledged. Legal in any state, and twice. */
+    @Override
+    public void close() {
+        if (state == WriterState.CLOSED) {
+            return;
+        }
+        if (link != null) {
+            link.sayBye();
+        }
+        disconnect();
+        if (image != null) {
+            image.close();
+        }
+        ring = null;
+        state = state.to(WriterState.CLOSED);
+    }
+}

@@ -1,0 +1,207 @@
+package io.github.gpujoin.rdma.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One channel in virtual time under faults that a seed decides. For a while anything may happen;
+ * then the network heals, and everything must arrive: once, in order, to the byte.
+ */
+final class FaultSchedule implements AutoCloseable {
+
+    private static final UUID JOB = new UUID(1, 2);
+    private static final int CHANNEL = 5;
+    private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int PAYLOADS = 30;
+
+    /** Turns in which there are faults, and after which all must have arrived. */
+    private static final int FAULTY_TURNS = 150;
+
+    private static final int MAX_TURNS = 2000;
+
+    private final long seed;
+    private final Random random;
+    private final JobSecret secret = new JobSecret(new byte[JobSecret.BYTES]);
+    private final VirtualLinks links;
+    private final TwinTransport twin;
+    private final SessionListener listener;
+    private final ReaderSession reader;
+    private final List<WriterSession> zombies = new ArrayList<>();
+    private final int payloadBytes;
+    private WriterSession writer;
+    private int attempt;
+    private int nextToWrite;
+    private int nextToRead;
+    private int readAttempt = -1;
+    private long nowNs;
+
+    FaultSchedule(long seed) {
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.links = new VirtualLinks(random, 3 * MS);
+        this.twin = new TwinTransport(faults(), seed, () -> nowNs);
+        this.payloadBytes = 8 * (1 + random.nextInt(16));
+        this.listener =
+                new SessionListener(
+                        JOB, secret, SessionOptions.DEFAULT, new SessionListener.Limits(8, 1000));
+        this.reader =
+                new ReaderSession(
+                        CHANNEL,
+                        RingGeometry.forPayload(1 + random.nextInt(6), payloadBytes),
+                        twin,
+                        SessionOptions.DEFAULT,
+                        nowNs);
+        listener.add(reader);
+        this.writer = newWriter();
+    }
+
+    private TwinFaults faults() {
+        return new TwinFaults(
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(100),
+                random.nextInt(20),
+                1 + random.nextLong(50 * MS));
+    }
+
+    private WriterSession newWriter() {
+        return new WriterSession(
+                JOB,
+                attempt,
+                CHANNEL,
+                secret.token(JOB, attempt),
+                links::dial,
+                twin,
+                SessionOptions.DEFAULT,
+                nowNs);
+    }
+
+    void run() throws Exception {
+        for (int turn = 0; !isDone(); turn++) {
+            assertThat(turn)
+                    .as(
+                            "turns until all arrived; read=%d, writer=%s (%s), reader=%s (%s)",
+                            nextToRead,
+                            writer.state(),
+                            writer.lastLoss(),
+                            reader.state(),
+                            reader.lastLoss())
+                    .isLessThan(MAX_TURNS);
+            if (turn == FAULTY_TURNS) {
+                twin.setFaults(TwinFaults.NONE);
+            }
+            nowNs += random.nextLong(10 * MS);
+            links.advanceTo(nowNs);
+            turn(turn < FAULTY_TURNS);
+        }
+    }
+
+    private boolean isDone() {
+        return readAttempt == attempt && nextToRead == PAYLOADS && writer.isDrained();
+    }
+
+    private void turn(boolean faulty) throws Exception {
+        if (faulty && random.nextInt(100) == 0) {
+            links.cutOne(random.nextBoolean());
+        }
+        if (faulty && random.nextInt(200) == 0) {
+            startNextAttempt();
+        }
+        twin.deliver();
+        write(writer, attempt);
+        writer.step(nowNs);
+        zombies.removeIf(this::isOver);
+        for (VirtualLinks.End link; (link = links.accept()) != null; ) {
+            listener.accept(link, nowNs);
+        }
+        listener.step(nowNs);
+        if (random.nextInt(4) > 0) {
+            reader.step(nowNs);
+            read();
+        }
+    }
+
+    /** The task restarts, and its old self does not know that it is dead. */
+    private void startNextAttempt() {
+        zombies.add(writer);
+        attempt++;
+        nextToWrite = 0;
+        writer = newWriter();
+    }
+
+    /** Zombies go on until they are told that they are. */
+    private boolean isOver(WriterSession zombie) {
+        try {
+            byte[] payload = payload(-1, random.nextInt(PAYLOADS));
+            zombie.tryWrite(payload, Memory.BYTES, payload.length);
+            zombie.step(nowNs);
+            return false;
+        } catch (SessionException e) {
+            zombie.close();
+            return true;
+        }
+    }
+
+    private void write(WriterSession to, int by) {
+        while (nextToWrite < PAYLOADS && random.nextInt(3) > 0) {
+            byte[] payload = payload(by, nextToWrite);
+            if (!to.tryWrite(payload, Memory.BYTES, payload.length)) {
+                return;
+            }
+            nextToWrite++;
+        }
+    }
+
+    private void read() {
+        if (reader.attempt() != readAttempt) {
+            readAttempt = reader.attempt();
+            nextToRead = 0;
+        }
+        while (random.nextInt(4) > 0 && reader.poll()) {
+            byte[] found = new byte[reader.lengthBytes()];
+            Memory.copy(null, reader.payloadAddress(), found, Memory.BYTES, found.length);
+            // A zombie may have written before its successor was accepted: then it was no zombie.
+            if (Memory.getLong(found, Memory.BYTES) != -1 || readAttempt == attempt) {
+                assertThat(found).isEqualTo(payload(readAttempt, nextToRead));
+            }
+            nextToRead++;
+            reader.release();
+        }
+    }
+
+    private byte[] payload(int by, int index) {
+        Random content = new Random(seed ^ ((long) by << 32 | index));
+        byte[] payload = new byte[8 * (1 + content.nextInt(payloadBytes / 8))];
+        content.nextBytes(payload);
+        Memory.putLong(payload, Memory.BYTES, by);
+        return payload;
+    }
+
+    long epochs() {
+        return reader.epoch();
+    }
+
+    int attempts() {
+        return attempt + 1;
+    }
+
+    @Override
+    public void close() {
+        zombies.forEach(WriterSession::close);
+        writer.close();
+        listener.close();
+        reader.close();
+        twin.close();
+    }
+}

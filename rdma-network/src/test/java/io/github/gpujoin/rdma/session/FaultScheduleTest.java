@@ -1,0 +1,59 @@
+package io.github.gpujoin.rdma.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.region.Region;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The protocol on the faulty twin. To run one schedule again: {@code -Dtest=FaultScheduleTest
+ * -DargLine=-Dgpujoin.seed=1234}.
+ */
+class FaultScheduleTest {
+
+    private static final int BLOCKS = 50;
+    private static final int SCHEDULES_PER_BLOCK = 200;
+
+    static IntStream blocks() {
+        return Long.getLong("gpujoin.seed") == null ? IntStream.range(0, BLOCKS) : IntStream.of(0);
+    }
+
+    private static LongStream seeds(int block) {
+        Long one = Long.getLong("gpujoin.seed");
+        long first = (long) block * SCHEDULES_PER_BLOCK;
+        return one == null
+                ? LongStream.range(first, first + SCHEDULES_PER_BLOCK)
+                : LongStream.of(one);
+    }
+
+    @ParameterizedTest(name = "200 seeds from 200 x {0}")
+    @MethodSource("blocks")
+    void shouldDeliverEverythingOnceAndInOrderUnderFaults(int block) {
+        long openBefore = Region.openCount();
+        LongAdder attempts = new LongAdder();
+        LongAdder reconnects = new LongAdder();
+        seeds(block)
+                .forEach(
+                        seed -> {
+                            try (FaultSchedule schedule = new FaultSchedule(seed)) {
+                                schedule.run();
+                                attempts.add(schedule.attempts());
+                                reconnects.add(schedule.epochs() - schedule.attempts());
+                            } catch (Exception | AssertionError e) {
+                                throw new AssertionError("seed=" + seed, e);
+                            }
+                            assertThat(Region.openCount())
+                                    .as("seed=%d", seed)
+                                    .isEqualTo(openBefore);
+                        });
+        if (Long.getLong("gpujoin.seed") == null) {
+            // The schedules are no empty threat: writers restart and connections break in most.
+            assertThat(attempts.sum()).isGreaterThan(3 * SCHEDULES_PER_BLOCK / 2);
+            assertThat(reconnects.sum()).isGreaterThan(SCHEDULES_PER_BLOCK);
+        }
+    }
+}

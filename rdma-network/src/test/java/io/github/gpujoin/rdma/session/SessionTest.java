@@ -1,0 +1,284 @@
+package io.github.gpujoin.rdma.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.ControlMessage.Hello;
+import io.github.gpujoin.rdma.session.ControlMessage.Proof;
+import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Handshakes, fencing, limits and times, in virtual time on a network without faults. */
+class SessionTest {
+
+    private static final UUID JOB = new UUID(3, 4);
+    private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final SessionOptions OPTIONS = SessionOptions.DEFAULT;
+
+    private final long openBefore = Region.openCount();
+    private final JobSecret secret = JobSecret.random();
+    private final VirtualLinks links = new VirtualLinks(new Random(1), MS);
+    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::nowNs);
+    private final SessionListener listener =
+            new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 5));
+    private final ReaderSession reader =
+            new ReaderSession(0, RingGeometry.forPayload(4, 64), twin, OPTIONS, 0);
+    private final List<WriterSession> writers = new ArrayList<>();
+    private VirtualLinks.End lastDialled;
+    private long nowNs;
+
+    SessionTest() {
+        listener.add(reader);
+    }
+
+    private long nowNs() {
+        return nowNs;
+    }
+
+    @AfterEach
+    void shouldGiveAllMemoryBack() {
+        writers.forEach(WriterSession::close);
+        listener.close();
+        reader.close();
+        twin.close();
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void shouldOpenAfterTheHandshakeAndDeliver() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        assertThat(writer.state()).isEqualTo(WriterState.OPEN);
+        assertThat(reader.state()).isEqualTo(ReaderState.OPEN);
+        write(writer, 42);
+        run(3);
+        assertThat(reader.poll()).isTrue();
+        assertThat(Memory.getLong(reader.payloadAddress())).isEqualTo(42);
+        reader.release();
+        assertThat(writer.isDrained()).isFalse();
+        run(10);
+        assertThat(writer.isDrained()).isTrue();
+    }
+
+    @Test
+    void shouldRefuseAWriterWithoutTheTokenOfItsAttempt() throws Exception {
+        WriterSession writer =
+                add(
+                        new WriterSession(
+                                JOB, 1, 0, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+        run(50);
+        assertThat(reader.attempt()).isEqualTo(-1);
+        assertThat(writer.state()).isNotEqualTo(WriterState.OPEN);
+        assertThat(writer.lastLoss()).startsWith("the reader does not hold the secret");
+    }
+
+    @Test
+    void shouldRefuseARecordedHandshake() throws Exception {
+        writer(0, secret);
+        run(20);
+        List<ControlMessage> recorded = List.copyOf(lastDialled.sent);
+        VirtualLinks.End replay = links.dial();
+        replay.send(only(recorded, Hello.class));
+        run(5);
+        replay.send(only(recorded, Proof.class));
+        run(5);
+        assertThat(replay.receive()).isInstanceOf(ControlMessage.Challenge.class);
+        assertThat(replay.receive()).isEqualTo(new Refuse(Refusal.PROOF));
+        assertThat(reader.epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTurnAwayAnEarlierAttemptForGood() throws Exception {
+        WriterSession later = writer(7, secret);
+        run(20);
+        WriterSession earlier = writer(6, secret);
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> run(20))
+                .withMessageContaining("a later attempt writes this channel: refusal=STALE_ATTEMPT")
+                .withMessageContaining("attempt=6");
+        assertThat(earlier.state()).isEqualTo(WriterState.FAILED);
+        assertThat(later.state()).isEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldCutAnEarlierAttemptOffWhenALaterOneComes() throws Exception {
+        WriterSession earlier = writer(0, secret);
+        run(20);
+        write(earlier, 1);
+        WriterSession later = writer(1, secret);
+        for (int i = 0; i < 10; i++) {
+            nowNs += MS;
+            links.advanceTo(nowNs);
+            later.step(nowNs);
+            accept();
+            reader.step(nowNs);
+        }
+        assertThat(reader.attempt()).isEqualTo(1);
+        write(earlier, 2);
+        twin.deliver();
+        assertThat(reader.poll()).as("writes of the earlier attempt").isFalse();
+    }
+
+    @Test
+    void shouldTurnAwayAWriterOfAnotherJob() {
+        UUID other = new UUID(5, 6);
+        add(new WriterSession(other, 0, 0, secret.token(other, 0), this::dial, twin, OPTIONS, 0));
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> run(20))
+                .withMessageContaining("refusal=CHANNEL");
+    }
+
+    @Test
+    void shouldBoundHandshakesUnderWayAndInASecond() throws Exception {
+        List<VirtualLinks.End> idle = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            idle.add(links.dial());
+        }
+        run(3);
+        assertThat(listener.pendingCount()).isEqualTo(3);
+        assertThat(idle.get(3).receive()).isEqualTo(new Refuse(Refusal.BUSY));
+        nowNs += OPTIONS.handshakeTimeoutNs() + MS;
+        run(1);
+        assertThat(listener.pendingCount()).isZero();
+        for (int i = 0; i < 6; i++) {
+            VirtualLinks.End link = links.dial();
+            run(1);
+            link.close();
+            idle.add(link);
+        }
+        links.advanceTo(nowNs + 10 * MS);
+        assertThat(idle.get(9).receive()).isEqualTo(new Refuse(Refusal.BUSY));
+    }
+
+    @ParameterizedTest(name = "silently: {0}")
+    @ValueSource(booleans = {false, true})
+    void shouldNoticeAPeersDeathInUnderASecond(boolean silently) throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        long cutAtNs = nowNs;
+        links.cutOne(silently);
+        while (reader.state() == ReaderState.OPEN || writer.state() == WriterState.OPEN) {
+            nowNs += 10 * MS;
+            links.advanceTo(nowNs);
+            step(writer);
+            reader.step(nowNs);
+        }
+        assertThat(nowNs - cutAtNs).isLessThan(TimeUnit.SECONDS.toNanos(1));
+    }
+
+    @Test
+    void shouldReplayFromTheLastReleasedSequence() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        for (int i = 1; i <= 4; i++) {
+            write(writer, i);
+        }
+        run(3);
+        for (int i = 1; i <= 2; i++) {
+            assertThat(reader.poll()).isTrue();
+            reader.release();
+        }
+        links.cutOne(false);
+        run(200);
+        assertThat(reader.epoch()).isEqualTo(2);
+        for (int i = 3; i <= 4; i++) {
+            assertThat(reader.poll()).isTrue();
+            assertThat(Memory.getLong(reader.payloadAddress())).isEqualTo(i);
+            reader.release();
+        }
+        assertThat(reader.poll()).isFalse();
+    }
+
+    @Test
+    void shouldFailWithItsReasonWhenNoPeerComes() {
+        WriterSession writer =
+                add(
+                        new WriterSession(
+                                JOB,
+                                0,
+                                0,
+                                secret.token(JOB, 0),
+                                () -> {
+                                    throw new IOException("no route");
+                                },
+                                twin,
+                                OPTIONS,
+                                0));
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(
+                        () -> {
+                            for (; nowNs < 2 * OPTIONS.reconnectTimeoutNs(); nowNs += 10 * MS) {
+                                writer.step(nowNs);
+                            }
+                        })
+                .withMessageContaining("reconnectTimeoutMs=30000, reason=no route");
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> reader.step(nowNs))
+                .withMessageContaining("reason=no writer came yet");
+        assertThat(reader.state()).isEqualTo(ReaderState.FAILED);
+    }
+
+    private WriterSession writer(int attempt, JobSecret by) {
+        return add(
+                new WriterSession(
+                        JOB, attempt, 0, by.token(JOB, attempt), this::dial, twin, OPTIONS, nowNs));
+    }
+
+    private WriterSession add(WriterSession writer) {
+        writers.add(writer);
+        return writer;
+    }
+
+    private ControlLink dial() {
+        lastDialled = links.dial();
+        return lastDialled;
+    }
+
+    private static ControlMessage only(List<ControlMessage> all, Class<?> type) {
+        return all.stream().filter(type::isInstance).findFirst().orElseThrow();
+    }
+
+    private static void write(WriterSession writer, long word) {
+        byte[] payload = new byte[16];
+        Memory.putLong(payload, Memory.BYTES, word);
+        assertThat(writer.tryWrite(payload, Memory.BYTES, payload.length)).isTrue();
+    }
+
+    private void step(WriterSession writer) throws SessionException {
+        twin.deliver();
+        writer.step(nowNs);
+    }
+
+    private void accept() {
+        for (VirtualLinks.End link; (link = links.accept()) != null; ) {
+            listener.accept(link, nowNs);
+        }
+        listener.step(nowNs);
+    }
+
+    private void run(int turns) throws SessionException {
+        for (int i = 0; i < turns; i++) {
+            nowNs += 2 * MS;
+            links.advanceTo(nowNs);
+            for (WriterSession writer : writers) {
+                step(writer);
+            }
+            accept();
+            reader.step(nowNs);
+        }
+    }
+}

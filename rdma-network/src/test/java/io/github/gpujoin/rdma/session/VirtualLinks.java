@@ -1,0 +1,109 @@
+package io.github.gpujoin.rdma.session;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+
+/** Control connections in virtual time: ordered and lossless until cut, as TCP is. */
+final class VirtualLinks {
+
+    private final Random random;
+    private final long maxLatencyNs;
+    private final Deque<End> dialled = new ArrayDeque<>();
+    private final List<End> all = new ArrayList<>();
+    private long nowNs;
+
+    VirtualLinks(Random random, long maxLatencyNs) {
+        this.random = random;
+        this.maxLatencyNs = maxLatencyNs;
+    }
+
+    void advanceTo(long nowNs) {
+        this.nowNs = nowNs;
+    }
+
+    /** The writer's end of a new connection. */
+    End dial() {
+        End writer = new End();
+        End reader = new End();
+        writer.other = reader;
+        reader.other = writer;
+        dialled.add(reader);
+        all.add(writer);
+        return writer;
+    }
+
+    /** The reader's ends of the connections made since the last call, one at a time. */
+    End accept() {
+        return dialled.poll();
+    }
+
+    /** Breaks an open connection; silently, so that only its silence tells, or not. */
+    void cutOne(boolean silently) {
+        all.removeIf(end -> end.closed || end.cut);
+        if (!all.isEmpty()) {
+            all.get(random.nextInt(all.size())).cut(silently);
+        }
+    }
+
+    /** Messages sent on this link, for replays. */
+    final class End implements ControlLink {
+
+        private record Sent(long dueNs, ControlMessage message) {}
+
+        final List<ControlMessage> sent = new ArrayList<>();
+        private final Deque<Sent> incoming = new ArrayDeque<>();
+        private End other;
+        private long lastDueNs;
+        private boolean closed;
+        private boolean cut;
+        private boolean silent;
+
+        private void cut(boolean silently) {
+            cut = true;
+            other.cut = true;
+            silent = silently;
+            other.silent = silently;
+        }
+
+        @Override
+        public void send(ControlMessage message) throws IOException {
+            if (closed || other.closed || cut && !silent) {
+                throw new IOException("the link is broken");
+            }
+            sent.add(message);
+            if (!cut) {
+                lastDueNs = Math.max(lastDueNs, nowNs + random.nextLong(maxLatencyNs));
+                other.incoming.add(new Sent(lastDueNs, message));
+            }
+        }
+
+        @Override
+        public ControlMessage receive() throws IOException {
+            if (!incoming.isEmpty() && incoming.peek().dueNs <= nowNs) {
+                // through the codec, as on a wire
+                byte[] frame = ControlCodec.encode(incoming.remove().message);
+                return ControlCodec.decode(
+                        Arrays.copyOfRange(frame, ControlCodec.LENGTH_BYTES, frame.length));
+            }
+            if (closed || incoming.isEmpty() && (other.closed || cut) && !silent) {
+                throw new IOException("the link is broken");
+            }
+            return null;
+        }
+
+        @Override
+        public String peer() {
+            return "virtual";
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+}
