@@ -1,0 +1,180 @@
+package io.github.gpujoin.rdma.transport.shm;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.AttemptToken;
+import io.github.gpujoin.rdma.session.JobSecret;
+import io.github.gpujoin.rdma.session.ReaderSession;
+import io.github.gpujoin.rdma.session.SessionListener;
+import io.github.gpujoin.rdma.session.SessionOptions;
+import io.github.gpujoin.rdma.session.TcpControlLink;
+import io.github.gpujoin.rdma.session.TcpControlServer;
+import io.github.gpujoin.rdma.session.WriterSession;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One end of a channel over shared memory: the other process of {@link ShmProcessTest}, which runs
+ * the same code for its own end.
+ *
+ * <p>Arguments: directory, port, attempt, payloads. It writes its state on standard output, a line
+ * each time it changes, and ends with {@code DONE}.
+ */
+final class ShmPeer {
+
+    static final UUID JOB = new UUID(11, 12);
+    static final JobSecret SECRET = new JobSecret(new byte[JobSecret.BYTES]);
+    static final RingGeometry RING = RingGeometry.forPayload(8, 4096);
+
+    private static final int IDLE_NS = 20_000;
+
+    private ShmPeer() {}
+
+    public static void main(String[] args) throws Exception {
+        int attempt = Integer.parseInt(args[2]);
+        int payloads = Integer.parseInt(args[3]);
+        try (ShmTransport shm = new ShmTransport(Path.of(args[0]));
+                WriterSession writer = writer(shm, Integer.parseInt(args[1]), attempt)) {
+            write(writer, attempt, payloads);
+        }
+        System.out.println("DONE");
+    }
+
+    static WriterSession writer(ShmTransport shm, int port, int attempt) {
+        AttemptToken token = SECRET.token(JOB, attempt);
+        InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        return new WriterSession(
+                JOB,
+                attempt,
+                0,
+                token,
+                TcpControlLink.dialer(server, null),
+                shm,
+                SessionOptions.DEFAULT,
+                System.nanoTime());
+    }
+
+    private static void write(WriterSession writer, int attempt, int payloads) throws Exception {
+        String told = "";
+        for (int next = 0; next < payloads || !writer.isDrained(); ) {
+            String state = writer.state() + (next > payloads / 2 ? " HALF" : "");
+            if (!state.equals(told)) {
+                System.out.println(state);
+                told = state;
+            }
+            byte[] payload = payload(attempt, next);
+            if (next < payloads && writer.tryWrite(payload, Memory.BYTES, payload.length)) {
+                next++;
+            } else {
+                LockSupport.parkNanos(IDLE_NS);
+            }
+            writer.step(System.nanoTime());
+        }
+    }
+
+    static byte[] payload(int attempt, int index) {
+        Random random = new Random((long) attempt << 32 | index);
+        byte[] payload = new byte[8 * (1 + random.nextInt(RING.payloadCapacityBytes() / 8))];
+        random.nextBytes(payload);
+        return payload;
+    }
+
+    /** The reading end: checks every byte. */
+    static final class Reader implements AutoCloseable {
+
+        private final ShmTransport shm;
+        private final ReaderSession session;
+        private final SessionListener listener;
+        private final TcpControlServer server;
+        private int attempt = -1;
+        private int received;
+
+        Reader(Path directory) throws Exception {
+            shm = new ShmTransport(directory);
+            session = new ReaderSession(0, RING, shm, SessionOptions.DEFAULT, System.nanoTime());
+            listener =
+                    new SessionListener(
+                            JOB, SECRET, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
+            listener.add(session);
+            server =
+                    new TcpControlServer(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null);
+        }
+
+        int port() {
+            return server.address().getPort();
+        }
+
+        ReaderSession session() {
+            return session;
+        }
+
+        int received() {
+            return received;
+        }
+
+        /** Takes what is there. */
+        void step() throws Exception {
+            long nowNs = System.nanoTime();
+            server.step(listener, nowNs);
+            session.step(nowNs);
+            if (session.attempt() != attempt) {
+                attempt = session.attempt();
+                received = 0;
+            }
+            boolean idle = true;
+            while (session.poll()) {
+                idle = false;
+                byte[] found = new byte[session.lengthBytes()];
+                Memory.copy(null, session.payloadAddress(), found, Memory.BYTES, found.length);
+                if (!Arrays.equals(found, payload(attempt, received))) {
+                    throw new AssertionError(
+                            "payloads arrive in order, to the byte: attempt="
+                                    + attempt
+                                    + ", index="
+                                    + received);
+                }
+                received++;
+                session.release();
+            }
+            if (idle) {
+                LockSupport.parkNanos(IDLE_NS);
+            }
+        }
+
+        @Override
+        public void close() {
+            server.close();
+            listener.close();
+            session.close();
+            shm.close();
+        }
+    }
+
+    /** The reading end as a process of its own; tells its port first. */
+    static final class ReaderMain {
+
+        private ReaderMain() {}
+
+        public static void main(String[] args) throws Exception {
+            try (Reader reader = new Reader(Path.of(args[0]))) {
+                System.out.println("PORT " + reader.port());
+                String told = "";
+                while (true) {
+                    reader.step();
+                    String state =
+                            reader.session().state() + (reader.received() > 100 ? " READING" : "");
+                    if (!state.equals(told)) {
+                        System.out.println(state);
+                        told = state;
+                    }
+                }
+            }
+        }
+    }
+}
