@@ -119,7 +119,7 @@ final class FallbackJoinEngine implements JoinEngine {
 
     /** The engine in use. */
     JoinEngine current() {
-        return engine;
+        return engine instanceof SharedTablesEngine shared ? shared.current() : engine;
     }
 
     @Override

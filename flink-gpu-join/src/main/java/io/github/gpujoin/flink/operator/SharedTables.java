@@ -19,11 +19,12 @@ final class SharedTables implements AutoCloseable {
     record Scope(JobID job, OperatorID operator) {}
 
     /**
-     * What the tables are made of: subtasks share only where all of it agrees.
+     * Who made the tables, of what: subtasks share only where all of it agrees.
      *
+     * @param engine its name
      * @param checksums sum over all chunks, as they come in any order
      */
-    record Key(Scope scope, long chunks, long rows, long checksums) {}
+    record Key(Scope scope, String engine, long chunks, long rows, long checksums) {}
 
     /** By key, each with at least one user. Guarded by itself. */
     private static final Map<Key, SharedTables> OPEN = new HashMap<>();

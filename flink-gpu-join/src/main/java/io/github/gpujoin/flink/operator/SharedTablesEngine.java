@@ -28,6 +28,7 @@ final class SharedTablesEngine implements JoinEngine {
     private record BuildChunk(int dimension, Chunk chunk) {}
 
     private final SharedTables.Scope scope;
+    private final String engineName;
     private final List<BuildChunk> kept = new ArrayList<>();
 
     /** One that loads; then one over the shared tables. */
@@ -41,8 +42,10 @@ final class SharedTablesEngine implements JoinEngine {
     private long keptBytes;
     private long keptChecksums;
 
-    private SharedTablesEngine(SharedTables.Scope scope, ForkableJoinEngine engine) {
+    private SharedTablesEngine(
+            SharedTables.Scope scope, String engineName, ForkableJoinEngine engine) {
         this.scope = scope;
+        this.engineName = engineName;
         this.engine = engine;
     }
 
@@ -60,7 +63,7 @@ final class SharedTablesEngine implements JoinEngine {
             public JoinEngine create(JoinSpec spec) {
                 JoinEngine engine = inner.create(spec);
                 return engine instanceof ForkableJoinEngine forkable
-                        ? new SharedTablesEngine(scope, forkable)
+                        ? new SharedTablesEngine(scope, engineName(), forkable)
                         : engine;
             }
         };
@@ -101,7 +104,8 @@ final class SharedTablesEngine implements JoinEngine {
             return;
         }
         ForkableJoinEngine own = engine;
-        SharedTables.Key key = new SharedTables.Key(scope, kept.size(), keptRows, keptChecksums);
+        SharedTables.Key key =
+                new SharedTables.Key(scope, engineName, kept.size(), keptRows, keptChecksums);
         try {
             tables = SharedTables.acquire(key, this::build);
         } catch (InterruptedException e) {
@@ -118,6 +122,11 @@ final class SharedTablesEngine implements JoinEngine {
     private ForkableJoinEngine build() {
         submitKept();
         engine.finishBuild();
+        return engine;
+    }
+
+    /** The engine in use, of which others may share the tables. */
+    JoinEngine current() {
         return engine;
     }
 

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
@@ -125,15 +126,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private FallbackJoinEngine openEngine() {
         EngineReport report =
                 new EngineReport(getOperatorName(), getMetricGroup(), engines.asked());
+        SharedTables.Scope scope =
+                new SharedTables.Scope(
+                        getRuntimeContext().getJobInfo().getJobId(), getOperatorID());
+        JoinEngineFactory preferred = engines.preferredOn(getRuntimeContext());
         FallbackJoinEngine opened =
                 new FallbackJoinEngine(
                         spec,
-                        engines.preferredOn(getRuntimeContext()),
-                        SharedTablesEngine.factory(
-                                engines.standby(),
-                                new SharedTables.Scope(
-                                        getRuntimeContext().getJobInfo().getJobId(),
-                                        getOperatorID())),
+                        preferred == null ? null : SharedTablesEngine.factory(preferred, scope),
+                        SharedTablesEngine.factory(engines.standby(), scope),
                         into ->
                                 buildLog.replay(
                                         this::wrapBuild,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
@@ -107,6 +108,38 @@ class SharedTablesEngineTest {
     }
 
     @Test
+    void shouldNotShareTablesOfAnotherEngine() {
+        JoinScenario scenario = JoinScenario.random(15, false);
+        List<Chunk> chunks = scenario.buildChunks();
+        JoinEngineFactory other =
+                SharedTablesEngine.factory(
+                        new JoinEngineFactory() {
+                            private static final long serialVersionUID = 1L;
+
+                            @Override
+                            public String engineName() {
+                                return "other";
+                            }
+
+                            @Override
+                            public JoinEngine create(JoinSpec spec) {
+                                return new CpuJoinEngineFactory().create(spec);
+                            }
+                        },
+                        scope);
+        try (JoinEngine first = loaded(chunks);
+                JoinEngine second = other.create(JoinScenario.spec())) {
+            first.finishBuild();
+            chunks.forEach(chunk -> second.submitBuild(0, chunk));
+            long before = Region.openBytes();
+            second.finishBuild();
+            assertThat(Region.openBytes() - before)
+                    .as("tables of its own")
+                    .isGreaterThanOrEqualTo(second.stats().tableBytes());
+        }
+    }
+
+    @Test
     void shouldGiveEveryThreadTheSameAnswer() throws Exception {
         JoinScenario scenario = JoinScenario.random(14, false);
         List<Chunk> chunks = scenario.buildChunks();
@@ -131,7 +164,7 @@ class SharedTablesEngineTest {
 
     @Test
     void shouldLetTheNextSubtaskBuildWhereTheFirstOneFails() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, 1, 1, 1);
+        SharedTables.Key key = new SharedTables.Key(scope, "cpu", 1, 1, 1);
         CountDownLatch building = new CountDownLatch(1);
         CountDownLatch fail = new CountDownLatch(1);
         ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -162,7 +195,7 @@ class SharedTablesEngineTest {
 
     @Test
     void shouldGiveUpWaitingWhenTheTaskIsCancelled() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, 1, 1, 1);
+        SharedTables.Key key = new SharedTables.Key(scope, "cpu", 1, 1, 1);
         CountDownLatch building = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         ExecutorService threads = Executors.newSingleThreadExecutor();

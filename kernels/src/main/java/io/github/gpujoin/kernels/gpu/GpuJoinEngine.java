@@ -3,8 +3,8 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
-import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -27,7 +27,7 @@ import java.util.List;
  * <p>A device that fails leaves the engine FAILED and throws {@link GpuUnavailableException}; what
  * was pending is still in {@link #snapshot()}, for another engine to go on with.
  */
-public final class GpuJoinEngine implements JoinEngine {
+public final class GpuJoinEngine implements ForkableJoinEngine {
 
     private static final int MAX_IN_FLIGHT = 64;
 
@@ -106,12 +106,11 @@ public final class GpuJoinEngine implements JoinEngine {
     }
 
     /**
-     * Another engine over this one's finished tables, for another thread; closed on its own, in any
-     * order. The memory of the tables comes back with the last of them.
+     * {@inheritDoc}
      *
-     * @throws IllegalStateException unless JOINING
      * @throws GpuUnavailableException where its buffers do not fit
      */
+    @Override
     public GpuJoinEngine fork() {
         state.require(EngineState.JOINING);
         lease.retain();
