@@ -104,6 +104,11 @@ public final class Dimension<F, D> {
         return join.uid(uid);
     }
 
+    /** See {@link StarJoin#groupBy}. */
+    public GroupedJoin groupBy(String... columns) {
+        return join.groupBy(columns);
+    }
+
     /** See {@link StarJoin#toRows}. */
     public SingleOutputStreamOperator<Row> toRows() {
         return join.toRows();

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.api;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
+import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.InputSide;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
 import java.util.ArrayList;
@@ -69,6 +70,17 @@ public final class StarJoin<F> {
     }
 
     /**
+     * Keeps only facts whose column compares so; with other predicates, those that all keep.
+     * Evaluated by the engine that joins: nothing is copied before, and no row becomes an object. A
+     * {@link #where(FilterFunction)} is evaluated first, next to the source: there, records that
+     * few are kept of are better filtered.
+     */
+    public StarJoin<F> where(ColumnPredicate predicate) {
+        facts.where(predicate.column(), predicate.values());
+        return this;
+    }
+
+    /**
      * Columns of the facts in the result, as {@code "column"} or {@code "column AS name"}. Without
      * this call, none.
      */
@@ -124,7 +136,19 @@ public final class StarJoin<F> {
         return pipeline().toChunks();
     }
 
+    /**
+     * Counts and sums of groups of results, in place of results; nothing is selected then.
+     *
+     * @param columns of facts or dimensions, as {@code "column"} or {@code "column AS name"}, at
+     *     most 4; without any, all results are one group
+     */
+    public GroupedJoin groupBy(String... columns) {
+        return new GroupedJoin(
+                new Grouping(columns),
+                grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping));
+    }
+
     private StarJoinPipeline pipeline() {
-        return new StarJoinPipeline(uid, facts, dimensions);
+        return new StarJoinPipeline(uid, facts, dimensions, null);
     }
 }

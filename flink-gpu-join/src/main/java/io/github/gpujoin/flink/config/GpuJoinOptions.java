@@ -92,6 +92,15 @@ public final class GpuJoinOptions {
                             "Time without progress after which a GPU is given up and the CPU takes"
                                     + " over, at least 1 ms.");
 
+    public static final ConfigOption<Duration> GROUP_INTERVAL =
+            ConfigOptions.key("gpu-join.group-interval")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(1))
+                    .withDescription(
+                            "Least time between two emissions of a grouped join's sums before"
+                                    + " watermarks, which wait for it; 0 to emit before each."
+                                    + " Sums leave before every barrier in any case.");
+
     private static final long MAX_CHUNK_BYTES = 16L << 20;
 
     private GpuJoinOptions() {}

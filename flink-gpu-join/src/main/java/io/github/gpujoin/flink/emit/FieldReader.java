@@ -114,7 +114,7 @@ final class FieldReader {
         // A dimension's key is read from the facts, where it may be narrower or wider.
         if (source.type().isInteger()) {
             boolean narrow = source.type() == ColumnType.INT32;
-            return restore(narrow ? Memory.getInt(base, at) : Memory.getLong(base, at));
+            return kind.ofInteger(narrow ? Memory.getInt(base, at) : Memory.getLong(base, at));
         }
         return restore(at, source.type());
     }
@@ -134,7 +134,7 @@ final class FieldReader {
                 input.setBuffer(bytes(at, length), offset, length);
                 yield serializer.deserialize(input);
             }
-            default -> restore(Memory.getInt(base, at));
+            default -> kind.ofInteger(Memory.getInt(base, at));
         };
     }
 
@@ -142,18 +142,6 @@ final class FieldReader {
         return type == ColumnType.FLOAT32
                 ? (Object) Float.intBitsToFloat(Memory.getInt(base, at))
                 : (Object) Double.longBitsToDouble(Memory.getLong(base, at));
-    }
-
-    private Object restore(long value) {
-        return switch (kind) {
-            case INT -> (int) value;
-            case LONG -> value;
-            case SHORT -> (short) value;
-            case BYTE -> (byte) value;
-            case CHAR -> (char) value;
-            case BOOLEAN -> value != 0;
-            default -> throw new IllegalStateException("not an integer: kind=" + kind);
-        };
     }
 
     private String text(int row, int probeRow) throws IOException {

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.emit;
 
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.ResultBatch;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -19,6 +20,11 @@ public interface ResultEmitter<OUT> extends AutoCloseable {
      */
     void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
             throws Exception;
+
+    /** Emits groups of an aggregating join, which gives no rows. */
+    default void emit(GroupRows groups, Output<StreamRecord<OUT>> output) throws Exception {
+        throw new UnsupportedOperationException("this emitter is of rows: " + getClass());
+    }
 
     /** Emits what earlier calls kept. */
     default void flush(Output<StreamRecord<OUT>> output) throws Exception {}

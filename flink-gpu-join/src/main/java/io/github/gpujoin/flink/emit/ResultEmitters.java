@@ -45,6 +45,11 @@ public final class ResultEmitters {
         return context -> new ChunkEmitter(columns, chunkBytes);
     }
 
+    /** Rows of groups, with the type {@link GroupFields#rowType}. */
+    public static ResultEmitterFactory<Row> groups(GroupFields fields) {
+        return context -> new GroupEmitter(fields);
+    }
+
     /**
      * What a function makes of each pair of records.
      *

@@ -37,7 +37,8 @@ import org.apache.flink.util.IOUtils;
  * never far behind. What waits is worked off in self-posted mails of a few milliseconds.
  *
  * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
- * were emitted. Nothing is drained at a barrier. The engine's tables are made anew from the log.
+ * were emitted. Nothing is drained at a barrier, but for an aggregating engine, whose groups are
+ * emitted before it. The engine's tables are made anew from the log.
  *
  * <p>Everything runs in the task's mailbox thread.
  */
@@ -58,12 +59,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final EngineSelection engines;
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
+    private final long groupIntervalMs;
     private final transient MailboxExecutor mailbox;
 
     private transient FactsReceiver facts;
     private transient FallbackJoinEngine engine;
     private transient ResultEmitter<OUT> emitter;
-    private transient ResultPump<OUT> pump;
+    private transient ResultPump pump;
     private transient WatermarkGate watermarks;
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
@@ -77,12 +79,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             EngineSelection engines,
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions,
+            long groupIntervalMs,
             MailboxExecutor mailbox) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
+        this.groupIntervalMs = groupIntervalMs;
         this.mailbox = mailbox;
     }
 
@@ -114,10 +118,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 FactsReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()), getRuntimeContext());
         engine = openEngine();
-        watermarks = new WatermarkGate(output, () -> pump.flush());
+        watermarks = new WatermarkGate(element -> pump.pass(element));
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
         emitter = emitterFactory.create(getRuntimeContext());
-        pump = new ResultPump<>(engine, emitter, output, watermarks::completed);
+        pump = createPump();
         if (context.isRestored()) {
             restore();
         }
@@ -144,12 +148,32 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         return opened;
     }
 
+    private ResultPump createPump() {
+        if (!spec.aggregates()) {
+            return new RowPump<>(engine, emitter, output, watermarks::completed);
+        }
+        return new GroupPump<>(
+                engine,
+                emitter,
+                output,
+                watermarks::completed,
+                getProcessingTimeService(),
+                groupIntervalMs);
+    }
+
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
         buildLog.replay(this::wrapBuild, this::load);
         probeLog.restore();
         for (int i = 0; i < probeLog.size(); i++) {
             watermarks.accepted();
+        }
+    }
+
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        if (phase == JoinPhase.JOIN) {
+            pump.flushAll();
         }
     }
 
@@ -174,6 +198,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         while (hasWork()) {
             work(MAX_WAIT_MS);
             checkNotCancelled();
+        }
+        if (phase == JoinPhase.JOIN) {
+            pump.flushAll();
         }
         super.finish();
     }

@@ -18,19 +18,23 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private final EngineSelection engines;
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
+    private final long groupIntervalMs;
 
     /**
      * @param partitions radix partitions, as many as there are key groups
+     * @param groupIntervalMs least time between two emissions of groups for watermarks
      */
     public StarJoinOperatorFactory(
             JoinSpec spec,
             EngineSelection engines,
             ResultEmitterFactory<OUT> emitterFactory,
-            int partitions) {
+            int partitions,
+            long groupIntervalMs) {
         this.spec = spec;
         this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
+        this.groupIntervalMs = groupIntervalMs;
     }
 
     @Override
@@ -44,6 +48,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         engines,
                         emitterFactory,
                         partitions,
+                        groupIntervalMs,
                         parameters.getMailboxExecutor());
     }
 

@@ -1,11 +1,8 @@
 package io.github.gpujoin.flink.operator;
 
 import java.util.ArrayDeque;
-import org.apache.flink.streaming.api.operators.Output;
-import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
-import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
-import org.apache.flink.util.function.ThrowingRunnable;
+import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Holds watermarks and idleness of the facts back until the results of all facts before them are
@@ -17,18 +14,16 @@ final class WatermarkGate {
     /** An element, and how many chunks must be completed before it may pass. */
     private record Held(long afterChunks, StreamElement element) {}
 
-    private final Output<?> output;
-    private final ThrowingRunnable<Exception> flushResults;
+    private final ThrowingConsumer<StreamElement, Exception> pass;
     private final ArrayDeque<Held> held = new ArrayDeque<>();
     private long acceptedChunks;
     private long completedChunks;
 
     /**
-     * @param flushResults emits results that are still kept back
+     * @param pass emits an element behind results that are still kept back
      */
-    WatermarkGate(Output<?> output, ThrowingRunnable<Exception> flushResults) {
-        this.output = output;
-        this.flushResults = flushResults;
+    WatermarkGate(ThrowingConsumer<StreamElement, Exception> pass) {
+        this.pass = pass;
     }
 
     void accepted() {
@@ -38,13 +33,13 @@ final class WatermarkGate {
     void completed() throws Exception {
         completedChunks++;
         while (!held.isEmpty() && held.peek().afterChunks <= completedChunks) {
-            pass(held.remove().element);
+            pass.accept(held.remove().element);
         }
     }
 
     void hold(StreamElement element) throws Exception {
         if (acceptedChunks == completedChunks) {
-            pass(element);
+            pass.accept(element);
             return;
         }
         Held last = held.peekLast();
@@ -55,14 +50,5 @@ final class WatermarkGate {
             held.removeLast();
         }
         held.add(new Held(acceptedChunks, element));
-    }
-
-    private void pass(StreamElement element) throws Exception {
-        flushResults.run();
-        if (element.isWatermark()) {
-            output.emitWatermark((Watermark) element);
-        } else {
-            output.emitWatermarkStatus((WatermarkStatus) element);
-        }
     }
 }

@@ -49,6 +49,19 @@ public enum FieldKind {
         return this == INT || this == LONG || this == SHORT || this == BYTE;
     }
 
+    /** The field's value, from the integer that stands for it in a column. */
+    public Object ofInteger(long value) {
+        return switch (this) {
+            case INT -> (int) value;
+            case LONG -> value;
+            case SHORT -> (short) value;
+            case BYTE -> (byte) value;
+            case CHAR -> (char) value;
+            case BOOLEAN -> value != 0;
+            default -> throw new IllegalStateException("not an integer: kind=" + this);
+        };
+    }
+
     public static FieldKind of(TypeInformation<?> type) {
         return BY_TYPE.getOrDefault(type, SERIALIZED);
     }

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.pipeline;
 
+import io.github.gpujoin.core.engine.ValueRanges;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -20,6 +21,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.typeutils.CompositeType;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -41,9 +43,14 @@ public final class InputSide<R> {
         }
     }
 
+    /** A filter by a column, which the engine evaluates. */
+    record ColumnFilter(String column, ValueRanges values) {}
+
     private final DataStream<?> stream;
     private final boolean chunks;
     private final List<Selection> selections = new ArrayList<>();
+    private final List<ColumnFilter> columnFilters = new ArrayList<>();
+    private final Set<String> used = new LinkedHashSet<>();
     private String name;
     private FilterFunction<R> filter;
 
@@ -82,6 +89,32 @@ public final class InputSide<R> {
         this.filter = stream.getExecutionEnvironment().clean(filter);
     }
 
+    /** Keeps only rows with such a value in the column, besides what other filters keep. */
+    public void where(String column, ValueRanges values) {
+        columnFilters.add(new ColumnFilter(column, values));
+        use(column);
+    }
+
+    /** Has a column in the chunks, whether it is selected or not. */
+    void use(String column) {
+        used.add(column);
+    }
+
+    List<ColumnFilter> columnFilters() {
+        return columnFilters;
+    }
+
+    /** All columns that there are. */
+    List<String> columnNames() {
+        if (chunks) {
+            return ((ChunkTypeInfo) stream.getType())
+                    .schema().columns().stream().map(Column::name).toList();
+        }
+        return stream.getType() instanceof CompositeType<?> type
+                ? List.of(type.getFieldNames())
+                : List.of();
+    }
+
     public void select(String... columns) {
         selections.clear();
         for (String column : columns) {
@@ -107,7 +140,7 @@ public final class InputSide<R> {
     }
 
     /**
-     * Lays out the chunks of this side: key columns, then those selected.
+     * Lays out the chunks of this side: key columns, then those selected, then others in use.
      *
      * @param keys names of the key columns
      * @param withTimestamp whether each record's event timestamp travels along
@@ -116,6 +149,7 @@ public final class InputSide<R> {
     Packed pack(Collection<String> keys, boolean withTimestamp, Packing packing) {
         Set<String> columns = new LinkedHashSet<>(keys);
         selections.forEach(selection -> columns.add(selection.column()));
+        columns.addAll(used);
         return chunks
                 ? packChunks(List.copyOf(columns), keys, packing)
                 : packRecords(List.copyOf(columns), keys, withTimestamp, packing);

@@ -73,6 +73,10 @@ final class JoinTopology {
         return GpuJoinOptions.flushIntervalMs(env.getConfiguration());
     }
 
+    private long groupIntervalMs() {
+        return env.getConfiguration().get(GpuJoinOptions.GROUP_INTERVAL).toMillis();
+    }
+
     long replicateMaxBytes() {
         return env.getConfiguration().get(GpuJoinOptions.REPLICATE_MAX_BYTES).getBytes();
     }
@@ -114,7 +118,8 @@ final class JoinTopology {
                         build.getTransformation(),
                         facts.getTransformation(),
                         uid,
-                        new StarJoinOperatorFactory<>(spec, engines(), emitter, maxParallelism),
+                        new StarJoinOperatorFactory<>(
+                                spec, engines(), emitter, maxParallelism, groupIntervalMs()),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

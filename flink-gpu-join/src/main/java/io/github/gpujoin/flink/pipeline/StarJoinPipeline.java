@@ -1,11 +1,13 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.FactFilter;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.emit.OutputField;
 import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
@@ -31,6 +33,8 @@ public final class StarJoinPipeline {
 
     private final InputSide<?> facts;
     private final List<DimensionSide<?>> dimensions;
+    private final JoinSides sides;
+    private final Grouping grouping;
     private final JoinTopology topology;
     private final int partitionedDimension;
     private final Packed packedFacts;
@@ -38,9 +42,11 @@ public final class StarJoinPipeline {
     private final JoinSpec spec;
 
     /**
+     * @param grouping null where results are given as rows
      * @throws IllegalArgumentException where the description is not of a join
      */
-    public StarJoinPipeline(String uid, InputSide<?> facts, List<DimensionSide<?>> dimensions) {
+    public StarJoinPipeline(
+            String uid, InputSide<?> facts, List<DimensionSide<?>> dimensions, Grouping grouping) {
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException(
                     "a star join has at least one dimension: uid=" + uid);
@@ -48,11 +54,33 @@ public final class StarJoinPipeline {
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
         this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid);
+        this.grouping = grouping;
+        this.sides = new JoinSides(facts, this.dimensions);
         requireDistinctNames();
+        if (grouping != null) {
+            grouping.useColumns(sides);
+        }
         this.partitionedDimension = partitionedDimension();
         this.packedFacts = packFacts();
         this.packedDimensions = packDimensions();
-        this.spec = new JoinSpec(packedFacts.schema(), dimensionSpecs());
+        this.spec =
+                new JoinSpec(
+                        packedFacts.schema(),
+                        dimensionSpecs(),
+                        factFilters(),
+                        grouping == null ? null : grouping.aggregation(sides, this::packed));
+    }
+
+    /** Parts of groups, of each subtask and each stretch of time. */
+    public SingleOutputStreamOperator<Row> toPartialGroups() {
+        GroupFields fields = grouping.fields(sides, this::packed);
+        return join(ResultEmitters.groups(fields), fields.rowType());
+    }
+
+    /** Whole groups, at the end of the facts. */
+    public SingleOutputStreamOperator<Row> toGroups() {
+        GroupFields fields = grouping.fields(sides, this::packed);
+        return GroupTotals.of(toPartialGroups(), fields, topology.uid("groups"));
     }
 
     public SingleOutputStreamOperator<Row> toRows() {
@@ -121,7 +149,7 @@ public final class StarJoinPipeline {
         dimensions.forEach(dimension -> keys.add(dimension.factKey()));
         return facts.pack(
                 keys,
-                facts.hasTimestamps(),
+                grouping == null && facts.hasTimestamps(),
                 packing(facts, ChunkDescriptor.FACTS, partitionedDimension != NONE));
     }
 
@@ -143,6 +171,17 @@ public final class StarJoinPipeline {
                 0,
                 topology.chunkBytes(),
                 topology.flushIntervalMs());
+    }
+
+    /** What is in the chunks of a side. */
+    private Packed packed(int side) {
+        return side == ChunkDescriptor.FACTS ? packedFacts : packedDimensions.get(side);
+    }
+
+    private List<FactFilter> factFilters() {
+        return facts.columnFilters().stream()
+                .map(f -> new FactFilter(packedFacts.column(f.column()), f.values()))
+                .toList();
     }
 
     private List<DimensionSpec> dimensionSpecs() {

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
@@ -75,31 +77,8 @@ class ExactlyOnceITCase {
     })
     void shouldGiveEveryResultOnce(
             FailAt failAt, String state, boolean partitioned, boolean unaligned) throws Exception {
-        Configuration config = new Configuration();
-        config.set(StateBackendOptions.STATE_BACKEND, state);
-        config.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        config.setString("restart-strategy.fixed-delay.delay", "10 ms");
-        config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "1kb");
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
-        env.setParallelism(3);
-        env.enableCheckpointing(50);
-        env.getCheckpointConfig().enableUnalignedCheckpoints(unaligned);
-
-        DataStream<Numbered> dimension = numbers(env, 0, 2 * KEYS - 1, "dimension");
-        DataStream<Numbered> facts = numbers(env, 0, FACTS - 1, "facts");
-        dimension =
-                dimension.map(new Gate(failAt == FailAt.LOAD, KEYS / 2)).returns(Numbered.class);
-        facts = facts.map(new Gate(failAt == FailAt.JOIN, FACTS / 6)).returns(Numbered.class);
-
-        Dimension<Numbered, Numbered> join =
-                StarJoin.facts(facts)
-                        .select("number")
-                        .dimension(dimension)
-                        .on("key", "key")
-                        .select("number AS match");
-        if (partitioned) {
-            join.partitioned();
-        }
+        StreamExecutionEnvironment env = environment(state, unaligned);
+        Dimension<Numbered, Numbered> join = join(env, failAt, partitioned, true);
         List<String> results = new ArrayList<>();
         try (CloseableIterator<Row> rows = join.uid("join").toRows().executeAndCollect()) {
             rows.forEachRemaining(r -> results.add(r.getField(0) + "|" + r.getField(1)));
@@ -114,6 +93,74 @@ class ExactlyOnceITCase {
         expected.sort(null);
         assertThat(FAILED).isTrue();
         assertThat(results).isEqualTo(expected);
+    }
+
+    @ParameterizedTest(name = "fails in {0}, state={1}, unaligned={2}, partial={3}")
+    @CsvSource({
+        "JOIN,hashmap,false,true",
+        "JOIN,hashmap,true,false",
+        "LOAD,hashmap,false,true",
+        "JOIN,rocksdb,true,true"
+    })
+    void shouldAddEveryFactToOneGroup(
+            FailAt failAt, String state, boolean unaligned, boolean partial) throws Exception {
+        GroupedJoin join =
+                join(environment(state, unaligned), failAt, false, false)
+                        .uid("join")
+                        .groupBy("facts.key")
+                        .count("n")
+                        .sum("facts.number", "numbers");
+        Map<Long, List<Long>> groups = new HashMap<>();
+        int rowCount = 0;
+        try (CloseableIterator<Row> rows =
+                (partial ? join.toPartialRows() : join.toRows()).executeAndCollect()) {
+            while (rows.hasNext()) {
+                Row row = rows.next();
+                rowCount++;
+                groups.merge(
+                        (Long) row.getField("key"),
+                        List.of((Long) row.getField("n"), (Long) row.getField("numbers")),
+                        (a, b) -> List.of(a.get(0) + b.get(0), a.get(1) + b.get(1)));
+            }
+        }
+        Map<Long, List<Long>> expected = new HashMap<>();
+        for (long key = 0; key < KEYS; key++) {
+            long facts = FACTS / KEYS;
+            long numbers = facts * key + KEYS * (facts * (facts - 1) / 2);
+            expected.put(key, List.of(2 * facts, 2 * numbers));
+        }
+        assertThat(FAILED).isTrue();
+        assertThat(groups).isEqualTo(expected);
+        assertThat(partial || rowCount == KEYS).as("whole groups come once").isTrue();
+    }
+
+    private static StreamExecutionEnvironment environment(String state, boolean unaligned) {
+        Configuration config = new Configuration();
+        config.set(StateBackendOptions.STATE_BACKEND, state);
+        config.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        config.setString("restart-strategy.fixed-delay.delay", "10 ms");
+        config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "1kb");
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(3);
+        env.enableCheckpointing(50);
+        env.getCheckpointConfig().enableUnalignedCheckpoints(unaligned);
+        return env;
+    }
+
+    private static Dimension<Numbered, Numbered> join(
+            StreamExecutionEnvironment env, FailAt failAt, boolean partitioned, boolean selects) {
+        DataStream<Numbered> dimension = numbers(env, 0, 2 * KEYS - 1, "dimension");
+        DataStream<Numbered> facts = numbers(env, 0, FACTS - 1, "facts");
+        dimension =
+                dimension.map(new Gate(failAt == FailAt.LOAD, KEYS / 2)).returns(Numbered.class);
+        facts = facts.map(new Gate(failAt == FailAt.JOIN, FACTS / 6)).returns(Numbered.class);
+        StarJoin<Numbered> star = StarJoin.facts(facts);
+        Dimension<Numbered, Numbered> join =
+                (selects ? star.select("number") : star).dimension(dimension).on("key", "key");
+        if (selects) {
+            join.select("number AS match");
+        }
+        return partitioned ? join.partitioned() : join;
     }
 
     private static DataStream<Numbered> numbers(

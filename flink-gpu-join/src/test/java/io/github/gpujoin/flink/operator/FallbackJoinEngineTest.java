@@ -119,8 +119,8 @@ class FallbackJoinEngineTest {
             List<StreamElement> output)
             throws Exception {
         try (FallbackJoinEngine engine = engine(scenario, preferred, CPU)) {
-            ResultPump<String> pump =
-                    new ResultPump<>(
+            RowPump<String> pump =
+                    new RowPump<>(
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),

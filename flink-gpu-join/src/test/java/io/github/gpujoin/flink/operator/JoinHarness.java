@@ -63,6 +63,10 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
         join().endInput(2);
     }
 
+    void barrier(long checkpointId) throws Exception {
+        join().prepareSnapshotPreBarrier(checkpointId);
+    }
+
     void finish() throws Exception {
         join().finish();
     }

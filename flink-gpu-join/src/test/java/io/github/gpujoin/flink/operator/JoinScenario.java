@@ -1,6 +1,10 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
@@ -81,7 +85,59 @@ final class JoinScenario {
 
     static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
-                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM);
+                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM, 1_000);
+    }
+
+    /** A join that counts the matches of each fact key and sums up the dimension's values. */
+    static StarJoinOperatorFactory<String> groupingOperator(
+            JoinEngineFactory engine, int maxGroups, long groupIntervalMs) {
+        Aggregation aggregation =
+                new Aggregation(
+                        List.of(JoinColumn.ofFact(0)),
+                        List.of(Aggregate.count(), Aggregate.sum(new JoinColumn(0, 1))),
+                        maxGroups);
+        JoinSpec rows = spec();
+        JoinSpec groups =
+                new JoinSpec(rows.factSchema(), rows.dimensions(), List.of(), aggregation);
+        return new StarJoinOperatorFactory<>(
+                groups,
+                EngineSelection.only(engine),
+                context -> new GroupTextEmitter(),
+                MAX_PARALLELISM,
+                groupIntervalMs);
+    }
+
+    /** What {@link #groupingOperator} gives in all, as {@code "key|count|sum"}, sorted. */
+    List<String> groups() {
+        Map<Long, long[]> sums = new TreeMap<>();
+        for (long[] fact : facts) {
+            for (long[] row : build) {
+                if (fact[0] == row[0]) {
+                    long[] sum = sums.computeIfAbsent(fact[0], key -> new long[2]);
+                    sum[0]++;
+                    sum[1] += row[1];
+                }
+            }
+        }
+        return text(sums);
+    }
+
+    /** Adds partial groups up. */
+    static List<String> addUp(List<String> parts) {
+        Map<Long, long[]> sums = new TreeMap<>();
+        for (String part : parts) {
+            String[] words = part.split("\\|");
+            long[] sum = sums.computeIfAbsent(Long.parseLong(words[0]), key -> new long[2]);
+            sum[0] += Long.parseLong(words[1]);
+            sum[1] += Long.parseLong(words[2]);
+        }
+        return text(sums);
+    }
+
+    private static List<String> text(Map<Long, long[]> sums) {
+        return sums.entrySet().stream()
+                .map(e -> e.getKey() + "|" + e.getValue()[0] + "|" + e.getValue()[1])
+                .toList();
     }
 
     List<Chunk> buildChunks() {
@@ -136,6 +192,28 @@ final class JoinScenario {
             for (int row = fromRow; row < toRow; row++) {
                 long number = batch.chunk().getLong(1, batch.probeRow(row));
                 output.collect(new StreamRecord<>(number + "|" + batch.getLong(0, 0, row)));
+            }
+        }
+    }
+
+    /** Emits groups as text. */
+    static final class GroupTextEmitter implements ResultEmitter<String> {
+        @Override
+        public void emit(
+                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
+            throw new AssertionError("an aggregating engine gives no rows");
+        }
+
+        @Override
+        public void emit(GroupRows groups, Output<StreamRecord<String>> output) {
+            for (int row = 0; row < groups.rowCount(); row++) {
+                String text =
+                        groups.groupValue(row, 0)
+                                + "|"
+                                + groups.aggregate(row, 0)
+                                + "|"
+                                + groups.aggregate(row, 1);
+                output.collect(new StreamRecord<>(text));
             }
         }
     }

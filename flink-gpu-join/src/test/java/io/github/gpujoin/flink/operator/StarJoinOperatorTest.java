@@ -194,7 +194,8 @@ class StarJoinOperatorTest {
                         JoinScenario.spec(),
                         EngineSelection.only(CPU),
                         context -> new JoinScenario.KeepingEmitter(),
-                        JoinScenario.MAX_PARALLELISM);
+                        JoinScenario.MAX_PARALLELISM,
+                        0);
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();
             harness.open();
@@ -246,7 +247,8 @@ class StarJoinOperatorTest {
                                 spec,
                                 EngineSelection.only(CPU),
                                 context -> new JoinScenario.TextEmitter(),
-                                JoinScenario.MAX_PARALLELISM),
+                                JoinScenario.MAX_PARALLELISM,
+                                0),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class ResultPumpTest {
+class RowPumpTest {
 
     @AfterEach
     void allRegionsComeBack() {
@@ -53,7 +53,7 @@ class ResultPumpTest {
     private static final class Run implements AutoCloseable {
         final JoinEngine engine;
         final List<StreamElement> output = new ArrayList<>();
-        final ResultPump<String> pump;
+        final RowPump<String> pump;
         int completedChunks;
 
         Run(JoinEngineFactory factory, JoinScenario scenario) {
@@ -61,7 +61,7 @@ class ResultPumpTest {
             scenario.buildChunks().forEach(chunk -> engine.submitBuild(0, chunk));
             engine.finishBuild();
             pump =
-                    new ResultPump<>(
+                    new RowPump<>(
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),

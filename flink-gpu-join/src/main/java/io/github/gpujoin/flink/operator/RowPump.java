@@ -1,0 +1,141 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.flink.emit.ResultEmitter;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
+ * #flush()} the engine's snapshot says exactly what was emitted.
+ *
+ * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
+ * A batch may end in the middle of a row; the results of that row are held back until the next
+ * turn, which does not end before the row is whole.
+ *
+ * <pre>
+ *   batch 1: rows 0 0 1 2 2 | completedRows=2    emit 0 0 1, hold back 2 2
+ *   batch 2: rows 2 2 3     | completedRows=4    emit 2 2 (held), 2 2, 3
+ * </pre>
+ */
+final class RowPump<OUT> implements ResultPump {
+
+    private static final int NONE = -1;
+
+    private final JoinEngine engine;
+    private final ResultEmitter<OUT> emitter;
+    private final Output<StreamRecord<OUT>> output;
+    private final ThrowingRunnable<Exception> onChunkCompleted;
+
+    /** Batch with results held back from {@link #heldFrom} on; null if none are. */
+    private ResultBatch heldBatch;
+
+    private int heldFrom;
+    private long emittedRows;
+
+    RowPump(
+            JoinEngine engine,
+            ResultEmitter<OUT> emitter,
+            Output<StreamRecord<OUT>> output,
+            ThrowingRunnable<Exception> onChunkCompleted) {
+        this.engine = engine;
+        this.emitter = emitter;
+        this.output = output;
+        this.onChunkCompleted = onChunkCompleted;
+    }
+
+    @Override
+    public boolean turn() throws Exception {
+        int begunRow = emitHeldBack();
+        boolean progressed = begunRow != NONE;
+        do {
+            ResultBatch batch = engine.poll();
+            if (batch != null) {
+                progressed = true;
+                begunRow = emit(batch, begunRow);
+            } else if (begunRow != NONE) {
+                // The rest of the row is on its way; ending here would repeat it after a restore.
+                Thread.onSpinWait();
+            }
+        } while (begunRow != NONE);
+        return progressed;
+    }
+
+    @Override
+    public void flush() throws Exception {
+        emitter.flush(output);
+    }
+
+    /** What is in flight goes into the snapshot, with how far it was emitted. */
+    @Override
+    public void flushAll() throws Exception {
+        flush();
+    }
+
+    @Override
+    public void pass(StreamElement element) throws Exception {
+        flush();
+        ResultPump.emit(element, output);
+    }
+
+    long emittedRows() {
+        return emittedRows;
+    }
+
+    private int emitHeldBack() throws Exception {
+        if (heldBatch == null) {
+            return NONE;
+        }
+        ResultBatch batch = heldBatch;
+        heldBatch = null;
+        emitRows(batch, heldFrom, batch.rowCount());
+        return batch.probeRow(batch.rowCount() - 1);
+    }
+
+    /** Emits the rows that are whole; returns the row that was begun and is not, if any. */
+    private int emit(ResultBatch batch, int begunRow) throws Exception {
+        int whole = wholeRows(batch);
+        if (whole == 0 && batch.rowCount() > 0) {
+            // All of one row that goes on in the next batch: held back, it would be overwritten.
+            emitRows(batch, 0, batch.rowCount());
+            return batch.probeRow(0);
+        }
+        emitRows(batch, 0, whole);
+        if (whole < batch.rowCount()) {
+            heldBatch = batch;
+            heldFrom = whole;
+        }
+        if (batch.isLast()) {
+            onChunkCompleted.run();
+        }
+        return begunRow < batch.completedRows() ? NONE : begunRow;
+    }
+
+    private void emitRows(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        if (fromRow < toRow) {
+            emitter.emit(batch, fromRow, toRow, output);
+            emittedRows += toRow - fromRow;
+        }
+    }
+
+    /** Results in front of the first one whose probe row is not completed; rows ascend. */
+    private static int wholeRows(ResultBatch batch) {
+        int low = 0;
+        int high = batch.rowCount();
+        if (high == 0 || batch.probeRow(high - 1) < batch.completedRows()) {
+            return high;
+        }
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (batch.probeRow(middle) < batch.completedRows()) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,235 @@
+package io.github.gpujoin.flink.api;
+
+import static io.github.gpujoin.flink.api.ColumnPredicate.column;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Filters and groups through the public API on an embedded cluster, compared with plain loops. */
+class GroupedJoinITCase {
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(4)
+                            .build());
+
+    private static final long SEED = 987_654;
+
+    /** A fact. */
+    public static class Sale {
+        public long customer;
+        public int day;
+        public short quantity;
+        public long price;
+        public Integer boxed;
+
+        public Sale() {}
+    }
+
+    /** A dimension. */
+    public static class Customer {
+        public long id;
+        public byte segment;
+        public int day;
+
+        public Customer() {}
+    }
+
+    private final List<Sale> sales = new ArrayList<>();
+    private final List<Customer> customers = new ArrayList<>();
+
+    @BeforeEach
+    void generate() {
+        Random random = new Random(SEED);
+        for (int i = 0; i < 120; i++) {
+            Customer customer = new Customer();
+            customer.id = i % 100;
+            customer.segment = (byte) (i % 5 - 2);
+            customer.day = i;
+            customers.add(customer);
+        }
+        for (int i = 0; i < 5_000; i++) {
+            Sale sale = new Sale();
+            sale.customer = random.nextInt(130);
+            sale.day = random.nextInt(7);
+            sale.quantity = (short) random.nextInt(50);
+            sale.price = random.nextInt(1_000_000) - 1_000;
+            sales.add(sale);
+        }
+    }
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private static StreamExecutionEnvironment environment(String engine) {
+        Configuration config = new Configuration();
+        config.set(PipelineOptions.GENERIC_TYPES, false);
+        config.setString(GpuJoinOptions.ENGINE.key(), engine);
+        config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "2kb");
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(3);
+        return env;
+    }
+
+    private Dimension<Sale, Customer> join(StreamExecutionEnvironment env, boolean partitioned) {
+        DataStream<Sale> facts = env.fromData(Sale.class, sales.toArray(Sale[]::new));
+        DataStream<Customer> dimension =
+                env.fromData(Customer.class, customers.toArray(Customer[]::new));
+        Dimension<Sale, Customer> join =
+                StarJoin.facts(facts)
+                        .where(sale -> sale.quantity != 7)
+                        .where(column("day").in(0, 2, 3, 6))
+                        .where(column("quantity").lessThan(40))
+                        .dimension(dimension)
+                        .named("customers")
+                        .on("customer", "id");
+        return partitioned ? join.partitioned() : join;
+    }
+
+    /** Groups by day and segment: count, sum of prices, sum of price times quantity. */
+    private Map<List<Object>, List<Long>> expected() {
+        Map<List<Object>, List<Long>> groups = new TreeMap<>((a, b) -> ("" + a).compareTo("" + b));
+        for (Sale sale : sales) {
+            for (Customer customer : customers) {
+                if (sale.customer == customer.id
+                        && sale.quantity != 7
+                        && sale.quantity < 40
+                        && List.of(0, 2, 3, 6).contains(sale.day)) {
+                    groups.merge(
+                            List.of(sale.day, customer.segment),
+                            List.of(1L, sale.price, sale.price * sale.quantity),
+                            GroupedJoinITCase::sums);
+                }
+            }
+        }
+        return groups;
+    }
+
+    private static List<Long> sums(List<Long> left, List<Long> right) {
+        return IntStream.range(0, left.size()).mapToObj(i -> left.get(i) + right.get(i)).toList();
+    }
+
+    private static Map<List<Object>, List<Long>> collect(DataStream<Row> rows, int groupColumns)
+            throws Exception {
+        Map<List<Object>, List<Long>> groups = new TreeMap<>((a, b) -> ("" + a).compareTo("" + b));
+        try (CloseableIterator<Row> collected = rows.executeAndCollect()) {
+            while (collected.hasNext()) {
+                Row row = collected.next();
+                List<Object> group = new ArrayList<>();
+                List<Long> values = new ArrayList<>();
+                for (int i = 0; i < row.getArity(); i++) {
+                    if (i < groupColumns) {
+                        group.add(row.getField(i));
+                    } else {
+                        values.add((Long) row.getField(i));
+                    }
+                }
+                groups.merge(group, values, GroupedJoinITCase::sums);
+            }
+        }
+        return groups;
+    }
+
+    @ParameterizedTest(name = "engine={0}, partitioned={1}")
+    @CsvSource({"cpu,false", "cpu,true", "reference,false"})
+    void shouldFilterAndGroupByColumnsOfAllSides(String engine, boolean partitioned)
+            throws Exception {
+        DataStream<Row> rows =
+                join(environment(engine), partitioned)
+                        .groupBy("facts.day AS saleDay", "segment")
+                        .count("n")
+                        .sum("price", "total")
+                        .sumOfProduct("price", "quantity", "turnover")
+                        .toRows();
+        Map<List<Object>, List<Long>> groups = collect(rows, 2);
+        assertThat(groups).isNotEmpty().containsExactlyEntriesOf(expected());
+    }
+
+    @Test
+    void shouldGivePartsThatAddUp() throws Exception {
+        DataStream<Row> rows =
+                join(environment("cpu"), false)
+                        .groupBy("facts.day", "segment")
+                        .count("n")
+                        .sum("price", "total")
+                        .sumOfProduct("price", "quantity", "turnover")
+                        .toPartialRows();
+        assertThat(collect(rows, 2)).containsExactlyEntriesOf(expected());
+    }
+
+    @Test
+    void shouldGiveOneGroupWithoutColumnsAndFieldsByName() throws Exception {
+        DataStream<Row> rows =
+                join(environment("cpu"), false).groupBy().count("n").sum("id", "ids").toRows();
+        long count = expected().values().stream().mapToLong(sums -> sums.get(0)).sum();
+        try (CloseableIterator<Row> collected = rows.executeAndCollect()) {
+            Row only = collected.next();
+            assertThat(only.getField("n")).isEqualTo(count);
+            assertThat((Long) only.getField("ids")).isPositive();
+            assertThat(collected.hasNext()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldSayWhatCannotBeGrouped() {
+        assertRefused("day", "a column is of one side", "[facts, customers]");
+        assertRefused("nothing", "sides that have it=[]", "sides=[facts, customers]");
+        assertRefused("boxed", "groups are made of INT32 or INT64 columns that are not nullable");
+        assertThatThrownBy(
+                        () ->
+                                join(environment("cpu"), false)
+                                        .select("segment")
+                                        .groupBy("segment")
+                                        .count("n")
+                                        .toRows())
+                .hasMessageContaining("in place of selected columns: side=customers");
+        assertThatThrownBy(
+                        () ->
+                                join(environment("cpu"), false)
+                                        .groupBy("segment AS n")
+                                        .count("n")
+                                        .toRows())
+                .hasMessageContaining("different names");
+        assertThatThrownBy(() -> join(environment("cpu"), false).groupBy("segment").toRows())
+                .hasMessageContaining("from 1 to 8 aggregates");
+    }
+
+    private void assertRefused(String groupColumn, String... messages) {
+        assertThatThrownBy(
+                        () ->
+                                join(environment("cpu"), false)
+                                        .groupBy(groupColumn)
+                                        .count("n")
+                                        .toRows())
+                .isInstanceOf(IllegalArgumentException.class)
+                .message()
+                .contains(messages);
+    }
+}
