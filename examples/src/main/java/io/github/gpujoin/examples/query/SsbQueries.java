@@ -11,7 +11,9 @@ import static io.github.gpujoin.examples.query.ColumnFilter.equal;
 import static io.github.gpujoin.examples.query.ColumnFilter.oneOf;
 import static io.github.gpujoin.examples.query.RowOrder.by;
 import static io.github.gpujoin.examples.query.RowOrder.number;
+import static io.github.gpujoin.flink.api.ColumnPredicate.column;
 
+import io.github.gpujoin.flink.api.ColumnPredicate;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -32,16 +34,18 @@ final class SsbQueries {
                     flight1(
                             "1.1",
                             equal("d_year", 1993),
-                            between("lo_discount", 1, 3)
-                                    .and(between("lo_quantity", Integer.MIN_VALUE, 24))),
+                            column("lo_discount").between(1, 3),
+                            column("lo_quantity").lessThan(25)),
                     flight1(
                             "1.2",
                             equal("d_yearmonthnum", 199401),
-                            between("lo_discount", 4, 6).and(between("lo_quantity", 26, 35))),
+                            column("lo_discount").between(4, 6),
+                            column("lo_quantity").between(26, 35)),
                     flight1(
                             "1.3",
                             equal("d_weeknuminyear", 6).and(equal("d_year", 1994)),
-                            between("lo_discount", 5, 7).and(between("lo_quantity", 26, 35))),
+                            column("lo_discount").between(5, 7),
+                            column("lo_quantity").between(26, 35)),
                     flight2("2.1", oneOf("p_category", "MFGR#12"), "AMERICA"),
                     flight2("2.2", between("p_brand1", "MFGR#2221", "MFGR#2228"), "ASIA"),
                     flight2("2.3", oneOf("p_brand1", "MFGR#2221"), "EUROPE"),
@@ -78,12 +82,17 @@ final class SsbQueries {
 
     private SsbQueries() {}
 
-    /** Revenue that discounts of a size cost in a period. */
-    private static Query flight1(String name, ColumnFilter dates, ColumnFilter lineorders) {
-        return Star.of(name, LINEORDER, "lo_extendedprice", "lo_discount")
-                .where(lineorders)
+    /** Revenue that discounts of a size cost in a period; all of it in the join's engine. */
+    private static Query flight1(
+            String name,
+            ColumnFilter dates,
+            ColumnPredicate discounts,
+            ColumnPredicate quantities) {
+        return Star.of(name, LINEORDER)
+                .where(discounts)
+                .where(quantities)
                 .join(DATE, "lo_orderdate", "d_datekey", dates)
-                .sum("revenue", row -> number(row, "lo_extendedprice") * number(row, "lo_discount"))
+                .sumOfProduct("revenue", "lo_extendedprice", "lo_discount")
                 .query((a, b) -> 0, "revenue");
     }
 

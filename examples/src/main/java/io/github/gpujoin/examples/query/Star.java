@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.api.ColumnPredicate;
 import io.github.gpujoin.flink.api.StarJoin;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +19,9 @@ import org.apache.flink.types.Row;
  * A star query as the benchmark states it: a filtered fact table, filtered dimensions, a sum, a
  * grouping and an order; {@link #query} makes a Flink job of it. Only columns that are filtered,
  * joined or selected are read.
+ *
+ * <p>A sum of a product is added up by the join's engine. Groups by text are not made there: the
+ * engine carries text without looking at it, so such queries give rows and group them after.
  *
  * <p>A dimension of which no column is selected is still an inner join, so that rows multiply where
  * its key stands there twice, as in SQL.
@@ -42,6 +46,8 @@ final class Star {
     private final List<Dimension> dimensions = new ArrayList<>();
     private String sumName;
     private GroupSum.Measure measure;
+    private String[] product = {};
+    private final List<ColumnPredicate> predicates = new ArrayList<>();
     private String[] groupBy = {};
 
     private Star(String name, TblTable factTable, String[] factSelect) {
@@ -62,6 +68,12 @@ final class Star {
         return this;
     }
 
+    /** Keeps facts that all predicates keep, in the engine. */
+    Star where(ColumnPredicate predicate) {
+        predicates.add(predicate);
+        return this;
+    }
+
     /**
      * @param select columns that are grouped by
      */
@@ -73,6 +85,13 @@ final class Star {
     Star sum(String resultName, GroupSum.Measure sumOf) {
         sumName = resultName;
         measure = sumOf;
+        return this;
+    }
+
+    /** One sum over all rows, of a product of two columns, in the engine. */
+    Star sumOfProduct(String resultName, String first, String second) {
+        sumName = resultName;
+        product = new String[] {first, second};
         return this;
     }
 
@@ -97,13 +116,15 @@ final class Star {
     private DataStream<Row> plan(QueryTables tables) {
         Set<String> factColumns = new TreeSet<>(factFilter.columns());
         factColumns.addAll(Arrays.asList(factSelect));
+        factColumns.addAll(Arrays.asList(product));
+        predicates.forEach(predicate -> factColumns.add(predicate.column()));
         dimensions.forEach(dimension -> factColumns.add(dimension.factKey()));
         DataStream<Chunk> facts = tables.facts(factTable, factColumns.toArray(String[]::new));
-        StarJoin<RowView> star =
-                StarJoin.factChunks(facts)
-                        .where(factFilter.on(facts))
-                        .select(factSelect)
-                        .uid(tables.label());
+        StarJoin<RowView> star = StarJoin.factChunks(facts).select(factSelect).uid(tables.label());
+        predicates.forEach(star::where);
+        if (!factFilter.columns().isEmpty()) {
+            star.where(factFilter.on(facts));
+        }
         for (Dimension dimension : dimensions) {
             DataStream<Chunk> chunks = tables.dimension(dimension.table(), dimension.columns());
             star.dimensionChunks(chunks)
@@ -112,6 +133,9 @@ final class Star {
                     .where(dimension.filter().on(chunks))
                     .select(dimension.select())
                     .expectedBytes(tables.bytes(dimension.table()));
+        }
+        if (product.length > 0) {
+            return star.groupBy().sumOfProduct(product[0], product[1], sumName).toRows();
         }
         DataStream<Row> joined = star.toRows();
         return GroupSum.of(tables.label() + "-sum", joined, measure, sumName, groupBy);

@@ -122,6 +122,44 @@ final class RandomStar {
     }
 
     String sql() {
+        String columns =
+                resultColumns().stream().map(TblColumn::name).collect(Collectors.joining(", "));
+        return "select " + columns + fromAndWhere();
+    }
+
+    /** Columns that results can be grouped by and whose sums stay far from 64 bits. */
+    List<String> groupable() {
+        List<String> columns = new ArrayList<>(List.of("f_f"));
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (!dimensions.get(d).semi()) {
+                columns.add("d" + d + "_f");
+            }
+        }
+        for (TblColumn column : resultColumns()) {
+            if (column.type() == TblType.INT32 && !column.nullable()) {
+                columns.add(column.name());
+            }
+        }
+        return columns;
+    }
+
+    /**
+     * The query of a count, {@code sum(f_f)} and {@code sum(f_f * factor)} by groups of which there
+     * are rows.
+     */
+    String groupSql(List<String> groupBy, String factor) {
+        String columns = groupBy.stream().map(name -> name + ", ").collect(Collectors.joining());
+        String groups = groupBy.isEmpty() ? "" : " group by " + String.join(", ", groupBy);
+        return "select "
+                + columns
+                + "count(*), cast(sum(f_f) as bigint), "
+                + ("cast(sum(cast(f_f as bigint) * " + factor + ") as bigint)")
+                + fromAndWhere()
+                + groups
+                + " having count(*) > 0";
+    }
+
+    private String fromAndWhere() {
         StringBuilder from = new StringBuilder("f");
         StringBuilder where = new StringBuilder("f_f" + filter());
         for (int d = 0; d < dimensions.size(); d++) {
@@ -135,9 +173,7 @@ final class RandomStar {
                 where.append(" and " + filtered);
             }
         }
-        String columns =
-                resultColumns().stream().map(TblColumn::name).collect(Collectors.joining(", "));
-        return "select " + columns + " from " + from + " where " + where;
+        return " from " + from + " where " + where;
     }
 
     private static String filter() {

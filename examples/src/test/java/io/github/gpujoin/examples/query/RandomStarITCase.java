@@ -1,5 +1,6 @@
 package io.github.gpujoin.examples.query;
 
+import static io.github.gpujoin.flink.api.ColumnPredicate.column;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
@@ -10,12 +11,14 @@ import io.github.gpujoin.examples.tbl.TblColumn;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.Dimension;
+import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
@@ -36,8 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Star joins of random schemas, data and settings answer as DuckDB does. Another range of seeds:
- * {@code -Dgpujoin.first-seed=1000}.
+ * Star joins, grouped or not, of random schemas, data and settings answer as DuckDB does. Another
+ * range of seeds: {@code -Dgpujoin.first-seed=1000}.
  */
 class RandomStarITCase {
 
@@ -66,7 +69,8 @@ class RandomStarITCase {
     void shouldDrawStarsWhoseAnswersHoldRows() throws Exception {
         int answersWithRows = 0;
         for (long seed : seeds().toArray()) {
-            answersWithRows += answer(new RandomStar(seed, directory)).isEmpty() ? 0 : 1;
+            RandomStar star = new RandomStar(seed, directory);
+            answersWithRows += answer(star, star.sql()).isEmpty() ? 0 : 1;
         }
         assertThat(answersWithRows).isGreaterThan(SEEDS / 2);
     }
@@ -75,19 +79,52 @@ class RandomStarITCase {
     @MethodSource("seeds")
     void shouldJoinAsDuckDbDoes(long seed) throws Exception {
         RandomStar star = new RandomStar(seed, directory);
-        List<List<String>> expected = answer(star);
+        List<List<String>> expected = answer(star, star.sql());
         Random random = new Random(~seed);
         Configuration settings = settings(random);
         List<List<String>> actual = join(star, random, cluster.env(settings));
         assertThat(sorted(actual)).as("%s %s", star.sql(), settings).isEqualTo(sorted(expected));
     }
 
-    private List<List<String>> answer(RandomStar star) throws Exception {
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldGroupAsDuckDbDoes(long seed) throws Exception {
+        RandomStar star = new RandomStar(seed, directory);
+        Random random = new Random(seed * 31);
+        List<String> columns = star.groupable();
+        List<String> groupBy = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            groupBy.add(columns.get(random.nextInt(columns.size())));
+        }
+        groupBy = groupBy.stream().distinct().toList();
+        String factor = columns.get(random.nextInt(columns.size()));
+        List<List<String>> expected = answer(star, star.groupSql(groupBy, factor));
+        Configuration settings = settings(random);
+        GroupedJoin grouped =
+                star(star, random, cluster.env(settings), false)
+                        .groupBy(groupBy.toArray(String[]::new))
+                        .count("n")
+                        .sum("f_f", "sum")
+                        .sumOfProduct("f_f", factor, "product");
+        List<List<String>> actual = new ArrayList<>();
+        try (CloseableIterator<Row> rows = grouped.toRows().executeAndCollect()) {
+            rows.forEachRemaining(row -> actual.add(text(row)));
+        }
+        assertThat(sorted(actual))
+                .as("%s %s", star.groupSql(groupBy, factor), settings)
+                .isEqualTo(sorted(expected));
+    }
+
+    private static List<String> text(Row row) {
+        return IntStream.range(0, row.getArity()).mapToObj(i -> "" + row.getField(i)).toList();
+    }
+
+    private List<List<String>> answer(RandomStar star, String sql) throws Exception {
         try (DuckDb duckDb = new DuckDb()) {
             for (TblTable table : star.tables()) {
                 duckDb.load(table, directory, star.trailingBar());
             }
-            return duckDb.query(star.sql());
+            return duckDb.query(sql);
         }
     }
 
@@ -113,12 +150,28 @@ class RandomStarITCase {
 
     private List<List<String>> join(RandomStar star, Random random, StreamExecutionEnvironment env)
             throws Exception {
+        StarJoin<RowView> join = star(star, random, env, true);
+        List<List<String>> rows = new ArrayList<>();
+        try (CloseableIterator<Row> result = join.toRows().executeAndCollect()) {
+            result.forEachRemaining(row -> rows.add(text(row, star.resultColumns())));
+        }
+        return rows;
+    }
+
+    /** The join, filtered by a function or, for the same rows, by columns. */
+    private StarJoin<RowView> star(
+            RandomStar star, Random random, StreamExecutionEnvironment env, boolean selects) {
         DataStream<Chunk> facts = read(env, star.facts(), chunkBytes(random));
-        StarJoin<RowView> join =
-                StarJoin.factChunks(facts)
-                        .where(filter("f_f").on(facts))
-                        .select(star.factSelected().toArray(String[]::new))
-                        .uid("random");
+        StarJoin<RowView> join = StarJoin.factChunks(facts).uid("random");
+        if (random.nextBoolean()) {
+            join.where(filter("f_f").on(facts));
+        } else {
+            join.where(column("f_f").atMost(RandomStar.FILTER_TO))
+                    .where(column("f_f").atLeast(RandomStar.FILTER_FROM));
+        }
+        if (selects) {
+            join.select(star.factSelected().toArray(String[]::new));
+        }
         int partitioned = random.nextInt(star.dimensions().size() + 1);
         for (int d = 0; d < star.dimensions().size(); d++) {
             RandomStar.Dimension dimension = star.dimensions().get(d);
@@ -130,18 +183,14 @@ class RandomStarITCase {
                             .where(filter("d" + d + "_f").on(chunks));
             if (dimension.semi()) {
                 side.semi();
-            } else {
+            } else if (selects) {
                 side.select(dimension.selected().toArray(String[]::new));
             }
             if (d == partitioned) {
                 side.partitioned();
             }
         }
-        List<List<String>> rows = new ArrayList<>();
-        try (CloseableIterator<Row> result = join.toRows().executeAndCollect()) {
-            result.forEachRemaining(row -> rows.add(text(row, star.resultColumns())));
-        }
-        return rows;
+        return join;
     }
 
     private static ColumnFilter filter(String column) {

@@ -30,7 +30,8 @@ public final class ColumnPredicate {
         return new Column(name);
     }
 
-    String column() {
+    /** Name of the column that is compared. */
+    public String column() {
         return column;
     }
 
