@@ -16,6 +16,8 @@ enum CheckCase {
     WRITER_DIES,
     /** The transport over it, with a ring that is revoked in the middle. */
     TRANSPORT,
+    /** A session over the transport, whose channel a second attempt takes over. */
+    SESSION,
     /** The receiver ends. */
     STOP
 }

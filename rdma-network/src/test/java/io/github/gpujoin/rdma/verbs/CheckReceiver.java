@@ -44,10 +44,10 @@ final class CheckReceiver {
                     return;
                 }
                 DataOutputStream out = new DataOutputStream(socket.getOutputStream());
-                if (asked == CheckCase.TRANSPORT) {
-                    TransportCheck.receive(control.getInetAddress(), in, out);
-                } else {
-                    run(asked, in, out);
+                switch (asked) {
+                    case TRANSPORT -> TransportCheck.receive(control.getInetAddress(), in, out);
+                    case SESSION -> SessionCheck.receive(control.getInetAddress(), in, out);
+                    default -> run(asked, in, out);
                 }
             }
         }

@@ -27,6 +27,10 @@ final class CheckRing implements AutoCloseable {
     static final int MAX_CHUNK_BYTES = 64 << 10;
     static final int SLOT_BYTES = CHUNK_OFFSET + MAX_CHUNK_BYTES;
     static final int GUARD_BYTES = 4096;
+
+    /** A builder's columns are padded beyond its target. */
+    private static final int PADDING_BYTES = 1024;
+
     static final byte EMPTY = 0x5A;
 
     private static final ChunkSchema SCHEMA =
@@ -92,7 +96,8 @@ final class CheckRing implements AutoCloseable {
     /** The chunk of this number, of a size that depends on it: the same on both sides. */
     static byte[] chunk(long seed, long sequence) {
         SplittableRandom random = new SplittableRandom(seed ^ sequence * 0x9E3779B97F4A7C15L);
-        int targetBytes = random.nextInt(ChunkDescriptor.HEADER_BYTES + 256, MAX_CHUNK_BYTES + 1);
+        int targetBytes =
+                random.nextInt(ChunkDescriptor.HEADER_BYTES + 256, MAX_CHUNK_BYTES - PADDING_BYTES);
         ChunkBuilder builder = new ChunkBuilder(SCHEMA, targetBytes);
         while (!builder.isFull()) {
             builder.putLong(0, random.nextLong());

@@ -45,6 +45,9 @@ final class CheckWriter {
             switch (asked) {
                 case STOP -> {}
                 case TRANSPORT -> TransportCheck.write(control.getLocalAddress(), in, out);
+                case SESSION ->
+                        SessionCheck.write(
+                                control.getLocalAddress(), receiver.getAddress(), in, out);
                 default -> run(asked, in, out);
             }
         }

@@ -80,7 +80,7 @@ final class TransportCheck {
             byte[] arrived = new byte[reader.lengthBytes()];
             Memory.copy(null, reader.payloadOffset(), arrived, Memory.BYTES, arrived.length);
             reader.release();
-            if (!Arrays.equals(arrived, payload(reader.releasedSequence()))) {
+            if (!Arrays.equals(arrived, payload(SEED, reader.releasedSequence()))) {
                 throw new IOException("bytes differ: sequence=" + reader.releasedSequence());
             }
             out.writeLong(reader.releasedSequence());
@@ -132,7 +132,7 @@ final class TransportCheck {
                 image.acknowledge(in.readLong());
             }
             if (image.writtenSequence() < until && image.credits() > 0) {
-                byte[] payload = payload(image.writtenSequence() + 1);
+                byte[] payload = payload(SEED, image.writtenSequence() + 1);
                 image.tryWrite(payload, Memory.BYTES, payload.length);
                 send(image, connection, image.writtenSequence());
             }
@@ -168,8 +168,8 @@ final class TransportCheck {
     }
 
     /** A chunk, filled up to whole words. */
-    private static byte[] payload(long sequence) {
-        byte[] chunk = CheckRing.chunk(SEED, sequence);
+    static byte[] payload(long seed, long sequence) {
+        byte[] chunk = CheckRing.chunk(seed, sequence);
         return Arrays.copyOf(chunk, (chunk.length + Long.BYTES - 1) & -Long.BYTES);
     }
 }

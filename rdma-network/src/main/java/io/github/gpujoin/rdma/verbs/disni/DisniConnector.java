@@ -15,6 +15,9 @@ import java.util.Locale;
 /** Makes the connecting side of a queue pair, on an event channel of its own. */
 final class DisniConnector {
 
+    /** For an address or a route; shorter than a wait, so that the answer says what was wrong. */
+    private static final int RESOLVE_TIMEOUT_MS = 2000;
+
     private final CmEvents events;
     private final InetSocketAddress peer;
     private final long deadlineNs;
@@ -52,12 +55,12 @@ final class DisniConnector {
     private void route(RdmaCmId id, InetAddress localAddress) throws IOException {
         try {
             id.bindAddr(new InetSocketAddress(localAddress, 0));
-            id.resolveAddr(null, peer, leftMs());
+            id.resolveAddr(null, peer, RESOLVE_TIMEOUT_MS);
         } catch (IOException e) {
             throw noRoute(e.getMessage(), e);
         }
         await(EventType.RDMA_CM_EVENT_ADDR_RESOLVED);
-        id.resolveRoute(leftMs());
+        id.resolveRoute(RESOLVE_TIMEOUT_MS);
         await(EventType.RDMA_CM_EVENT_ROUTE_RESOLVED);
     }
 
