@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "grid_checks.h"
 #include "group_checks.h"
 #include "print_numbers.h"
 #include "serve_checks.h"
@@ -19,6 +20,8 @@ void runChecks() {
         shouldFindEveryRowOfAKey(TABLE_GROUPED, seed);
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
+        shouldLoseNoStepWhileTheAllotmentDrifts(seed);
+        shouldGoOnAfterAStopWhereverItCame(seed);
         shouldMakeEachGroupOnceAndAddFromAllThreads(seed);
     }
     int stops = 0;
@@ -27,6 +30,8 @@ void runChecks() {
     }
     REQUIRE(stops > 10);
     shouldCarryBetweenTheHalvesOfALocalSum();
+    shouldRunAStepOnABlockOfItsLane();
+    shouldServeALaneOnceABlockIsAllottedToIt();
     shouldReadASegmentAgainUntilItIsWhole();
     shouldOnlyCountWhereThereIsNoResultBuffer();
     std::printf("all checks passed\n");

@@ -43,9 +43,13 @@ inline void printLayout() {
     FIELD(Completion, completedRows);
     FIELD(Completion, matchCount);
     FIELD(Completion, busyNs);
-    SIZE(Control);
+    FIELD(Completion, block);
+    FIELD(Completion, startedNs);
+    FIELD(Control, published);
     FIELD(Control, stop);
+    FIELD(Control, allotment);
     FIELD(Control, heartbeat);
+    FIELD(Control, laneOf);
     SIZE(Dimension);
     FIELD(Dimension, slots);
     FIELD(Dimension, rows);
@@ -60,7 +64,6 @@ inline void printLayout() {
     FIELD(PayloadCopy, rowOffset);
     FIELD(PayloadCopy, widthBytes);
     SIZE(Progress);
-    FIELD(Tickets, held);
     SIZE(KeySlot);
     SIZE(GroupPlace);
     SIZE(BuildRuns);
@@ -116,6 +119,8 @@ inline void printLayout() {
     FIELD(Aggregation, dimensionsUsed);
     FIELD(Aggregation, columns);
     FIELD(Aggregation, aggregates);
+    SIZE(Grid);
+    std::printf("MAX_LANES=%u\n", MAX_LANES);
     std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
     std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
     std::printf("MAX_GROUP_COLUMNS=%u\n", MAX_GROUP_COLUMNS);

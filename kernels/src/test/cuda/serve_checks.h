@@ -50,9 +50,9 @@ inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t 
     }
 }
 
-// Submits segments of facts to alternating slots and compares every result.
-inline void runSegments(Device& device, const std::vector<BuildSide*>& sides, std::mt19937_64& random,
-                 int64_t distinct) {
+// Submits segments of facts to alternating slots and lanes and compares every result.
+inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
+                        std::mt19937_64& random, int64_t distinct, uint32_t lanes) {
     for (int64_t sequence = 0; sequence < 6; sequence++) {
         uint32_t slot = sequence % Device::SLOTS;
         uint32_t baseRow = 1000 * static_cast<uint32_t>(sequence);
@@ -62,7 +62,8 @@ inline void runSegments(Device& device, const std::vector<BuildSide*>& sides, st
         std::vector<ResultRow> results;
         uint32_t buffer = 0;
         for (int32_t completed = 0, resume = 0;; resume = 1, buffer ^= 1) {
-            uint64_t ticket = device.post(slot, buffer, resume, sequence, baseRow);
+            uint64_t ticket = device.post(slot, buffer, resume, sequence, baseRow,
+                                          sequence % lanes);
             Completion done = device.await(slot, buffer, ticket);
             REQUIRE(done.status == STEP_OK);
             REQUIRE(done.rowCount <= static_cast<int32_t>(Device::CAPACITY));
@@ -103,11 +104,15 @@ inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
         side->insertAll(2);
     }
     Device device(sides, seed % 2 == 0 ? 8 : 4);
+    device.lanes = 1 + seed / 4 % Device::LANES;
     device.start();
-    runSegments(device, sides, random, 44);
+    runSegments(device, sides, random, 44, 1);
     device.stop();
-    device.start();  // blocks go on with the tickets they held
-    runSegments(device, sides, random, 44);
+    if (device.lanes > 1) {
+        device.allot({0, 1, 1});
+    }
+    device.start();
+    runSegments(device, sides, random, 44, device.lanes);
     device.stop();
 }
 

@@ -10,20 +10,28 @@
 
 namespace gpujoin {
 
-// A device with two blocks, an engine with two slots, and the host's part of the protocol.
+// A device with three blocks and two lanes, an engine with two slots, and the host's part of the
+// protocol. At first all blocks serve lane 0.
 class Device {
   public:
-    static constexpr uint32_t BLOCKS = 2;
+    static constexpr uint32_t BLOCKS = 3;
+    static constexpr uint32_t LANES = 2;
     static constexpr uint32_t THREADS = 3;
     static constexpr uint32_t SLOTS = 2;
-    static constexpr uint32_t RING = 4;
+    static constexpr uint32_t RING = 8;
     static constexpr uint32_t MAX_ROWS = 600;
     static constexpr uint32_t CAPACITY = 512;
     static constexpr int64_t EPOCH = 77;
 
     Control control{};
-    StepEntry ring[RING]{};
-    uint64_t tickets[sizeof(Tickets) / 8 - 1 + BLOCKS] = {0, 0, 0, 0, NO_TICKET, NO_TICKET};
+    struct Ring {
+        StepEntry entries[RING];
+        uint64_t lanes[RING / LANES_PER_WORD];
+    } ring{};
+    Grid grid{};
+    uint64_t laneOf[1]{};
+    uint32_t lanes = LANES;
+    uint64_t queues[LANES * RING]{};
     uint64_t launch = 0;
     Plan plan{};
     Completion completions[2 * SLOTS]{};
@@ -74,8 +82,8 @@ class Device {
 
     void start() {
         launch++;
-        ServeArguments arguments{&control, ring,     reinterpret_cast<Tickets*>(tickets),
-                                 &plan,    RING - 1, launch};
+        ServeArguments arguments{&control, ring.entries, &grid, laneOf, queues,
+                                 &plan,    RING - 1,     lanes, launch, BLOCKS};
         for (uint32_t block = 0; block < BLOCKS; block++) {
             groups[block] = std::make_unique<ThreadGroup::Shared>(THREADS);
             shared[block] = std::make_unique<StepShared>();
@@ -89,11 +97,21 @@ class Device {
     }
 
     void stop() {
-        storeReleaseSystem(&control.stop, launch);
+        storeReleaseSystem(&control.stop, static_cast<uint32_t>(launch));
         for (std::thread& thread : threads) {
             thread.join();
         }
         threads.clear();
+    }
+
+    // Tells the running blocks which lane each of them serves from now on.
+    void allot(const uint8_t (&lanes)[BLOCKS]) {
+        uint64_t word = 0;
+        for (uint32_t block = 0; block < BLOCKS; block++) {
+            word |= uint64_t{lanes[block]} << 8 * block;
+        }
+        storeRelaxedSystem(control.laneOf, word);
+        storeReleaseSystem(&control.allotment, control.allotment + 1u);
     }
 
     unsigned char* segment(uint32_t slot) {
@@ -127,9 +145,10 @@ class Device {
     }
 
     uint64_t post(uint32_t slot, uint32_t buffer, bool resume, int64_t sequence,
-                  uint32_t baseRow) {
+                  uint32_t baseRow, uint32_t lane = 0) {
         uint64_t ticket = posted++;
-        StepEntry& entry = ring[ticket % RING];
+        StepEntry& entry = ring.entries[ticket % RING];
+        entry.sequence = ticket + 1;
         entry.plan = 0;
         entry.slot = slot;
         entry.resultBuffer = buffer;
@@ -138,16 +157,21 @@ class Device {
         entry.segmentSequence = sequence;
         entry.baseRow = baseRow;
         entry.lengthBytes = lengthBytes[slot];
-        storeReleaseSystem(&entry.sequence, ticket + 1);
+        uint8_t* lanesOfSteps = reinterpret_cast<uint8_t*>(ring.lanes);
+        storeRelaxedSystem(&lanesOfSteps[ticket % RING], static_cast<uint8_t>(lane));
+        storeReleaseSystem(&control.published, posted);
         return ticket;
     }
 
+    bool isDone(uint32_t slot, uint32_t buffer, uint64_t ticket) {
+        return loadAcquireSystem(&completions[2 * slot + buffer].sequence) == ticket + 1;
+    }
+
     Completion await(uint32_t slot, uint32_t buffer, uint64_t ticket) {
-        Completion& completion = completions[2 * slot + buffer];
-        while (loadAcquireSystem(&completion.sequence) != ticket + 1) {
+        while (!isDone(slot, buffer, ticket)) {
             std::this_thread::yield();
         }
-        return completion;
+        return completions[2 * slot + buffer];
     }
 
     template <typename T>

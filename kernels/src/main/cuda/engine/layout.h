@@ -12,6 +12,11 @@ constexpr uint32_t MAX_FACT_COLUMNS = 16;
 constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
 constexpr uint64_t NO_TICKET = ~uint64_t{0};
 
+// Lanes that steps are dealt to. A lane's number is a byte; eight of them stand in a word, lowest
+// first.
+constexpr uint32_t MAX_LANES = 64;
+constexpr uint32_t LANES_PER_WORD = 8;
+
 constexpr uint32_t CHUNK_MAGIC = 0x31434A47u;  // "GJC1"
 constexpr uint16_t CHUNK_VERSION = 1;
 
@@ -37,14 +42,15 @@ static_assert(sizeof(ChunkHeader) == 64);
 static_assert(offsetof(ChunkHeader, epoch) == 32);
 static_assert(offsetof(ChunkHeader, checksum) == 48);
 
-// An entry of the step ring, in mapped host memory: one step of one probe slot.
+// An entry of the step ring, in mapped host memory: one step of one probe slot. The lanes of all
+// entries' steps, a byte each, stand behind the last entry.
 //
 //   0          8      12     16             20       24      32                40        44            48     64
 //   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
 //   | sequence | plan | slot | resultBuffer | resume | epoch | segmentSequence | baseRow | lengthBytes | zero |
 //   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
 struct StepEntry {
-    uint64_t sequence;  // the step's ticket + 1, released last by the host
+    uint64_t sequence;  // the step's ticket + 1
     uint32_t plan;
     uint32_t slot;
     uint32_t resultBuffer;
@@ -59,19 +65,20 @@ static_assert(sizeof(StepEntry) == 64);
 
 // What became of a step, in mapped host memory, one for each result buffer.
 //
-//   0          8        12         16              20         24           32       40         64
-//   +----------+--------+----------+---------------+----------+------------+--------+----------+
-//   | sequence | status | rowCount | completedRows | reserved | matchCount | busyNs | reserved |
-//   +----------+--------+----------+---------------+----------+------------+--------+----------+
+//   0          8        12         16              20      24           32       40          48         64
+//   +----------+--------+----------+---------------+-------+------------+--------+-----------+----------+
+//   | sequence | status | rowCount | completedRows | block | matchCount | busyNs | startedNs | reserved |
+//   +----------+--------+----------+---------------+-------+------------+--------+-----------+----------+
 struct Completion {
     uint64_t sequence;  // the step's ticket + 1, released last by the device
     uint32_t status;
     int32_t rowCount;       // rows in the result buffer
     int32_t completedRows;  // rows of the segment that gave all their results
-    uint32_t reserved;
+    uint32_t block;         // that ran the step
     uint64_t matchCount;
-    uint64_t busyNs;  // device time from the step seen to its results written
-    uint64_t reserved2[3];
+    uint64_t busyNs;     // device time from the step claimed to its results written
+    uint64_t startedNs;  // device time at which it was claimed
+    uint64_t reserved[2];
 };
 static_assert(sizeof(Completion) == 64);
 
@@ -83,15 +90,25 @@ enum StepStatus : uint32_t {
     STEP_GROUPS_FULL = 3
 };
 
-// Words that host and device show each other, in mapped host memory, each on its own line.
-struct Control {
-    uint64_t stop;  // host: number of the launch whose blocks are to leave after their step
-    uint64_t reserved[7];
+// Words that host and device show each other, in mapped host memory.
+//
+//   0           8      12          16         64          72         128
+//   +-----------+------+-----------+----------+-----------+----------+--------------------+
+//   | published | stop | allotment | reserved | heartbeat | reserved | laneOf, a byte for |
+//   |           |      |           |          |           |          | each block         |
+//   +-----------+------+-----------+----------+-----------+----------+--------------------+
+struct alignas(16) Control {
+    // host: steps before this one stand in the ring, released after them
+    uint64_t published;
+    uint32_t stop;       // host: number of the launch whose blocks are to leave after their step
+    uint32_t allotment;  // host: counts versions of laneOf, released after it
+    uint64_t reserved[6];
     uint64_t heartbeat;  // device: counts while blocks wait for work
     uint64_t reserved2[7];
+    uint64_t laneOf[2];  // host: the lane that each block of the grid serves
 };
-static_assert(sizeof(Control) == 128);
 static_assert(offsetof(Control, heartbeat) == 64);
+static_assert(offsetof(Control, laneOf) == 128);
 
 enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED = 2 };
 

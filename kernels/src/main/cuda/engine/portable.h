@@ -43,6 +43,19 @@ GPUJOIN_HD inline T loadRelaxedSystem(T* at) {
 #endif
 }
 
+// Two words at once, each of them relaxed: one read over the bus instead of two.
+GPUJOIN_HD inline void loadPairRelaxedSystem(uint64_t* at, uint64_t& first, uint64_t& second) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(at)
+                 : "memory");
+#else
+    first = loadRelaxedSystem(at);
+    second = loadRelaxedSystem(at + 1);
+#endif
+}
+
 // What is read after is at least as new as what relaxed loads have seen before.
 GPUJOIN_HD inline void fenceAcquireSystem() {
 #if defined(GPUJOIN_LIBCUDACXX)
@@ -90,6 +103,24 @@ GPUJOIN_HD inline void storeReleaseDevice(T* at, T value) {
 #endif
 }
 
+// What was written before is visible to whoever acquires what relaxed stores write after.
+GPUJOIN_HD inline void fenceReleaseDevice() {
+#if defined(GPUJOIN_LIBCUDACXX)
+    cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);
+#else
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+template <typename T>
+GPUJOIN_HD inline T exchangeAcquireDevice(T* at, T value) {
+#if defined(GPUJOIN_LIBCUDACXX)
+    return DeviceAtomic<T>(*at).exchange(value, cuda::memory_order_acquire);
+#else
+    return __atomic_exchange_n(at, value, __ATOMIC_ACQUIRE);
+#endif
+}
+
 // Device scope and relaxed: only the value itself is shared; a kernel's end orders the rest.
 
 template <typename T>
@@ -98,18 +129,6 @@ GPUJOIN_HD inline T fetchAddRelaxedDevice(T* at, T value) {
     return DeviceAtomic<T>(*at).fetch_add(value, cuda::memory_order_relaxed);
 #else
     return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
-#endif
-}
-
-template <typename T>
-GPUJOIN_HD inline void fetchMaxRelaxedDevice(T* at, T value) {
-#if defined(GPUJOIN_LIBCUDACXX)
-    DeviceAtomic<T>(*at).fetch_max(value, cuda::memory_order_relaxed);
-#else
-    T seen = __atomic_load_n(at, __ATOMIC_RELAXED);
-    while (seen < value && !__atomic_compare_exchange_n(at, &seen, value, true, __ATOMIC_RELAXED,
-                                                        __ATOMIC_RELAXED)) {
-    }
 #endif
 }
 

@@ -1,77 +1,183 @@
-// The life of a thread block: take a ticket, wait for its step in the ring, run it, say so.
+// The life of a thread block: claim a step of its lane, run it, say so.
+//
+//   host --> ring --(the block that looks)--> lanes --(blocks that claim)--> completions
+//
+// The host publishes steps in one ring. One idle block at a time looks at it over the bus and hands
+// steps on to lanes in device memory, from which blocks claim them. A block serves the lane that
+// the allotment names for it and reads its name anew before each claim, so blocks move between lanes
+// while the kernel runs. No step is ever promised to a block that is not there to run it: a block
+// may change its lane, or leave, at any time between two steps.
 #pragma once
 
 #include "step.h"
 
 namespace gpujoin {
 
-// Device memory that outlives a launch. A block that is asked to stop keeps the ticket that it
-// waits for, and the block of that number waits for it again in the next launch.
-struct Tickets {
-    uint64_t next;     // the next ticket to take
-    uint64_t seen;     // steps before this one were seen in the ring
-    uint64_t stopped;  // the last launch that was seen to be asked to stop
-    uint64_t reserved;
-    uint64_t held[1];  // one for each block
+// Steps that wait for a block, in a queue of as many places as the ring has entries; on a line of
+// its own.
+struct alignas(128) Lane {
+    uint64_t next;  // place of the next step to claim
+    uint64_t end;   // places before it hold steps
+    uint64_t tail;  // the looking block's own: `end`, with what it is about to add
 };
-static_assert(offsetof(Tickets, held) == 32);
+static_assert(sizeof(Lane) == 128);
+
+// What blocks share, in device memory; outlives a launch.
+struct Grid {
+    uint64_t looking;     // 1 while a block looks at the ring
+    uint64_t dispatched;  // steps before this one were handed to lanes; the looking block's own
+    uint64_t allotment;   // version of laneOf; the looking block's own
+    uint64_t heartbeat;   // the looking block's own
+    uint64_t stopped;     // the last launch that was seen to be asked to stop
+    uint64_t reserved[11];
+    Lane lanes[MAX_LANES];
+};
+static_assert(offsetof(Grid, lanes) == 128);
 
 struct ServeArguments {
     Control* control;   // mapped host memory
     StepEntry* ring;    // mapped host memory
-    Tickets* tickets;   // device memory
+    Grid* grid;         // device memory
+    uint64_t* laneOf;   // device memory: a copy of Control.laneOf
+    uint64_t* queues;   // device memory: tickets, those of lane i from i * (ringMask + 1) on
     const Plan* plans;  // device memory
-    uint64_t ringMask;  // entries of the ring, a power of two, less 1
-    uint64_t launch;    // number of this launch, from 1
+    uint64_t ringMask;  // entries of the ring, a power of two and 8 at least, less 1
+    uint64_t lanes;
+    uint64_t launch;  // number of this launch, from 1
+    uint64_t blocks;  // of this launch
 };
 
-// Blocks that look at the ring over the bus at once: those with the next tickets. The others wait
-// for `seen` to come near, in device memory; idle blocks would else take the bus from busy ones.
-constexpr uint64_t LOOKING_BLOCKS = 8;
-constexpr uint32_t POLLS_PER_HEARTBEAT = 16;
-constexpr uint32_t MAX_BACK_OFF_NS = 1000;
+// A read over the bus of a line that the host has just written holds up all that come after it. So
+// one idle block looks for all, with one read where nothing is new, and not all the time.
+constexpr uint32_t MIN_PAUSE_NS = 50;
+constexpr uint32_t MAX_PAUSE_NS = 1000;
+constexpr uint32_t LOOKS_PER_HEARTBEAT = 16;
 
-GPUJOIN_HD inline bool mustStop(const ServeArguments& arguments, bool looks) {
-    uint64_t* stopped = &arguments.tickets->stopped;
-    if (loadRelaxedDevice(stopped) == arguments.launch) {
-        return true;
-    }
-    if (looks && loadRelaxedSystem(&arguments.control->stop) == arguments.launch) {
-        storeRelaxedDevice(stopped, arguments.launch);
-        return true;
-    }
-    return false;
+GPUJOIN_HD inline uint32_t laneIn(uint64_t word, uint64_t index) {
+    return word >> 8 * (index % LANES_PER_WORD) & 0xFF;
 }
 
-// For one thread of a block. True with the step copied to `step`; false where asked to stop.
-GPUJOIN_HD inline bool awaitStep(const ServeArguments& arguments, uint64_t& ticket,
-                                 StepEntry& step) {
-    Tickets* tickets = arguments.tickets;
-    if (ticket == NO_TICKET) {
-        ticket = fetchAddRelaxedDevice(&tickets->next, uint64_t{1});
+// Takes a step of the block's lane; NO_TICKET where there is none.
+GPUJOIN_HD inline uint64_t claimStep(const ServeArguments& arguments, uint32_t laneIndex) {
+    Lane& lane = arguments.grid->lanes[laneIndex];
+    // acquire: the queue's place, the entry and its segment are read after the end that covers them
+    uint64_t end = loadAcquireDevice(&lane.end);
+    uint64_t next = loadRelaxedDevice(&lane.next);
+    while (next < end) {
+        uint64_t seen = compareExchangeRelaxedDevice(&lane.next, next, next + 1);
+        if (seen == next) {
+            const uint64_t* queue = arguments.queues + laneIndex * (arguments.ringMask + 1);
+            return arguments.lanes == 1 ? next : queue[next & arguments.ringMask];
+        }
+        next = seen;
     }
-    StepEntry* entry = &arguments.ring[ticket & arguments.ringMask];
-    uint32_t pauseNs = 50;
-    for (uint32_t polls = 1;; polls++) {
-        uint64_t seen = loadRelaxedDevice(&tickets->seen);
-        bool looks = ticket < seen + LOOKING_BLOCKS;
-        if (looks && loadRelaxedSystem(&entry->sequence) == ticket + 1) {
-            // with the load above: what the host wrote before it published the entry is read after
-            fenceAcquireSystem();
-            fetchMaxRelaxedDevice(&tickets->seen, ticket + 1);
-            step = *entry;
-            return true;
+    return NO_TICKET;
+}
+
+// Takes over the host's allotment of blocks to lanes.
+GPUJOIN_HD inline void copyAllotment(const ServeArguments& arguments) {
+    for (uint64_t word = 0; word * LANES_PER_WORD < arguments.blocks; word++) {
+        storeRelaxedDevice(&arguments.laneOf[word],
+                           loadRelaxedSystem(&arguments.control->laneOf[word]));
+    }
+}
+
+// Hands published steps to their lanes, eight at most; the only lane there is gets all of them.
+// Returns the first that is left.
+GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t begin,
+                                    uint64_t published) {
+    Lane* lanes = arguments.grid->lanes;
+    if (arguments.lanes == 1) {
+        // release: who acquires the end reads what the host wrote before it published
+        storeReleaseDevice(&lanes[0].end, published);
+        return published;
+    }
+    uint64_t* lanesOfSteps = reinterpret_cast<uint64_t*>(arguments.ring + arguments.ringMask + 1);
+    // relaxed: bytes of steps that are not published yet change meanwhile, and are not looked at
+    uint64_t lanesOfEight =
+        loadRelaxedSystem(&lanesOfSteps[(begin & arguments.ringMask) / LANES_PER_WORD]);
+    uint64_t end = least(published, begin / LANES_PER_WORD * LANES_PER_WORD + LANES_PER_WORD);
+    for (uint64_t ticket = begin; ticket < end; ticket++) {
+        uint32_t laneIndex = laneIn(lanesOfEight, ticket);
+        uint64_t place = lanes[laneIndex].tail++ & arguments.ringMask;
+        arguments.queues[laneIndex * (arguments.ringMask + 1) + place] = ticket;
+    }
+    // with the stores below: who acquires an end reads the queue, and what the host wrote before
+    fenceReleaseDevice();
+    for (uint64_t ticket = begin; ticket < end; ticket++) {
+        Lane& lane = lanes[laneIn(lanesOfEight, ticket)];
+        storeRelaxedDevice(&lane.end, lane.tail);
+    }
+    return end;
+}
+
+// One look over the bus, by the block whose turn it is. True where it found something new.
+GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
+    Grid* grid = arguments.grid;
+    uint64_t published;
+    uint64_t orders;
+    loadPairRelaxedSystem(&arguments.control->published, published, orders);
+    if (static_cast<uint32_t>(orders) == arguments.launch) {
+        storeRelaxedDevice(&grid->stopped, arguments.launch);
+        return true;
+    }
+    uint64_t allotment = orders >> 32;
+    if (published == grid->dispatched && allotment == grid->allotment) {
+        return false;
+    }
+    // with the loads above: what the host wrote before them is read after, by this block and, by
+    // the releases in dispatch, by those that claim
+    fenceAcquireSystem();
+    if (allotment != grid->allotment) {
+        copyAllotment(arguments);
+        grid->allotment = allotment;
+    }
+    if (published != grid->dispatched) {
+        grid->dispatched = dispatch(arguments, grid->dispatched, published);
+    }
+    return true;
+}
+
+// For one thread of a block: the ticket of a step to run, NO_TICKET where asked to stop.
+GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t block) {
+    Grid* grid = arguments.grid;
+    uint64_t* laneWord = &arguments.laneOf[block / LANES_PER_WORD];
+    bool looks = false;
+    uint64_t ticket = NO_TICKET;
+    uint32_t pauseNs = MIN_PAUSE_NS;
+    while (loadRelaxedDevice(&grid->stopped) != arguments.launch) {
+        ticket = claimStep(arguments, laneIn(loadRelaxedDevice(laneWord), block));
+        if (ticket != NO_TICKET) {
+            break;
         }
-        if (mustStop(arguments, looks)) {
-            return false;
+        // acquire: what the block before wrote while it looked
+        looks = looks || (loadRelaxedDevice(&grid->looking) == 0 &&
+                          exchangeAcquireDevice(&grid->looking, uint64_t{1}) == 0);
+        if (looks && look(arguments)) {
+            continue;
         }
-        if (ticket == seen && polls % POLLS_PER_HEARTBEAT == 0) {
-            uint64_t* heartbeat = &arguments.control->heartbeat;
-            storeRelaxedSystem(heartbeat, loadRelaxedSystem(heartbeat) + 1);
+        if (looks && ++grid->heartbeat % LOOKS_PER_HEARTBEAT == 0) {
+            storeRelaxedSystem(&arguments.control->heartbeat, grid->heartbeat);
         }
         backOff(pauseNs);
-        pauseNs = least(2 * pauseNs, MAX_BACK_OFF_NS);
+        pauseNs = least(2 * pauseNs, MAX_PAUSE_NS);
     }
+    if (looks) {
+        storeReleaseDevice(&grid->looking, uint64_t{0});
+    }
+    return ticket;
+}
+
+template <typename Group>
+GPUJOIN_HD inline void loadStep(Group& group, const ServeArguments& arguments, uint64_t ticket,
+                                StepShared& shared) {
+    // side by side, so that the entry is read in one piece over the bus
+    const uint64_t* entry =
+        reinterpret_cast<const uint64_t*>(&arguments.ring[ticket & arguments.ringMask]);
+    for (uint32_t i = group.rank(); i < sizeof(StepEntry) / 8; i += group.size()) {
+        reinterpret_cast<uint64_t*>(&shared.step)[i] = entry[i];
+    }
+    group.sync();
 }
 
 template <typename Group>
@@ -94,18 +200,17 @@ GPUJOIN_HD inline void loadPlan(Group& group, const ServeArguments& arguments,
 template <typename Group>
 GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint32_t block,
                              StepShared& shared) {
-    uint64_t ticket = group.rank() == 0 ? arguments.tickets->held[block] : 0;
     while (true) {
         if (group.rank() == 0) {
-            shared.broadcast = awaitStep(arguments, ticket, shared.step) ? 1 : 0;
+            shared.broadcast = awaitStep(arguments, block);
         }
         group.sync();
-        bool hasStep = shared.broadcast != 0;
-        group.sync();
-        if (!hasStep) {
-            break;
+        uint64_t ticket = shared.broadcast;
+        if (ticket == NO_TICKET) {
+            return;
         }
-        uint64_t seenNs = nanoTime();
+        uint64_t startedNs = nanoTime();
+        loadStep(group, arguments, ticket, shared);
         loadPlan(group, arguments, shared);
         Completion done{};
         Step<Group>(group, shared).run(done);
@@ -116,16 +221,14 @@ GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint
             completion->status = done.status;
             completion->rowCount = done.rowCount;
             completion->completedRows = done.completedRows;
+            completion->block = block;
             completion->matchCount = done.matchCount;
-            completion->busyNs = nanoTime() - seenNs;
+            completion->busyNs = nanoTime() - startedNs;
+            completion->startedNs = startedNs;
             // release: orders the whole group's results, by the barrier above, before the sequence
             storeReleaseSystem(&completion->sequence, ticket + 1);
-            ticket = NO_TICKET;
         }
         group.sync();
-    }
-    if (group.rank() == 0) {
-        arguments.tickets->held[block] = ticket;
     }
 }
 

@@ -24,8 +24,9 @@ class GpuFailureOperatorTest {
 
     /** Few rows a segment, so that fact rows are begun in one batch and whole in another. */
     private static final GpuOptions OPTIONS =
-            new GpuOptions(
-                    0, 4, 16, GpuOptions.defaults().memory(), TimeUnit.MILLISECONDS.toNanos(20));
+            GpuOptions.defaults()
+                    .withSlots(4, 16)
+                    .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
 
     /** More than one run makes. */
     private static final int MOST_CALLS = 500;

@@ -1,12 +1,9 @@
 package io.github.gpujoin.kernels.gpu;
 
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_BYTES;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_HEARTBEAT_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_STOP_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.TICKETS_HELD_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -30,7 +27,6 @@ final class DeviceLease {
     static final int MAX_PLANS = 64;
     static final int SERVE_THREADS = 1024;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
-    private static final long NO_TICKET = -1;
     private static final long PARK_NS = 5_000;
 
     private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
@@ -38,19 +34,22 @@ final class DeviceLease {
     private final CudaDriver driver;
     private final DeviceMemory memory;
     private final Buffers buffers;
+    private final GridMode mode;
     private final int blocks;
     private final long control;
     private final long ringAddress;
     private final StepRing ring;
-    private final long tickets;
-    private final long ticketsBytes;
+    private final long grid;
+    private final long laneOf;
+    private final long queues;
+    private final int lanes;
     private final long plans;
     private final BitSet takenPlans = new BitSet(MAX_PLANS);
     private final AtomicLong epochs = new AtomicLong();
     private final AtomicInteger waiting = new AtomicInteger();
     private int holders = 1;
     private volatile long pauses;
-    private long launches;
+    private int launches;
     private boolean running;
     private boolean lost;
 
@@ -65,27 +64,30 @@ final class DeviceLease {
     /**
      * The lease of a device, made by the first who asks; each asker releases it once.
      *
-     * @param budget for the memory of the lease itself, where it is made
+     * @param options of the engine that asks: device and grid mode, and where the lease is made the
+     *     budget for its own memory
      */
-    static DeviceLease acquire(int device, MemoryBudget budget) {
+    static DeviceLease acquire(GpuOptions options) {
+        int device = options.device();
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
             if (lease == null) {
-                lease = open(device, budget);
+                lease = open(options);
                 SHARED.put(device, lease);
             } else if (lease.isLost()) {
                 throw DeviceClaim.lost(device);
             } else {
+                lease.requireMode(options.gridMode());
                 lease.retain();
             }
             return lease;
         }
     }
 
-    private static DeviceLease open(int device, MemoryBudget budget) {
-        DeviceClaim claim = DeviceClaim.take(device);
+    private static DeviceLease open(GpuOptions options) {
+        DeviceClaim claim = DeviceClaim.take(options.device());
         try {
-            DeviceLease lease = new DeviceLease(CudaDrivers.open(device), budget);
+            DeviceLease lease = new DeviceLease(CudaDrivers.open(options.device()), options);
             lease.claim = claim;
             return lease;
         } catch (Throwable e) {
@@ -97,14 +99,8 @@ final class DeviceLease {
     /**
      * @param driver closed with the last release, or here where the device refuses
      */
-    DeviceLease(CudaDriver driver, MemoryBudget budget) {
-        this(driver, budget, BLOCKS_PER_MULTIPROCESSOR);
-    }
-
-    /**
-     * @param blocksPerMultiprocessor blocks of the serving kernel; all of them must fit at once
-     */
-    DeviceLease(CudaDriver driver, MemoryBudget budget, int blocksPerMultiprocessor) {
+    DeviceLease(CudaDriver driver, GpuOptions options) {
+        this.mode = options.gridMode();
         this.driver = driver;
         try {
             this.memory = new DeviceMemory(driver);
@@ -112,18 +108,25 @@ final class DeviceLease {
             driver.close();
             throw e;
         }
-        this.buffers = memory.buffers(budget);
+        this.buffers = memory.buffers(options.memory());
         try {
-            this.blocks = driver.multiprocessors() * blocksPerMultiprocessor;
-            this.control = buffers.pinned(CONTROL_BYTES);
+            this.blocks = driver.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+            long controlBytes = GridAllotment.controlBytes(blocks);
+            this.control = buffers.pinned(controlBytes);
             this.ringAddress = buffers.pinned(StepRing.LENGTH_BYTES);
-            this.ticketsBytes = TICKETS_HELD_OFFSET + (long) Long.BYTES * blocks;
-            this.tickets = buffers.device(ticketsBytes);
+            this.grid = buffers.device(StepDescriptor.GRID_BYTES);
+            this.laneOf = buffers.device(controlBytes - StepDescriptor.CONTROL_LANE_OF_OFFSET);
             this.plans = buffers.device((long) MAX_PLANS * PlanDescriptor.PLAN_BYTES);
-            Memory.fill(null, control, CONTROL_BYTES, (byte) 0);
+            Memory.fill(null, control, controlBytes, (byte) 0);
             Memory.fill(null, ringAddress, StepRing.LENGTH_BYTES, (byte) 0);
-            this.ring = new StepRing(ringAddress);
-            writeTickets();
+            GridAllotment allotment = new GridAllotment(mode, blocks, control);
+            this.ring = new StepRing(control, ringAddress, allotment);
+            this.lanes = allotment.lanes();
+            this.queues = buffers.device((long) lanes * StepRing.ENTRIES * Long.BYTES);
+            // no step is dispatched, and blocks take over the allotment before the first one is
+            driver.fillDevice(grid, (byte) 0, StepDescriptor.GRID_BYTES);
+            driver.fillDevice(
+                    laneOf, (byte) 0, controlBytes - StepDescriptor.CONTROL_LANE_OF_OFFSET);
         } catch (Throwable e) {
             buffers.close();
             driver.close();
@@ -131,12 +134,14 @@ final class DeviceLease {
         }
     }
 
-    /** The next ticket is 0, and no block holds one. */
-    private void writeTickets() {
-        try (Region region = Region.allocate(ticketsBytes)) {
-            Memory.fill(null, region.address(), ticketsBytes, (byte) NO_TICKET);
-            Memory.fill(null, region.address(), TICKETS_HELD_OFFSET, (byte) 0);
-            driver.copyToDevice(tickets, region.address(), ticketsBytes);
+    /** The kernel that runs for one engine runs for all. */
+    void requireMode(GridMode asked) {
+        if (asked != mode) {
+            throw new IllegalArgumentException(
+                    "engines that share a device have one grid mode: gridMode="
+                            + asked
+                            + ", running="
+                            + mode);
         }
     }
 
@@ -245,9 +250,12 @@ final class DeviceLease {
                                 SERVE_THREADS,
                                 control,
                                 ringAddress,
-                                tickets,
+                                grid,
+                                laneOf,
+                                queues,
                                 plans,
                                 StepRing.ENTRIES - 1,
+                                lanes,
                                 launches));
         running = true;
     }
@@ -255,7 +263,7 @@ final class DeviceLease {
     private void stop(long timeoutNs) {
         requireNotLost();
         if (running) {
-            OrderedMemory.putLongRelease(control + CONTROL_STOP_OFFSET, launches);
+            OrderedMemory.putIntRelease(control + CONTROL_STOP_OFFSET, launches);
             awaitIdle(timeoutNs);
             running = false;
         }

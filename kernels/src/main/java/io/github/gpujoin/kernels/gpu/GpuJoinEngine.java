@@ -76,7 +76,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
      * @throws GpuUnavailableException where there is no device for this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
-        this(spec, options, DeviceLease.acquire(options.device(), options.memory()));
+        this(spec, options, DeviceLease.acquire(options));
     }
 
     /**
@@ -323,6 +323,11 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     /** Counts up while the device's kernel waits for work; 0 once the device is closed. */
     public long kernelHeartbeat() {
         return lease.heartbeatIfOpen();
+    }
+
+    /** What each lane of partitions has taken of the device's kernel, of all its engines. */
+    public List<LaneLoad> laneLoads() {
+        return lease.ring().laneLoads();
     }
 
     @Override

@@ -11,9 +11,15 @@ import java.util.concurrent.TimeUnit;
  * @param segmentRows most rows of a segment, and of a result batch
  * @param memory limits on device memory and pinned host memory
  * @param stallTimeoutNs time without progress after which the kernel is given up
+ * @param gridMode how thread blocks are dealt to partitions; the same for all engines of a device
  */
 public record GpuOptions(
-        int device, int slots, int segmentRows, MemoryBudget memory, long stallTimeoutNs)
+        int device,
+        int slots,
+        int segmentRows,
+        MemoryBudget memory,
+        long stallTimeoutNs,
+        GridMode gridMode)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -33,20 +39,33 @@ public record GpuOptions(
         }
     }
 
+    public static GpuOptions defaults() {
+        return new GpuOptions(
+                0,
+                32,
+                16 << 10,
+                MemoryBudget.byMachine(),
+                TimeUnit.SECONDS.toNanos(30),
+                GridMode.ADAPTIVE);
+    }
+
     public GpuOptions withDevice(int device) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+    }
+
+    public GpuOptions withSlots(int slots, int segmentRows) {
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withMemory(MemoryBudget memory) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs);
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
     }
 
-    public static GpuOptions defaults() {
-        return new GpuOptions(
-                0, 32, 16 << 10, MemoryBudget.byMachine(), TimeUnit.SECONDS.toNanos(30));
+    public GpuOptions withGridMode(GridMode gridMode) {
+        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
     }
 }

@@ -14,6 +14,12 @@ final class OrderedMemory {
         Memory.putLong(address, value);
     }
 
+    /** What this thread wrote before is visible to whoever sees {@code value}. */
+    static void putIntRelease(long address, int value) {
+        VarHandle.releaseFence();
+        Memory.putInt(address, value);
+    }
+
     /** What this thread reads after is at least as new as the value seen. */
     static long getLongAcquire(long address) {
         long value = Memory.getLong(address);

@@ -178,7 +178,18 @@ public final class SegmentFeed implements AutoCloseable {
 
     private long tryPost(int slot, boolean resume) {
         int buffer = resultBuffers[slot];
-        return lease.ring().post(plan, slot, buffer, resume, epoch, slot, 0, segmentBytes);
+        return lease.ring()
+                .post(
+                        new StepRing.Step(
+                                plan,
+                                slot,
+                                buffer,
+                                resume,
+                                epoch,
+                                slot,
+                                0,
+                                segmentBytes,
+                                chunks.get(slot).partition()));
     }
 
     private void releaseServed() {
@@ -192,7 +203,7 @@ public final class SegmentFeed implements AutoCloseable {
 
     private void release(int slot) {
         if (!released[slot]) {
-            lease.ring().release(tickets[slot]);
+            lease.ring().release(tickets[slot], slots.busyNs(slot, resultBuffers[slot]));
             released[slot] = true;
         }
     }
@@ -236,7 +247,7 @@ public final class SegmentFeed implements AutoCloseable {
                     GpuFailure.DEVICE_LOST,
                     "a segment arrives on the device as it was written: status=" + status);
         }
-        busyNs += Memory.getLong(completion + StepDescriptor.COMPLETION_BUSY_NS_OFFSET);
+        busyNs += slots.busyNs(slot, resultBuffers[slot]);
         resultsSoFar[slot] +=
                 Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
         int completedRows =

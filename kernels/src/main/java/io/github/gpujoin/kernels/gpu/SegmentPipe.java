@@ -1,6 +1,5 @@
 package io.github.gpujoin.kernels.gpu;
 
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BUSY_NS_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_ROW_COUNT_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
@@ -103,7 +102,7 @@ final class SegmentPipe {
         groupsFull = false;
         for (Segment segment : underWay) {
             if (isDone(segment) && hasFullGroups(segment)) {
-                lease.ring().release(segment.ticket);
+                release(segment);
                 goOn(segment);
             }
         }
@@ -132,14 +131,16 @@ final class SegmentPipe {
         segment.ticket =
                 lease.ring()
                         .post(
-                                plan,
-                                segment.slot,
-                                segment.buffer,
-                                segment.resume,
-                                epoch,
-                                segment.sequence,
-                                segment.firstRow,
-                                facts.lengthBytes(segment.rowCount));
+                                new StepRing.Step(
+                                        plan,
+                                        segment.slot,
+                                        segment.buffer,
+                                        segment.resume,
+                                        epoch,
+                                        segment.sequence,
+                                        segment.firstRow,
+                                        facts.lengthBytes(segment.rowCount),
+                                        segment.chunk.partition()));
     }
 
     /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
@@ -186,9 +187,9 @@ final class SegmentPipe {
 
     private ResultBatch take(Segment head) {
         long completion = slots.completionAddress(head.slot, head.buffer);
-        lease.ring().release(head.ticket);
+        release(head);
         progressed();
-        deviceBusyNs += Memory.getLong(completion + COMPLETION_BUSY_NS_OFFSET);
+        deviceBusyNs += slots.busyNs(head.slot, head.buffer);
         requireOk(Memory.getInt(completion + COMPLETION_STATUS_OFFSET), head);
         int rowCount = Memory.getInt(completion + COMPLETION_ROW_COUNT_OFFSET);
         int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
@@ -209,6 +210,10 @@ final class SegmentPipe {
         segment.resume = true;
         segment.buffer = 1 - segment.buffer;
         post(segment);
+    }
+
+    private void release(Segment segment) {
+        lease.ring().release(segment.ticket, slots.busyNs(segment.slot, segment.buffer));
     }
 
     private void requireOk(int status, Segment segment) {
@@ -258,7 +263,7 @@ final class SegmentPipe {
                 Thread.onSpinWait();
             }
             if (segment.ticket != NOT_POSTED) {
-                lease.ring().release(segment.ticket);
+                release(segment);
                 segment.ticket = NOT_POSTED;
             }
         }

@@ -29,7 +29,7 @@ public final class SegmentReplay implements AutoCloseable {
         this.options = options;
         this.facts = new FactSegments(spec, furtherColumns);
         JoinPlan.requireFits(spec, facts);
-        this.lease = DeviceLease.acquire(options.device(), options.memory());
+        this.lease = DeviceLease.acquire(options);
         this.tables = new GpuTables(spec, lease, options);
     }
 

@@ -62,6 +62,12 @@ final class SegmentSlots {
         return completions + (long) (RESULT_BUFFERS * slot + buffer) * COMPLETION_BYTES;
     }
 
+    /** Device time of a completed step. */
+    long busyNs(int slot, int buffer) {
+        return Memory.getLong(
+                completionAddress(slot, buffer) + StepDescriptor.COMPLETION_BUSY_NS_OFFSET);
+    }
+
     /**
      * Writes this part of a Plan.
      *

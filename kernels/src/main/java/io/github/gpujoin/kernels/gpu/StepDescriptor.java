@@ -7,7 +7,7 @@ package io.github.gpujoin.kernels.gpu;
  * <ul>
  *   <li>step: an entry of the step ring, by which the host asks for one step of one probe slot
  *   <li>completion: what became of the step, one for each result buffer
- *   <li>control: the words that all blocks look at
+ *   <li>control: the words that blocks look at
  * </ul>
  */
 final class StepDescriptor {
@@ -28,15 +28,19 @@ final class StepDescriptor {
     static final int COMPLETION_STATUS_OFFSET = 8;
     static final int COMPLETION_ROW_COUNT_OFFSET = 12;
     static final int COMPLETION_COMPLETED_ROWS_OFFSET = 16;
+    static final int COMPLETION_BLOCK_OFFSET = 20;
     static final int COMPLETION_MATCH_COUNT_OFFSET = 24;
     static final int COMPLETION_BUSY_NS_OFFSET = 32;
+    static final int COMPLETION_STARTED_NS_OFFSET = 40;
 
-    static final int CONTROL_BYTES = 128;
-    static final int CONTROL_STOP_OFFSET = 0;
+    static final int CONTROL_PUBLISHED_OFFSET = 0;
+    static final int CONTROL_STOP_OFFSET = 8;
+    static final int CONTROL_ALLOTMENT_OFFSET = 12;
     static final int CONTROL_HEARTBEAT_OFFSET = 64;
+    static final int CONTROL_LANE_OF_OFFSET = 128;
 
-    /** Bytes of the kernel's tickets before those that blocks hold. */
-    static final int TICKETS_HELD_OFFSET = 32;
+    /** State of the kernel in device memory, all zero at first. */
+    static final int GRID_BYTES = 8320;
 
     /** Status of a step that went well. */
     static final int STATUS_OK = 0;

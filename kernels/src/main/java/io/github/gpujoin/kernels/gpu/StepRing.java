@@ -1,5 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_PUBLISHED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BASE_ROW_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BYTES;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_EPOCH_OFFSET;
@@ -12,6 +13,9 @@ import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_SEQUENCE_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_SLOT_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * The host's end of the step ring: what all engines of a device ask of its kernel, in order.
@@ -23,25 +27,29 @@ import io.github.gpujoin.core.region.Memory;
 final class StepRing {
 
     static final int ENTRIES = 4096;
-    static final long LENGTH_BYTES = (long) ENTRIES * STEP_BYTES;
 
+    /** The entries, then the lane of each one's step, a byte each. */
+    static final long LENGTH_BYTES = (long) ENTRIES * (STEP_BYTES + Byte.BYTES);
+
+    private static final byte FREE = -1;
+
+    private final long control;
     private final long address;
-    private final boolean[] taken = new boolean[ENTRIES];
+    private final GridAllotment allotment;
+    private final byte[] laneOfEntry = new byte[ENTRIES];
+    private final long[] laneSteps;
+    private final long[] laneBusyNs;
     private long nextTicket;
 
     /**
-     * @param address of {@link #LENGTH_BYTES} zero bytes of mapped host memory
-     */
-    StepRing(long address) {
-        this.address = address;
-    }
-
-    /**
-     * Publishes a step.
+     * One step of one probe slot.
      *
-     * @return its ticket, or -1 where the ring is full
+     * @param resume whether it goes on where the slot's last step stopped
+     * @param baseRow what results add to a row of the segment
+     * @param lengthBytes of the segment
+     * @param partition of the segment's rows
      */
-    synchronized long post(
+    record Step(
             int plan,
             int slot,
             int resultBuffer,
@@ -49,28 +57,70 @@ final class StepRing {
             long epoch,
             long segmentSequence,
             int baseRow,
-            int lengthBytes) {
+            int lengthBytes,
+            int partition) {}
+
+    /**
+     * @param control address of the Control words
+     * @param address of {@link #LENGTH_BYTES} bytes of mapped host memory
+     */
+    StepRing(long control, long address, GridAllotment allotment) {
+        this.control = control;
+        this.address = address;
+        this.allotment = allotment;
+        this.laneSteps = new long[allotment.lanes()];
+        this.laneBusyNs = new long[allotment.lanes()];
+        Arrays.fill(laneOfEntry, FREE);
+    }
+
+    /**
+     * Publishes a step.
+     *
+     * @return its ticket, or -1 where the ring is full
+     */
+    synchronized long post(Step step) {
         int index = (int) (nextTicket % ENTRIES);
-        if (taken[index]) {
+        if (laneOfEntry[index] != FREE) {
             return -1;
         }
-        taken[index] = true;
+        int lane = allotment.laneOf(step.partition, step.segmentSequence);
+        laneOfEntry[index] = (byte) lane;
         long entry = address + (long) index * STEP_BYTES;
-        Memory.putInt(entry + STEP_PLAN_OFFSET, plan);
-        Memory.putInt(entry + STEP_SLOT_OFFSET, slot);
-        Memory.putInt(entry + STEP_RESULT_BUFFER_OFFSET, resultBuffer);
-        Memory.putInt(entry + STEP_RESUME_OFFSET, resume ? 1 : 0);
-        Memory.putLong(entry + STEP_EPOCH_OFFSET, epoch);
-        Memory.putLong(entry + STEP_SEGMENT_SEQUENCE_OFFSET, segmentSequence);
-        Memory.putInt(entry + STEP_BASE_ROW_OFFSET, baseRow);
-        Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, lengthBytes);
+        Memory.putLong(entry + STEP_SEQUENCE_OFFSET, nextTicket + 1);
+        Memory.putInt(entry + STEP_PLAN_OFFSET, step.plan);
+        Memory.putInt(entry + STEP_SLOT_OFFSET, step.slot);
+        Memory.putInt(entry + STEP_RESULT_BUFFER_OFFSET, step.resultBuffer);
+        Memory.putInt(entry + STEP_RESUME_OFFSET, step.resume ? 1 : 0);
+        Memory.putLong(entry + STEP_EPOCH_OFFSET, step.epoch);
+        Memory.putLong(entry + STEP_SEGMENT_SEQUENCE_OFFSET, step.segmentSequence);
+        Memory.putInt(entry + STEP_BASE_ROW_OFFSET, step.baseRow);
+        Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, step.lengthBytes);
+        Memory.putByte(null, address + (long) ENTRIES * STEP_BYTES + index, (byte) lane);
         // release: the entry and the segment it speaks of are written before it is published
-        OrderedMemory.putLongRelease(entry + STEP_SEQUENCE_OFFSET, nextTicket + 1);
+        OrderedMemory.putLongRelease(control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);
+        allotment.count(lane, step.lengthBytes);
         return nextTicket++;
     }
 
-    /** Frees the entry of a step whose completion was seen. */
-    synchronized void release(long ticket) {
-        taken[(int) (ticket % ENTRIES)] = false;
+    /**
+     * Frees the entry of a step whose completion was seen.
+     *
+     * @param busyNs what the completion says
+     */
+    synchronized void release(long ticket, long busyNs) {
+        int index = (int) (ticket % ENTRIES);
+        int lane = laneOfEntry[index];
+        laneOfEntry[index] = FREE;
+        laneSteps[lane]++;
+        laneBusyNs[lane] += busyNs;
+    }
+
+    /** What each lane has taken of the kernel so far. */
+    synchronized List<LaneLoad> laneLoads() {
+        List<LaneLoad> loads = new ArrayList<>();
+        for (int lane = 0; lane < laneSteps.length; lane++) {
+            loads.add(new LaneLoad(allotment.blocksOf(lane), laneSteps[lane], laneBusyNs[lane]));
+        }
+        return loads;
     }
 }

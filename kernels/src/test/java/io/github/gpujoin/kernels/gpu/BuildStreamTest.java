@@ -34,7 +34,7 @@ class BuildStreamTest {
     @BeforeEach
     void openDevice() {
         before = EngineRun.OpenRegions.now();
-        lease = new DeviceLease(driver, MemoryBudget.byMachine());
+        lease = new DeviceLease(driver, GpuOptions.defaults());
     }
 
     @AfterEach

@@ -49,7 +49,7 @@ class DeviceClaimTest {
         /** What went wrong, or nothing. */
         public static String open() {
             try {
-                lease = DeviceLease.acquire(0, MemoryBudget.byMachine());
+                lease = DeviceLease.acquire(GpuOptions.defaults());
                 return "";
             } catch (GpuUnavailableException e) {
                 return e.failure().name();

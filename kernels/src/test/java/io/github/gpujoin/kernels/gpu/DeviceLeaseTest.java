@@ -26,7 +26,7 @@ class DeviceLeaseTest {
     @BeforeEach
     void open() {
         before = EngineRun.OpenRegions.now();
-        lease = new DeviceLease(driver, MemoryBudget.byMachine());
+        lease = new DeviceLease(driver, GpuOptions.defaults());
         lease.whileStopped(TIMEOUT_NS, () -> plan = lease.takePlan());
     }
 

@@ -60,7 +60,8 @@ class EngineHostTest {
         expected.putAll(constants(StepDescriptor.class, "STEP", "StepEntry"));
         expected.putAll(constants(StepDescriptor.class, "COMPLETION", "Completion"));
         expected.putAll(constants(StepDescriptor.class, "CONTROL", "Control"));
-        expected.putAll(constants(StepDescriptor.class, "TICKETS", "Tickets"));
+        expected.putAll(constants(StepDescriptor.class, "GRID", "Grid"));
+        expected.put("MAX_LANES", GridAllotment.MAX_LANES);
         expected.putAll(constants(PlanDescriptor.class, "PLAN", "Plan"));
         expected.putAll(constants(PlanDescriptor.class, "DIMENSION", "Dimension"));
         expected.putAll(constants(BuildRunLayout.class, "RUNS", "BuildRuns"));

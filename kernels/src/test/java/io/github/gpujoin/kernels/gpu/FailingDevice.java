@@ -60,7 +60,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
     /** Ends the serving kernel behind the engines' back. */
     public void stopKernel() {
         if (control != 0) {
-            Memory.putLong(control, launch);
+            Memory.putInt(control + StepDescriptor.CONTROL_STOP_OFFSET, (int) launch);
         }
     }
 
@@ -72,7 +72,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
     @Override
     public JoinEngine create(JoinSpec spec) {
         if (lease == null) {
-            lease = new DeviceLease(counted(), options.memory());
+            lease = new DeviceLease(counted(), options);
         }
         if (lease.isLost()) {
             throw DeviceClaim.lost(options.device());

@@ -34,7 +34,9 @@ class GpuFailureTest {
     private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
     private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
     private static final GpuOptions OPTIONS =
-            new GpuOptions(0, 2, 64, MemoryBudget.byMachine(), TimeUnit.MILLISECONDS.toNanos(20));
+            GpuOptions.defaults()
+                    .withSlots(2, 64)
+                    .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
 
     private final RefusingDriver driver = new RefusingDriver();
     private EngineRun.OpenRegions before;
@@ -44,7 +46,7 @@ class GpuFailureTest {
     @BeforeEach
     void makeEngine() {
         before = EngineRun.OpenRegions.now();
-        lease = new DeviceLease(driver, MemoryBudget.byMachine());
+        lease = new DeviceLease(driver, OPTIONS);
         engine = new GpuJoinEngine(SPEC, OPTIONS, lease);
         engine.submitBuild(0, chunk());
     }

@@ -1,13 +1,10 @@
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.engine.JoinEngineConformance;
-import io.github.gpujoin.core.engine.JoinEngineFactory;
-
+/** The engine as it is by default. */
 @NeedsGpu
-class GpuJoinEngineConformanceTest extends JoinEngineConformance {
+class GpuJoinEngineConformanceTest extends GpuConformance {
 
-    @Override
-    protected JoinEngineFactory factory() {
-        return new GpuJoinEngineFactory();
+    GpuJoinEngineConformanceTest() {
+        super(GpuOptions.defaults());
     }
 }

@@ -58,12 +58,15 @@ class MemoryBudgetTest {
     }
 
     private static GpuOptions options(MemoryBudget budget) {
-        return new GpuOptions(0, 2, 64, budget, TimeUnit.MILLISECONDS.toNanos(20));
+        return GpuOptions.defaults()
+                .withSlots(2, 64)
+                .withMemory(budget)
+                .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
     }
 
     /** An engine with a lease of its own. */
     private static GpuJoinEngine engine(RefusingDriver driver, MemoryBudget budget) {
-        return engine(new DeviceLease(driver, budget), budget);
+        return engine(new DeviceLease(driver, options(budget)), budget);
     }
 
     private static GpuJoinEngine engine(DeviceLease lease, MemoryBudget budget) {
@@ -179,7 +182,7 @@ class MemoryBudgetTest {
     @ParameterizedTest(name = "{0} bytes")
     @ValueSource(longs = {0, 1})
     void shouldNotOpenADeviceWithoutMemory(long bytes) {
-        assertRefused(() -> new DeviceLease(driver, new MemoryBudget(bytes, bytes)));
+        assertRefused(() -> new DeviceLease(driver, options(new MemoryBudget(bytes, bytes))));
         assertThat(driver.isClosed()).isTrue();
         assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
     }
@@ -188,7 +191,7 @@ class MemoryBudgetTest {
     void shouldCountAllEnginesOfADeviceTogether() {
         MemoryUse peak = peakUse();
         MemoryBudget forOne = new MemoryBudget(peak.peakDeviceBytes(), MemoryBudget.BY_MACHINE);
-        DeviceLease lease = new DeviceLease(driver, forOne);
+        DeviceLease lease = new DeviceLease(driver, options(forOne));
         lease.retain();
         GpuJoinEngine first = engine(lease, forOne);
         load(first);

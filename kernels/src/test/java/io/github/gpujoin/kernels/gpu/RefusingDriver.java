@@ -183,11 +183,15 @@ final class RefusingDriver implements CudaDriver {
         }
     }
 
+    private boolean isAskedToStop() {
+        return Memory.getInt(control + StepDescriptor.CONTROL_STOP_OFFSET) == launch;
+    }
+
     @Override
     public boolean isIdle() {
         requireDevice();
         return switch (kernel) {
-            case OBEDIENT -> control == 0 || Memory.getLong(control) == launch;
+            case OBEDIENT -> control == 0 || isAskedToStop();
             case STUCK -> control == 0;
             case GONE -> true;
         };

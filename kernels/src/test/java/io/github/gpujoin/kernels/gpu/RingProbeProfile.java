@@ -38,19 +38,12 @@ public final class RingProbeProfile {
     public static void main(String[] args) {
         int buildBits = args.length > 0 ? Integer.parseInt(args[0]) : 27;
         double readGbPerS = measureRead();
-        for (int blocksPerMultiprocessor : new int[] {1}) {
-            DeviceLease lease =
-                    new DeviceLease(
-                            CudaDrivers.open(0), MemoryBudget.byMachine(), blocksPerMultiprocessor);
-            System.out.println("blocks a multiprocessor: " + blocksPerMultiprocessor);
-            try (Buffers tables = lease.memory().buffers(MemoryBudget.byMachine())) {
-                measureOneDimension(lease, tables, buildBits, readGbPerS);
-                if (blocksPerMultiprocessor == 1) {
-                    measureChain(lease, tables, readGbPerS);
-                }
-            }
-            lease.release();
+        DeviceLease lease = new DeviceLease(CudaDrivers.open(0), GpuOptions.defaults());
+        try (Buffers tables = lease.memory().buffers(MemoryBudget.byMachine())) {
+            measureOneDimension(lease, tables, buildBits, readGbPerS);
+            measureChain(lease, tables, readGbPerS);
         }
+        lease.release();
         measureEngine(Math.min(buildBits, 24));
         measureLatency();
     }
@@ -231,8 +224,7 @@ public final class RingProbeProfile {
         long[] tickets = new long[slotCount];
         for (int slot = 0; slot < slotCount; slot++) {
             segments.write(chunk, 0, rows, slots[0].segmentAddress(slot), epoch, slot);
-            tickets[slot] =
-                    lease.ring().post(plan[0], slot, 0, false, epoch, slot, 0, segmentBytes);
+            tickets[slot] = post(lease, plan[0], slot, epoch, segmentBytes);
         }
         long matches = -1;
         long steps = 0;
@@ -243,10 +235,8 @@ public final class RingProbeProfile {
             for (int slot = 0; slot < slotCount; slot++) {
                 if (isDone(slots[0], slot, tickets[slot])) {
                     matches = checkMatches(slots[0], slot, matches);
-                    lease.ring().release(tickets[slot]);
-                    tickets[slot] =
-                            lease.ring()
-                                    .post(plan[0], slot, 0, false, epoch, slot, 0, segmentBytes);
+                    lease.ring().release(tickets[slot], 0);
+                    tickets[slot] = post(lease, plan[0], slot, epoch, segmentBytes);
                     steps++;
                 }
             }
@@ -261,7 +251,7 @@ public final class RingProbeProfile {
             while (!isDone(slots[0], slot, tickets[slot])) {
                 lease.requireRunning();
             }
-            lease.ring().release(tickets[slot]);
+            lease.ring().release(tickets[slot], 0);
         }
         lease.whileStopped(
                 TIMEOUT_NS,
@@ -274,6 +264,21 @@ public final class RingProbeProfile {
         print(name + " bus", "GB/s", gbPerS);
         print(name + " of read ceiling", "%", 100 * gbPerS / readGbPerS);
         print(name + " matches a row", "", matches / (double) rows);
+    }
+
+    private static long post(DeviceLease lease, int plan, int slot, long epoch, int lengthBytes) {
+        return lease.ring()
+                .post(
+                        new StepRing.Step(
+                                plan,
+                                slot,
+                                0,
+                                false,
+                                epoch,
+                                slot,
+                                0,
+                                lengthBytes,
+                                ChunkDescriptor.UNPARTITIONED));
     }
 
     private static boolean isDone(SegmentSlots slots, int slot, long ticket) {

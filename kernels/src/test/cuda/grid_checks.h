@@ -1,0 +1,115 @@
+// Checks of how steps reach blocks: lanes, allotments that change, stops.
+#pragma once
+
+#include "test_device.h"
+
+namespace gpujoin {
+
+// A device with a table of one key and both slots filled with one row each.
+struct SmallJoin {
+    BuildSide side{{5}, TABLE_UNIQUE};
+    std::unique_ptr<Device> device;
+
+    SmallJoin() {
+        side.insertAll(1);
+        device = std::make_unique<Device>(std::vector<BuildSide*>{&side}, 8);
+        device->writeSegment(0, 0, {5});
+        device->writeSegment(1, 1, {5});
+    }
+
+    uint64_t post(uint32_t slot, uint32_t lane) {
+        return device->post(slot, 0, false, slot, 0, lane);
+    }
+
+    Completion await(uint32_t slot, uint64_t ticket) {
+        Completion done = device->await(slot, 0, ticket);
+        REQUIRE(done.status == STEP_OK && done.rowCount == 1);
+        return done;
+    }
+};
+
+inline void shouldRunAStepOnABlockOfItsLane() {
+    SmallJoin join;
+    join.device->allot({0, 1, 0});
+    join.device->start();
+    // the allotment is taken over by the first look, which may be the one that finds the first step
+    join.await(0, join.post(0, 0));
+    for (int repeat = 0; repeat < 200; repeat++) {
+        uint64_t first = join.post(0, 0);
+        uint64_t second = join.post(1, 1);
+        REQUIRE(join.await(1, second).block == 1);
+        REQUIRE(join.await(0, first).block != 1);
+    }
+    join.device->stop();
+}
+
+inline void shouldServeALaneOnceABlockIsAllottedToIt() {
+    SmallJoin join;
+    join.device->start();
+    uint64_t stranded = join.post(1, 1);
+    for (uint32_t repeat = 1; repeat < Device::RING; repeat++) {  // else its entry is overwritten
+        join.await(0, join.post(0, 0));
+    }
+    REQUIRE(!join.device->isDone(1, 0, stranded));
+    join.device->allot({0, 0, 1});  // while all blocks wait
+    REQUIRE(join.await(1, stranded).block == 2);
+    join.device->stop();
+}
+
+// Blocks move between lanes all the time; each lane has one at any time.
+inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    SmallJoin join;
+    join.device->allot({0, 1, 0});
+    join.device->start();
+    for (int repeat = 0; repeat < 300; repeat++) {
+        uint64_t first = join.post(0, random() % 2);
+        uint64_t second = join.post(1, random() % 2);
+        switch (random() % 3) {
+            case 0: join.device->allot({0, 1, 0}); break;
+            case 1: join.device->allot({1, 0, 0}); break;
+            default: join.device->allot({1, 1, 0}); break;
+        }
+        join.await(0, first);
+        join.await(1, second);
+    }
+    join.device->stop();
+}
+
+// Steps posted before a launch, while blocks wait, and while they are asked to stop are all run,
+// in this launch or the next.
+inline void shouldGoOnAfterAStopWhereverItCame(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    SmallJoin join;
+    uint32_t lanes = 1 + seed % Device::LANES;
+    join.device->lanes = lanes;
+    if (lanes > 1) {
+        join.device->allot({0, 1, 1});
+    }
+    for (int repeat = 0; repeat < 60; repeat++) {
+        uint64_t tickets[2];
+        bool posted[2] = {false, false};
+        auto postSome = [&] {
+            for (uint32_t slot = 0; slot < 2; slot++) {
+                if (!posted[slot] && random() % 2 == 0) {
+                    tickets[slot] = join.post(slot, random() % lanes);
+                    posted[slot] = true;
+                }
+            }
+        };
+        postSome();
+        join.device->start();
+        postSome();
+        join.device->stop();
+        postSome();
+        join.device->start();
+        for (uint32_t slot = 0; slot < 2; slot++) {
+            if (posted[slot]) {
+                join.await(slot, tickets[slot]);
+            }
+        }
+        join.device->stop();
+    }
+}
+
+}  // namespace gpujoin

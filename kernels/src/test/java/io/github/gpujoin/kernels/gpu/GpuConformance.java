@@ -1,0 +1,34 @@
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.JoinEngineConformance;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** All that engines must do, on a device that stays open meanwhile: opening it takes 0.1 s. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class GpuConformance extends JoinEngineConformance {
+
+    private final GpuOptions options;
+    private DeviceLease lease;
+
+    GpuConformance(GpuOptions options) {
+        this.options = options;
+    }
+
+    @BeforeAll
+    void openDevice() {
+        lease = DeviceLease.acquire(options);
+    }
+
+    @AfterAll
+    void closeDevice() {
+        lease.release();
+    }
+
+    @Override
+    protected JoinEngineFactory factory() {
+        return new GpuJoinEngineFactory(options);
+    }
+}

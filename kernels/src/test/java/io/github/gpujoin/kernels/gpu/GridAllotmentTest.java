@@ -1,0 +1,151 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.gpujoin.core.histogram.RunningHistogram;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GridAllotmentTest {
+
+    private static final int BLOCKS = 132;
+    private static final int SEGMENT_BYTES = 256 << 10;
+
+    private final Region control = Region.allocateZeroed(GridAllotment.controlBytes(BLOCKS));
+
+    @AfterEach
+    void closeRegion() {
+        control.close();
+    }
+
+    private GridAllotment allotment(GridMode mode) {
+        return new GridAllotment(mode, BLOCKS, control.address());
+    }
+
+    private int version() {
+        return Memory.getInt(control.address() + StepDescriptor.CONTROL_ALLOTMENT_OFFSET);
+    }
+
+    /** Blocks of each lane as the kernel reads them. */
+    private int[] published(int lanes) {
+        int[] blocks = new int[lanes];
+        for (int block = 0; block < BLOCKS; block++) {
+            long at = control.address() + StepDescriptor.CONTROL_LANE_OF_OFFSET + block;
+            blocks[Memory.getByte(null, at)]++;
+        }
+        return blocks;
+    }
+
+    @ParameterizedTest(name = "{0}, {1} blocks: {2} lanes")
+    @CsvSource({
+        "ADAPTIVE, 132, 1",
+        "STATIC, 132, 64",
+        "HISTOGRAM, 132, 64",
+        "HISTOGRAM, 108, 32",
+        "STATIC, 2, 1",
+        "STATIC, 1, 1",
+        "STATIC, 100000, 64"
+    })
+    void shouldGiveLanesTwoBlocksWhereItCan(GridMode mode, int blocks, int lanes) {
+        assertThat(GridAllotment.lanesOf(mode, blocks)).isEqualTo(lanes);
+    }
+
+    @Test
+    void shouldSendAPartitionAlwaysToTheSameLaneAndOthersInTurn() {
+        GridAllotment allotment = allotment(GridMode.STATIC);
+        assertThat(allotment.laneOf(67, 1)).isEqualTo(3).isEqualTo(allotment.laneOf(67, 2));
+        assertThat(
+                        IntStream.range(0, 64)
+                                .map(s -> allotment.laneOf(ChunkDescriptor.UNPARTITIONED, s)))
+                .containsExactlyElementsOf(IntStream.range(0, 64).boxed().toList());
+    }
+
+    @Test
+    void shouldNeverMoveABlockOfAStaticGrid() {
+        GridAllotment allotment = allotment(GridMode.STATIC);
+        int[] before = published(64);
+        assertThat(before).containsOnly(2, 3);
+        IntStream.range(0, 10_000).forEach(step -> allotment.count(5, SEGMENT_BYTES));
+        assertThat(version()).isEqualTo(1);
+        assertThat(published(64)).isEqualTo(before);
+    }
+
+    @Test
+    void shouldFollowTheDriftOfLoad() {
+        GridAllotment allotment = allotment(GridMode.HISTOGRAM);
+        for (int heavy : new int[] {7, 40}) {
+            int versionBefore = version();
+            Random random = new Random(heavy);
+            for (int step = 0; step < 10_000; step++) {
+                int lane = random.nextBoolean() ? heavy : random.nextInt(64);
+                allotment.count(lane, SEGMENT_BYTES);
+            }
+            int[] blocks = published(64);
+            assertThat(version()).isGreaterThan(versionBefore);
+            assertThat(blocks[heavy]).as("half of what lanes have besides one").isBetween(32, 38);
+            assertThat(Arrays.stream(blocks)).allMatch(count -> count >= 1);
+            assertThat(Arrays.stream(blocks).sum()).isEqualTo(BLOCKS);
+            assertThat(allotment.blocksOf(heavy)).isEqualTo(blocks[heavy]);
+        }
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+    void shouldDealAllBlocksByShareAndMoveNoMoreThanItTakes(int seed) {
+        Random random = new Random(seed);
+        int lanes = 1 << random.nextInt(5);
+        int blocks = lanes + random.nextInt(200);
+        RunningHistogram histogram = new RunningHistogram(lanes, 1 << 20);
+        for (int lane = 0; lane < lanes; lane++) {
+            histogram.add(lane, random.nextInt(1000));
+        }
+        int[] laneOfBlock = IntStream.range(0, blocks).map(block -> block % lanes).toArray();
+        int[] before = laneOfBlock.clone();
+        int[] dealt = GridAllotment.deal(histogram, blocks);
+        assertThat(Arrays.stream(dealt).sum()).isEqualTo(blocks);
+        boolean moved = GridAllotment.move(laneOfBlock, dealt);
+        int moves = 0;
+        for (int block = 0; block < blocks; block++) {
+            moves += laneOfBlock[block] == before[block] ? 0 : 1;
+        }
+        int needed = 0;
+        for (int lane = 0; lane < lanes; lane++) {
+            int own = lane;
+            assertThat(dealt[lane] - 1 - histogram.share(lane) * (blocks - lanes))
+                    .as("remainder of lane %s", lane)
+                    .isBetween(-1.0, 1.0);
+            assertThat(Arrays.stream(laneOfBlock).filter(l -> l == own).count())
+                    .isEqualTo(dealt[lane]);
+            needed +=
+                    Math.max(
+                            0,
+                            (int) Arrays.stream(before).filter(l -> l == own).count() - dealt[own]);
+        }
+        assertThat(moves).isEqualTo(needed);
+        assertThat(moved).isEqualTo(needed > 0);
+        assertThat(GridAllotment.move(laneOfBlock, dealt)).as("a second time").isFalse();
+    }
+
+    @Test
+    void shouldRefuseAnotherModeOnASharedDevice() {
+        GpuOptions options = GpuOptions.defaults();
+        DeviceLease lease = new DeviceLease(new RefusingDriver(), options);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> lease.requireMode(GridMode.STATIC))
+                .withMessage(
+                        "engines that share a device have one grid mode: gridMode=STATIC,"
+                                + " running=ADAPTIVE");
+        lease.requireMode(GridMode.ADAPTIVE);
+        lease.release();
+    }
+}

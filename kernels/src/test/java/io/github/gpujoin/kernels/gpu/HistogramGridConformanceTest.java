@@ -1,0 +1,10 @@
+package io.github.gpujoin.kernels.gpu;
+
+/** Blocks dealt to lanes of partitions by their load. */
+@NeedsGpu
+class HistogramGridConformanceTest extends GpuConformance {
+
+    HistogramGridConformanceTest() {
+        super(GpuOptions.defaults().withSlots(64, 1000).withGridMode(GridMode.HISTOGRAM));
+    }
+}
