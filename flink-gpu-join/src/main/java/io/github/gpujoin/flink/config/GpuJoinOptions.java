@@ -115,6 +115,16 @@ public final class GpuJoinOptions {
         return (int) bytes;
     }
 
+    /** {@link #GROUP_INTERVAL} within its bounds, in milliseconds. */
+    public static long groupIntervalMs(ReadableConfig config) {
+        long ms = config.get(GROUP_INTERVAL).toMillis();
+        if (ms < 0) {
+            throw new IllegalConfigurationException(
+                    "an interval is not negative: %s=%s ms", GROUP_INTERVAL.key(), ms);
+        }
+        return ms;
+    }
+
     /** {@link #FLUSH_INTERVAL} within its bounds, in milliseconds. */
     public static long flushIntervalMs(ReadableConfig config) {
         long ms = config.get(FLUSH_INTERVAL).toMillis();

@@ -74,7 +74,7 @@ final class JoinTopology {
     }
 
     private long groupIntervalMs() {
-        return env.getConfiguration().get(GpuJoinOptions.GROUP_INTERVAL).toMillis();
+        return GpuJoinOptions.groupIntervalMs(env.getConfiguration());
     }
 
     long replicateMaxBytes() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -217,6 +218,10 @@ class GroupedJoinITCase {
                                         .count("n")
                                         .toRows())
                 .hasMessageContaining("different names");
+        Configuration negative = new Configuration();
+        negative.set(GpuJoinOptions.GROUP_INTERVAL, Duration.ofMillis(-1));
+        assertThatThrownBy(() -> GpuJoinOptions.groupIntervalMs(negative))
+                .hasMessage("an interval is not negative: gpu-join.group-interval=-1 ms");
         assertThatThrownBy(() -> join(environment("cpu"), false).groupBy("segment").toRows())
                 .hasMessageContaining("from 1 to 8 aggregates");
     }
