@@ -116,19 +116,3 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
         writeToGroup(*table, *build, static_cast<uint32_t>(row), places[row]);
     }
 }
-
-// Reads mapped host memory and adds it up: the ceiling that reading rings is measured against.
-extern "C" __global__ void gpujoin_read(const uint4* words, uint64_t count,
-                                        unsigned long long* sum) {
-    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-    uint64_t at = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    unsigned long long part = 0;
-    for (; at + 3 * stride < count; at += 4 * stride) {
-        uint4 a = words[at];
-        uint4 b = words[at + stride];
-        uint4 c = words[at + 2 * stride];
-        uint4 d = words[at + 3 * stride];
-        part += (a.x ^ b.y) + (c.z ^ d.w);
-    }
-    atomicAdd(sum, part);
-}

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.Locale;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
@@ -22,13 +23,16 @@ public final class StarJoinJobs {
 
     /** From columns to columns. */
     public static FlinkContender columnar(Tuples tuples, int threads) {
+        return columnar("ours-flink-columnar", tuples, threads, GpuJoinOptions.Engine.CPU);
+    }
+
+    /** From columns to columns, with an engine of choice. */
+    public static FlinkContender columnar(
+            String name, Tuples tuples, int threads, GpuJoinOptions.Engine engine) {
+        Configuration settings = new Configuration();
+        settings.set(GpuJoinOptions.ENGINE, engine);
         return new FlinkContender(
-                "ours-flink-columnar",
-                tuples,
-                Long.MAX_VALUE,
-                threads,
-                new Configuration(),
-                StarJoinJobs::columnar);
+                name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
     }
 
     static void columnar(StreamExecutionEnvironment env, FlinkRun run) {

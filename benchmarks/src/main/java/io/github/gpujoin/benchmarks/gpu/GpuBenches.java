@@ -18,9 +18,11 @@ public final class GpuBenches {
         Map<String, Supplier<GpuBench>> groups = new LinkedHashMap<>();
         groups.put("ring", RingBench::new);
         groups.put("star", StarBench::new);
+        groups.put("skew", SkewBench::new);
         groups.put("engine", EngineBench::new);
         groups.put("resident", ResidentBench::new);
         groups.put("blocking", BlockingBench::new);
+        groups.put("flink", FlinkBench::new);
         return groups;
     }
 

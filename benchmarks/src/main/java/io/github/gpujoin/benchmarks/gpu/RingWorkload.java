@@ -17,6 +17,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.apache.commons.math3.distribution.IntegerDistribution;
+import org.apache.commons.math3.distribution.UniformIntegerDistribution;
+import org.apache.commons.math3.distribution.ZipfDistribution;
+import org.apache.commons.math3.random.RandomGenerator;
+import org.apache.commons.math3.random.Well19937c;
 
 /**
  * Facts of some width with a 64-bit key, and one dimension whose keys are all there equally often.
@@ -108,6 +113,50 @@ record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, in
             all.add(builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, chunk));
         }
         return new Facts(all, new JoinAnswer((long) chunks * chunkRows * copies, checksum));
+    }
+
+    /**
+     * Facts whose keys have a Zipf distribution over the dimension's, in chunks of one radix
+     * partition each, in the order in which the partitions fill them.
+     *
+     * @param partitions a power of two
+     * @param zipf exponent; 0 is uniform
+     */
+    Facts partitionedFacts(int chunks, int chunkRows, int partitions, double zipf, long seed) {
+        IntegerDistribution ranks = ranks(buildRows / copies, zipf, seed);
+        ChunkBuilder[] open = new ChunkBuilder[partitions];
+        long[] sums = new long[partitions];
+        List<Chunk> full = new ArrayList<>();
+        long checksum = 0;
+        while (full.size() < chunks) {
+            // the popular keys are spread over the table, and so over partitions
+            long spread = KeyDomain.mix(ranks.sample()) & Long.MAX_VALUE;
+            int id = (int) (spread % (buildRows / copies));
+            int partition = (int) (KeyDomain.mix(key(id)) & partitions - 1);
+            if (open[partition] == null) {
+                open[partition] = builder(factSchema(), chunkRows);
+            }
+            ChunkBuilder builder = open[partition];
+            builder.putLong(0, key(id));
+            for (int c = 1; c < tupleBytes / Long.BYTES; c++) {
+                builder.putLong(c, builder.rowCount());
+            }
+            builder.endRow();
+            sums[partition] += checksumOf(id);
+            if (builder.rowCount() == chunkRows) {
+                full.add(builder.seal(ChunkDescriptor.FACTS, partition, 0, full.size()));
+                checksum += sums[partition];
+                sums[partition] = 0;
+            }
+        }
+        return new Facts(full, new JoinAnswer((long) chunks * chunkRows * copies, checksum));
+    }
+
+    private static IntegerDistribution ranks(int count, double zipf, long seed) {
+        RandomGenerator random = new Well19937c(seed);
+        return zipf == 0
+                ? new UniformIntegerDistribution(random, 1, count)
+                : new ZipfDistribution(random, count, zipf);
     }
 
     private static ChunkBuilder builder(ChunkSchema schema, int rows) {

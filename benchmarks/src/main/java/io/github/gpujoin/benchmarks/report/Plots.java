@@ -25,6 +25,7 @@ final class Plots {
         plots.put("chunk-size", chunkSize());
         plots.put("tuple-width", tupleWidth());
         plots.put("dimensions", dimensions());
+        plots.put("skew", skew());
         plots.put("blocking", blocking());
         return plots;
     }
@@ -122,6 +123,29 @@ final class Plots {
         return figures.first(
                         "ring-star-join", "dimensions", dimensions, "result_bytes", resultBytes)
                 .orElseThrow();
+    }
+
+    private Plot skew() {
+        List<String> exponents = List.of("0.0", "0.5", "1.0", "1.5");
+        Plot plot =
+                new Plot(
+                        "Skew by grid mode",
+                        "Zipf exponent of the facts' keys, 64 partitions",
+                        "10^9 facts a second, counted",
+                        false,
+                        exponents);
+        for (String grid : List.of("static", "histogram", "adaptive")) {
+            plot.measured(
+                    grid,
+                    exponents.stream()
+                            .map(z -> figures.median("ring-skew", "grid", grid, "zipf", z))
+                            .toList());
+        }
+        return plot.limit(
+                "bound",
+                exponents.stream()
+                        .map(z -> figures.first("ring-skew", "zipf", z).orElseThrow().bound())
+                        .toList());
     }
 
     private Plot blocking() {

@@ -56,7 +56,21 @@ final class Targets {
         targets.add(resident("in-GPU join 2^27 x 2^29, 64-bit", 25, 40, 64, 1 << 27));
         targets.add(resident("in-GPU join 2^28 x 2^28, 64-bit", 28, 45, 64, 1 << 28));
         targets.add(resident("in-GPU join 2^28 x 2^28, 32-bit", 40, 60, 32, 1 << 28));
-        targets.add(more("pipelined against blocking (GPJ-B)", 1.7, 2, "times", blockingRatio()));
+        targets.add(more("pipelined against blocking (GPJ-B)", 1.7, 2, "times", blockingRatio(8)));
+        targets.add(
+                more("probe skew Zipf 1.0 against uniform", 99, 100, "%", skew("adaptive", 1.0)));
+        targets.add(
+                more("probe skew Zipf 1.5 against uniform", 99, 100, "%", skew("adaptive", 1.5)));
+        targets.add(
+                more("Zipf 1.5, adaptive against static", 3, 3, "times", overStatic("adaptive")));
+        targets.add(
+                more("Zipf 1.5, histogram against static", 3, 3, "times", overStatic("histogram")));
+        double job = figures.median("flink-star-join-gpu");
+        double bus = figures.median("ceiling-zero-copy-read") / 16;
+        targets.add(
+                more("Flink job from a columnar source", 25, 90, "% of the bus", 100 * job / bus));
+        double keyed = figures.median("flink-keyed-datastream");
+        targets.add(more("the same against Flink's keyed join", 100, 500, "times", job / keyed));
         targets.add(
                 new Target(
                         "latency of one small chunk, median",
@@ -125,7 +139,21 @@ final class Targets {
                 / figures.median("ring-star-join", "dimensions", 1, "result_bytes", 0);
     }
 
-    private double blockingRatio() {
+    private double skew(String grid, double zipf) {
+        return 100
+                * figures.median("ring-skew", "grid", grid, "zipf", zipf)
+                / figures.median("ring-skew", "grid", grid, "zipf", 0.0);
+    }
+
+    private double overStatic(String grid) {
+        return figures.median("ring-skew", "grid", grid, "zipf", 1.5)
+                / figures.median("ring-skew", "grid", "static", "zipf", 1.5);
+    }
+
+    /**
+     * Seconds of the blocking join over those of the pipelined one with so many bytes in a fact.
+     */
+    double blockingRatio(int bytesIn) {
         return figures.all("blocking-join")
                 .filter(f -> f.number("probe_rows") == 4e9)
                 .mapToDouble(f -> f.summary().median())

@@ -10,6 +10,8 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.reference.ReferenceJoinEngine;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +46,34 @@ class WorkloadTest {
                     .isEqualTo(facts.expected());
         }
         assertThat(facts.expected().count()).isEqualTo(300L * copies);
+    }
+
+    @ParameterizedTest(name = "Zipf {0}")
+    @ValueSource(doubles = {0, 0.5, 1, 1.5})
+    void shouldExpectOfSkewedPartitionsWhatTheReferenceGives(double zipf) {
+        RingWorkload workload = new RingWorkload(16, List.of(ColumnType.INT64), 1000, 1);
+        RingWorkload.Facts facts = workload.partitionedFacts(20, 100, 8, zipf, SEED);
+        assertThat(facts.chunks()).allMatch(chunk -> chunk.partition() < 8);
+        try (JoinEngine engine = new ReferenceJoinEngine(workload.spec())) {
+            workload.build(chunk -> engine.submitBuild(0, chunk));
+            assertThat(join(engine, facts.chunks(), workload::answerOf))
+                    .isEqualTo(facts.expected());
+        }
+    }
+
+    @Test
+    void shouldFillOnePartitionWithTheMostPopularKey() {
+        RingWorkload workload = new RingWorkload(16, List.of(ColumnType.INT64), 1 << 20, 1);
+        RingWorkload.Facts facts = workload.partitionedFacts(400, 100, 64, 1.5, SEED);
+        long largest =
+                facts.chunks().stream()
+                        .collect(Collectors.groupingBy(Chunk::partition, Collectors.counting()))
+                        .values()
+                        .stream()
+                        .max(Long::compare)
+                        .orElseThrow();
+        // 1 / zeta(1.5) = 38 % of all facts have one key, and others share its partition
+        assertThat(largest).isBetween(150L, 220L);
     }
 
     @ParameterizedTest(name = "{0} dimensions")

@@ -18,8 +18,7 @@ public final class CudaDrivers {
                     "gpujoin_insert_chained",
                     "gpujoin_group_join",
                     "gpujoin_group_place",
-                    "gpujoin_group_write",
-                    "gpujoin_read");
+                    "gpujoin_group_write");
 
     private static Constructor<?> binding;
 
