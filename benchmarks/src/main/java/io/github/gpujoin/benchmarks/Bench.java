@@ -13,6 +13,7 @@ import picocli.CommandLine.Command;
             GpuCommand.class,
             JmhCommand.class,
             SoakCommand.class,
+            TransportCommand.class,
             ReportCommand.class
         })
 public final class Bench {

@@ -70,6 +70,23 @@ class BenchITCase {
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
+    @Test
+    void shouldSendChunksByEveryTransport() {
+        long openBefore = Region.openCount();
+        int exit =
+                bench(
+                        "transport",
+                        "--channels=2",
+                        "--chunk-bytes=4096",
+                        "--warm-up-ms=100",
+                        "--measure-ms=300");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))
+                .hasSize(4)
+                .allMatch(line -> !line.contains("bytes_per_second=0 "));
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "join --build-rows 0, the number must be positive: --build-rows=0",
@@ -77,6 +94,9 @@ class BenchITCase {
         "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
         "gpu --log2-rows 30, --log2-rows is from 20 to 29: --log2-rows=30",
         "gpu --only ring;cpu, --only takes names of groups: unknown=[cpu]",
+        "transport --channels 0, there are 1 to 64 channels: --channels=0",
+        "transport --chunk-bytes 100, chunks have 64 bytes to 16 MiB",
+        "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
         "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
     })
     void shouldRejectBadArgumentsInOneSentence(String args, String message) {

@@ -250,6 +250,11 @@ public final class WriterSession implements AutoCloseable {
         }
     }
 
+    /** Whether {@link #tryWrite} would take a payload. */
+    public boolean hasCredit() {
+        return ring != null && ring.credits() > 0;
+    }
+
     /** Whether the reader has acknowledged all that was written. */
     public boolean isDrained() {
         return ring == null || ring.acknowledgedSequence() == ring.writtenSequence();

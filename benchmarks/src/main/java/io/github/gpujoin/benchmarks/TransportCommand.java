@@ -1,0 +1,129 @@
+package io.github.gpujoin.benchmarks;
+
+import io.github.gpujoin.benchmarks.transport.FlinkShuffleStream;
+import io.github.gpujoin.benchmarks.transport.Meter;
+import io.github.gpujoin.benchmarks.transport.Shipment;
+import io.github.gpujoin.benchmarks.transport.ShmStream;
+import io.github.gpujoin.benchmarks.transport.Stream;
+import io.github.gpujoin.benchmarks.transport.TransportReport;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Sends chunks by every transport and by Flink's own shuffle, and compares. */
+@Command(
+        name = "transport",
+        description = {
+            "Sends chunks by shared memory and by Flink's own shuffle, in one run, and compares.",
+            "flink: between two TaskManagers of an embedded cluster, over loopback.",
+            "shm: sessions between two processes, every slot with its checksum, replayable.",
+            "Latency is that of paced chunks, from when they were due to when they arrived."
+        },
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true)
+final class TransportCommand implements Callable<Integer> {
+
+    private static final int MIN_CHUNK_BYTES = 64;
+    private static final int MAX_CHUNK_BYTES = 1 << 24;
+    private static final int MAX_CHANNELS = 64;
+
+    private static final Map<String, Stream.Opener> TRANSPORTS = new LinkedHashMap<>();
+
+    static {
+        TRANSPORTS.put("flink", FlinkShuffleStream::new);
+        TRANSPORTS.put("shm", ShmStream::new);
+    }
+
+    @Spec private CommandSpec spec;
+
+    @Option(names = "--chunk-bytes", split = ",", description = "Sizes of chunks.")
+    private List<Integer> chunkBytes = List.of(4 << 10, 32 << 10, 128 << 10, 1 << 20);
+
+    @Option(names = "--channels", split = ",", description = "Numbers of channels.")
+    private List<Integer> channels = List.of(1, 4, 16);
+
+    @Option(names = "--paced-per-second", description = "Chunks a second, for latency.")
+    private int pacedPerSecond = 2000;
+
+    @Option(names = "--warm-up-ms", description = "Before each figure.")
+    private long warmUpMs = 2000;
+
+    @Option(names = "--measure-ms", description = "For each figure.")
+    private long measureMs = 3000;
+
+    @Option(names = "--only", split = ",", description = "Names of transports; all by default.")
+    private List<String> only = new ArrayList<>(TRANSPORTS.keySet());
+
+    @Override
+    public Integer call() throws Exception {
+        check();
+        TransportReport report = new TransportReport();
+        Meter meter = new Meter(warmUpMs, measureMs);
+        for (Shipment shipment : shipments()) {
+            for (String name : only) {
+                spec.commandLine().getErr().println(name + " " + shipment);
+                report.add(name, shipment, meter.measure(TRANSPORTS.get(name), shipment));
+            }
+        }
+        spec.commandLine().getOut().println(report.table());
+        spec.commandLine().getOut().print(report.resultLines());
+        spec.commandLine().getOut().flush();
+        return 0;
+    }
+
+    /** As many chunks as go, then, of the smallest, so many a second. */
+    private List<Shipment> shipments() {
+        List<Shipment> all = new ArrayList<>();
+        for (int count : channels) {
+            for (int size : chunkBytes) {
+                all.add(new Shipment(count, size, 0));
+            }
+        }
+        for (int count : channels) {
+            all.add(new Shipment(count, chunkBytes.get(0), pacedPerSecond));
+        }
+        return all;
+    }
+
+    private void check() {
+        for (int size : chunkBytes) {
+            require(
+                    size >= MIN_CHUNK_BYTES && size <= MAX_CHUNK_BYTES && size % 8 == 0,
+                    "chunks have 64 bytes to 16 MiB, in whole words: --chunk-bytes=" + size);
+        }
+        for (int count : channels) {
+            require(
+                    count >= 1 && count <= MAX_CHANNELS,
+                    "there are 1 to 64 channels: --channels=" + count);
+        }
+        require(
+                pacedPerSecond >= 1 && warmUpMs >= 1 && measureMs >= 1,
+                "rates and times are positive: --paced-per-second="
+                        + pacedPerSecond
+                        + ", --warm-up-ms="
+                        + warmUpMs
+                        + ", --measure-ms="
+                        + measureMs);
+        for (String name : only) {
+            require(
+                    TRANSPORTS.containsKey(name),
+                    "--only takes names of transports: unknown="
+                            + name
+                            + ", transports="
+                            + TRANSPORTS.keySet());
+        }
+    }
+
+    private void require(boolean holds, String message) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.github.gpujoin.benchmarks.transport;
+
+/** What a polling thread does when there is nothing: spins, then lets others run. */
+final class Idle {
+
+    private static final int SPINS = 200;
+
+    private int turns;
+
+    void reset() {
+        turns = 0;
+    }
+
+    void pause() {
+        if (++turns < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
+        }
+    }
+}

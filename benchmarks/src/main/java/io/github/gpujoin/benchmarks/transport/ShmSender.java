@@ -1,0 +1,99 @@
+package io.github.gpujoin.benchmarks.transport;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.rdma.session.AttemptToken;
+import io.github.gpujoin.rdma.session.SessionException;
+import io.github.gpujoin.rdma.session.SessionOptions;
+import io.github.gpujoin.rdma.session.TcpControlLink;
+import io.github.gpujoin.rdma.session.WriterSession;
+import io.github.gpujoin.rdma.transport.shm.ShmTransport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+
+/** The sending process of {@link ShmStream}; runs until it is stopped or its receiver is gone. */
+final class ShmSender {
+
+    private final ShmTransport shm = new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
+    private final Shipment shipment;
+    private final AttemptToken token;
+    private final UUID job;
+    private final InetSocketAddress server;
+
+    private ShmSender(Shipment shipment, AttemptToken token, UUID job, InetSocketAddress server)
+            throws Exception {
+        this.shipment = shipment;
+        this.token = token;
+        this.job = job;
+        this.server = server;
+    }
+
+    /** Arguments: port, job, channels, bytes of a chunk, chunks a second; the token on stdin. */
+    public static void main(String[] args) throws Exception {
+        Shipment shipment =
+                new Shipment(
+                        Integer.parseInt(args[2]),
+                        Integer.parseInt(args[3]),
+                        Integer.parseInt(args[4]));
+        new ShmSender(
+                        shipment,
+                        new AttemptToken(System.in.readAllBytes()),
+                        UUID.fromString(args[1]),
+                        new InetSocketAddress(
+                                InetAddress.getLoopbackAddress(), Integer.parseInt(args[0])))
+                .run();
+    }
+
+    private void run() {
+        int threadCount = ShmStream.threadCount(shipment.channels());
+        for (int i = 0; i < threadCount; i++) {
+            int index = i;
+            new Thread(() -> send(index, threadCount), "sender " + i).start();
+        }
+    }
+
+    private void send(int index, int step) {
+        List<WriterSession> sessions = new ArrayList<>();
+        for (int channel = index; channel < shipment.channels(); channel += step) {
+            sessions.add(
+                    new WriterSession(
+                            job,
+                            0,
+                            channel,
+                            token,
+                            TcpControlLink.dialer(server, null),
+                            shm,
+                            SessionOptions.DEFAULT,
+                            System.nanoTime()));
+        }
+        byte[] chunk = new byte[shipment.chunkBytes()];
+        new Random(index).nextBytes(chunk);
+        Pace pace = new Pace(shipment, step);
+        Idle idle = new Idle();
+        try {
+            for (int turn = 0; ; turn = (turn + 1) % sessions.size()) {
+                if (send(sessions.get(turn), chunk, pace)) {
+                    idle.reset();
+                } else {
+                    idle.pause();
+                }
+            }
+        } catch (SessionException e) {
+            System.exit(1); // the receiver is gone
+        }
+    }
+
+    private static boolean send(WriterSession session, byte[] chunk, Pace pace)
+            throws SessionException {
+        boolean sent = false;
+        if (pace.isDue() && session.hasCredit()) {
+            Memory.putLong(chunk, Memory.BYTES, pace.take());
+            sent = session.tryWrite(chunk, Memory.BYTES, chunk.length);
+        }
+        session.step(System.nanoTime());
+        return sent;
+    }
+}
