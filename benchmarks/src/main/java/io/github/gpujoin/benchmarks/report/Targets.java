@@ -165,7 +165,7 @@ final class Targets {
                                                 "probe_rows",
                                                 4_000_000_000L,
                                                 "bytes_in",
-                                                8))
+                                                bytesIn))
                 .findFirst()
                 .orElse(Double.NaN);
     }
