@@ -8,8 +8,11 @@ public final class Meter {
 
     private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Bytes in a second, and the times from being sent to having arrived. */
-    public record Figure(double gigabytesPerSecond, Histogram latencyNs) {
+    /**
+     * Bytes in a second, processor time for them, and the times from being sent to having arrived.
+     */
+    public record Figure(
+            double gigabytesPerSecond, double cpuSecondsPerGigabyte, Histogram latencyNs) {
 
         public double latencyMicros(double percentile) {
             return latencyNs.getValueAtPercentile(percentile) / 1e3;
@@ -30,12 +33,17 @@ public final class Meter {
             Thread.sleep(warmUpMs);
             stream.arrivals().takeLatencyNs();
             long startBytes = stream.arrivals().bytes();
+            long startCpuNs = stream.cpuNs();
             long startNs = System.nanoTime();
             Thread.sleep(measureMs);
             long bytes = stream.arrivals().bytes() - startBytes;
             long elapsedNs = System.nanoTime() - startNs;
             stream.check();
-            return new Figure((double) bytes / elapsedNs, stream.arrivals().takeLatencyNs());
+            long cpuNs = stream.cpuNs() - startCpuNs;
+            return new Figure(
+                    (double) bytes / elapsedNs,
+                    (double) cpuNs / bytes,
+                    stream.arrivals().takeLatencyNs());
         }
     }
 

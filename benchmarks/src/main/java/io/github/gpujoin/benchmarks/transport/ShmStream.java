@@ -13,6 +13,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -130,6 +131,12 @@ public final class ShmStream implements Stream {
     @Override
     public Arrivals arrivals() {
         return arrivals;
+    }
+
+    @Override
+    public long cpuNs() {
+        Duration senderTime = sender.info().totalCpuDuration().orElse(Duration.ZERO);
+        return Stream.super.cpuNs() + senderTime.toNanos();
     }
 
     @Override

@@ -25,6 +25,7 @@ public final class TransportReport {
                 "paced",
                 "GB/s",
                 "vs flink",
+                "CPU s/GB",
                 "p50 us",
                 "p99 us");
         for (Row row : rows) {
@@ -37,6 +38,7 @@ public final class TransportReport {
                     row.shipment.isPaced() ? row.shipment.perSecond() + "/s" : "-",
                     row.shipment.isPaced() ? "-" : two(row.figure.gigabytesPerSecond()),
                     row.shipment.isPaced() || Double.isNaN(ratio) ? "-" : two(ratio),
+                    row.shipment.isPaced() ? "-" : two(row.figure.cpuSecondsPerGigabyte()),
                     row.shipment.isPaced() ? two(row.figure.latencyMicros(50)) : "-",
                     row.shipment.isPaced() ? two(row.figure.latencyMicros(99)) : "-");
         }
@@ -59,12 +61,13 @@ public final class TransportReport {
                     String.format(
                             Locale.ROOT,
                             "RESULT %s channels=%d chunk_bytes=%d chunks_per_second=%d"
-                                    + " bytes_per_second=%d p50_ns=%d p99_ns=%d%n",
+                                    + " bytes_per_second=%d cpu_ns_per_kb=%d p50_ns=%d p99_ns=%d%n",
                             row.transport,
                             shipment.channels(),
                             shipment.chunkBytes(),
                             shipment.perSecond(),
                             Math.round(row.figure.gigabytesPerSecond() * 1e9),
+                            Math.round(row.figure.cpuSecondsPerGigabyte() * 1e3),
                             row.figure.latencyNs().getValueAtPercentile(50),
                             row.figure.latencyNs().getValueAtPercentile(99)));
         }
@@ -74,7 +77,9 @@ public final class TransportReport {
     private static void line(StringBuilder table, String... cells) {
         table.append(
                 String.format(
-                        Locale.ROOT, "%-10s %8s %8s %8s %8s %8s %10s %10s%n", (Object[]) cells));
+                        Locale.ROOT,
+                        "%-10s %8s %8s %8s %8s %8s %8s %10s %10s%n",
+                        (Object[]) cells));
     }
 
     private static String two(double value) {
