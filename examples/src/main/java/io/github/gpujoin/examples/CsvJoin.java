@@ -8,14 +8,17 @@ import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
+import io.github.gpujoin.examples.run.Progress;
 import io.github.gpujoin.examples.run.Staging;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.util.IOUtils;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,7 +31,7 @@ import picocli.CommandLine.Spec;
  * whole; its rows are in no particular order.
  */
 @Command(
-        name = "gpu-join",
+        name = CsvJoin.NAME,
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
@@ -39,6 +42,8 @@ import picocli.CommandLine.Spec;
                     + " is taken is called build.NAME."
         })
 public final class CsvJoin implements Callable<Integer> {
+
+    static final String NAME = "gpu-join";
 
     @Spec private CommandSpec command;
 
@@ -99,6 +104,7 @@ public final class CsvJoin implements Callable<Integer> {
         CsvHeader buildHeader = CsvHeader.read(build, buildKey);
         CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
         checkOut();
+        PrintWriter console = command.commandLine().getOut();
         CsvJoinJob job = new CsvJoinJob(buildHeader, probeHeader, kind);
         long startNs = System.nanoTime();
         try (WholeFile result = WholeFile.create(out);
@@ -106,19 +112,20 @@ public final class CsvJoin implements Callable<Integer> {
                 JobCluster cluster = JobCluster.open(jobOptions.slots())) {
             Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(cluster, parts, result));
             Runtime.getRuntime().addShutdownHook(cleanUp);
-            job.start(cluster.env(options), parts.directory()).getJobExecutionResult().get();
+            JobClient client = job.start(cluster.env(options), parts.directory());
+            try (Progress progress = Progress.show(console, NAME, client, job.expectedRows())) {
+                client.getJobExecutionResult().get();
+            }
             try (OutputStream to = new BufferedOutputStream(result.open(), 1 << 16)) {
                 job.concatenate(parts.directory(), to);
             }
             result.commit();
             Runtime.getRuntime().removeShutdownHook(cleanUp);
         }
-        command.commandLine()
-                .getOut()
-                .printf(
-                        "%s: %,d bytes in %.2f s%n",
-                        out, Files.size(out), (System.nanoTime() - startNs) / 1e9)
-                .flush();
+        console.printf(
+                "%s: %,d bytes in %.2f s%n",
+                out, Files.size(out), (System.nanoTime() - startNs) / 1e9);
+        console.flush();
         return 0;
     }
 

@@ -156,6 +156,8 @@ class CommandLineTest {
                         "1,x,10,1,\"a \"\"b\"\", c\",\n", "2,y,,2,,\"\"\n", "2,y,,2,\"x\ny\",z\n");
         assertThat(filesIn(directory))
                 .containsExactlyInAnyOrder("build.csv", "probe.csv", "out.csv");
+        // Lines of both files; a header makes up for nothing.
+        assertThat(run.out()).startsWith("gpu-join: about 12 rows to read");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.github.gpujoin.examples.csv;
 
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import java.io.IOException;
@@ -60,14 +61,20 @@ public final class CsvJoinJob {
         return columns;
     }
 
+    /** Rows of both files, near enough. */
+    public long expectedRows() {
+        return RowCounter.estimate(Path.of(build.file()))
+                + RowCounter.estimate(Path.of(probe.file()));
+    }
+
     /** Begins the job that writes part files to a directory. */
     public JobClient start(StreamExecutionEnvironment env, Path parts) throws Exception {
         CsvFormat probeFormat = new CsvFormat(probe, "p");
         CsvFormat buildFormat = new CsvFormat(build, "b");
         Dimension<Row, Row> join =
-                StarJoin.facts(read(env, probeFormat, probe, "probe"))
+                StarJoin.facts(read(env, probeFormat, probe, "probe", true))
                         .select(fields(probeFormat, probe.size(), -1))
-                        .dimension(read(env, buildFormat, build, "build"))
+                        .dimension(read(env, buildFormat, build, "build", false))
                         .named("build")
                         .on(
                                 probeFormat.field(probe.keyColumn()),
@@ -107,13 +114,22 @@ public final class CsvJoinJob {
     }
 
     private static DataStream<Row> read(
-            StreamExecutionEnvironment env, CsvFormat format, CsvHeader header, String side) {
+            StreamExecutionEnvironment env,
+            CsvFormat format,
+            CsvHeader header,
+            String side,
+            boolean facts) {
         FileSource<Row> source =
                 FileSource.forRecordStreamFormat(
                                 format,
                                 new org.apache.flink.core.fs.Path(Path.of(header.file()).toUri()))
                         .build();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), side).uid(UID + "-" + side);
+        return env.fromSource(source, WatermarkStrategy.noWatermarks(), side)
+                .uid(UID + "-" + side)
+                .map(RowCounter.<Row>ofRecords(facts))
+                .returns(format.getProducedType())
+                .name("count rows of " + side)
+                .uid(UID + "-" + side + "-rows");
     }
 
     /** The fields of all columns but one. */

@@ -8,7 +8,6 @@ import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +19,6 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 /** The tables that one query reads: sources of chunks over the files of a directory. */
 public final class QueryTables {
 
-    private static final int SAMPLE_BYTES = 64 << 10;
     private static final long BYTES_PER_READER = 4 << 20;
 
     private final StreamExecutionEnvironment env;
@@ -69,9 +67,9 @@ public final class QueryTables {
     }
 
     private DataStream<Chunk> read(
-            TblTable table, int parallelism, RowCounter counter, String... columns) {
+            TblTable table, int parallelism, RowCounter<Chunk> counter, String... columns) {
         Path file = directory.resolve(table.fileName());
-        expectedRows += estimateRows(file);
+        expectedRows += RowCounter.estimate(file);
         ChunkSchema schema = table.project(columns);
         FileSource<Chunk> source =
                 FileSource.forBulkFileFormat(
@@ -88,18 +86,5 @@ public final class QueryTables {
                 .name("count rows of " + table.name())
                 .uid(uid + "-rows")
                 .setParallelism(parallelism);
-    }
-
-    private static long estimateRows(Path file) {
-        try (InputStream in = Files.newInputStream(file)) {
-            byte[] sample = in.readNBytes(SAMPLE_BYTES);
-            long lines = 0;
-            for (byte b : sample) {
-                lines += b == '\n' ? 1 : 0;
-            }
-            return sample.length == 0 ? 0 : lines * Files.size(file) / sample.length;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -1,15 +1,21 @@
 package io.github.gpujoin.examples.run;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.util.function.SerializableFunction;
 
 /**
- * Counts the rows of chunks that pass, in accumulators of the job, which its client can read while
- * it runs. A restart counts the rows that are read again once more.
+ * Counts the rows that pass, in accumulators of the job, which its client can read while it runs. A
+ * restart counts the rows that are read again once more.
  */
-public final class RowCounter extends RichMapFunction<Chunk, Chunk> {
+public final class RowCounter<T> extends RichMapFunction<T, T> {
 
     /** Accumulator of rows of all tables. */
     public static final String ROWS_READ = "rows-read";
@@ -18,21 +24,43 @@ public final class RowCounter extends RichMapFunction<Chunk, Chunk> {
     public static final String FACT_ROWS = "fact-rows";
 
     private static final long serialVersionUID = 1L;
+    private static final int SAMPLE_BYTES = 64 << 10;
 
     private final boolean facts;
+    private final SerializableFunction<T, Integer> rowsOf;
     private final LongCounter rowsRead = new LongCounter();
     private final LongCounter factRows = new LongCounter();
 
-    private RowCounter(boolean facts) {
+    private RowCounter(boolean facts, SerializableFunction<T, Integer> rowsOf) {
         this.facts = facts;
+        this.rowsOf = rowsOf;
     }
 
-    public static RowCounter ofFacts() {
-        return new RowCounter(true);
+    public static RowCounter<Chunk> ofFacts() {
+        return new RowCounter<>(true, Chunk::rowCount);
     }
 
-    public static RowCounter ofDimension() {
-        return new RowCounter(false);
+    public static RowCounter<Chunk> ofDimension() {
+        return new RowCounter<>(false, Chunk::rowCount);
+    }
+
+    /** Of records that are a row each, of facts or of a dimension. */
+    public static <T> RowCounter<T> ofRecords(boolean facts) {
+        return new RowCounter<>(facts, record -> 1);
+    }
+
+    /** Rows that the first lines of a text file let expect of it all. */
+    public static long estimate(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] sample = in.readNBytes(SAMPLE_BYTES);
+            long lines = 0;
+            for (byte b : sample) {
+                lines += b == '\n' ? 1 : 0;
+            }
+            return sample.length == 0 ? 0 : lines * Files.size(file) / sample.length;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override
@@ -42,11 +70,12 @@ public final class RowCounter extends RichMapFunction<Chunk, Chunk> {
     }
 
     @Override
-    public Chunk map(Chunk chunk) {
-        rowsRead.add(chunk.rowCount());
+    public T map(T element) {
+        int rows = rowsOf.apply(element);
+        rowsRead.add(rows);
         if (facts) {
-            factRows.add(chunk.rowCount());
+            factRows.add(rows);
         }
-        return chunk;
+        return element;
     }
 }
