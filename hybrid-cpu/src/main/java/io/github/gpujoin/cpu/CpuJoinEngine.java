@@ -81,6 +81,11 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
+    public Object tablePlace() {
+        return CpuJoinEngine.class;
+    }
+
+    @Override
     public JoinSpec spec() {
         return spec;
     }

@@ -21,10 +21,10 @@ final class SharedTables implements AutoCloseable {
     /**
      * Who made the tables, of what: subtasks share only where all of it agrees.
      *
-     * @param engine its name
+     * @param place where they stand, see {@link ForkableJoinEngine#tablePlace}
      * @param checksums sum over all chunks, as they come in any order
      */
-    record Key(Scope scope, String engine, long chunks, long rows, long checksums) {}
+    record Key(Scope scope, Object place, long chunks, long rows, long checksums) {}
 
     /** By key, each with at least one user. Guarded by itself. */
     private static final Map<Key, SharedTables> OPEN = new HashMap<>();

@@ -28,7 +28,6 @@ final class SharedTablesEngine implements JoinEngine {
     private record BuildChunk(int dimension, Chunk chunk) {}
 
     private final SharedTables.Scope scope;
-    private final String engineName;
     private final List<BuildChunk> kept = new ArrayList<>();
 
     /** One that loads; then one over the shared tables. */
@@ -42,10 +41,8 @@ final class SharedTablesEngine implements JoinEngine {
     private long keptBytes;
     private long keptChecksums;
 
-    private SharedTablesEngine(
-            SharedTables.Scope scope, String engineName, ForkableJoinEngine engine) {
+    private SharedTablesEngine(SharedTables.Scope scope, ForkableJoinEngine engine) {
         this.scope = scope;
-        this.engineName = engineName;
         this.engine = engine;
     }
 
@@ -63,7 +60,7 @@ final class SharedTablesEngine implements JoinEngine {
             public JoinEngine create(JoinSpec spec) {
                 JoinEngine engine = inner.create(spec);
                 return engine instanceof ForkableJoinEngine forkable
-                        ? new SharedTablesEngine(scope, engineName(), forkable)
+                        ? new SharedTablesEngine(scope, forkable)
                         : engine;
             }
         };
@@ -105,7 +102,7 @@ final class SharedTablesEngine implements JoinEngine {
         }
         ForkableJoinEngine own = engine;
         SharedTables.Key key =
-                new SharedTables.Key(scope, engineName, kept.size(), keptRows, keptChecksums);
+                new SharedTables.Key(scope, own.tablePlace(), kept.size(), keptRows, keptChecksums);
         try {
             tables = SharedTables.acquire(key, this::build);
         } catch (InterruptedException e) {

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
@@ -16,17 +17,20 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Engines that work for a number of calls and then fail as a lost device does, for good. They load
  * chunks in reverse, so that they give the results of a row in another order than others do.
+ * Engines of several threads may share tables.
  */
 final class FailingEngines implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
 
     private final int goodCalls;
-    private int calls;
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger finishedBuilds = new AtomicInteger();
 
     /**
      * @param goodCalls that all engines together carry out
@@ -36,11 +40,20 @@ final class FailingEngines implements JoinEngineFactory {
     }
 
     boolean hasFailed() {
-        return calls > goodCalls;
+        return failedCalls() > 0;
+    }
+
+    /** How many engines built tables, rather than fork another one. */
+    int finishedBuilds() {
+        return finishedBuilds.get();
+    }
+
+    int failedCalls() {
+        return Math.max(0, calls.get() - goodCalls);
     }
 
     private void call() {
-        if (calls++ >= goodCalls) {
+        if (calls.getAndIncrement() >= goodCalls) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST, "told to fail: goodCalls=" + goodCalls);
         }
@@ -54,18 +67,33 @@ final class FailingEngines implements JoinEngineFactory {
     @Override
     public JoinEngine create(JoinSpec spec) {
         call();
-        return new Engine(new ReferenceJoinEngineFactory().create(spec));
+        return new Engine(new ReferenceJoinEngineFactory().create(spec), new ArrayList<>());
     }
 
-    private final class Engine implements JoinEngine {
+    private record Build(int dimension, Chunk chunk) {}
 
-        private record Build(int dimension, Chunk chunk) {}
+    private final class Engine implements ForkableJoinEngine {
 
         private final JoinEngine inner;
-        private final List<Build> builds = new ArrayList<>();
+        private final List<Build> builds;
 
-        Engine(JoinEngine inner) {
+        Engine(JoinEngine inner, List<Build> builds) {
             this.inner = inner;
+            this.builds = builds;
+        }
+
+        @Override
+        public ForkableJoinEngine fork() {
+            inner.state().require(EngineState.JOINING);
+            call();
+            Engine fork = new Engine(new ReferenceJoinEngineFactory().create(spec()), builds);
+            fork.build();
+            return fork;
+        }
+
+        @Override
+        public Object tablePlace() {
+            return FailingEngines.this;
         }
 
         @Override
@@ -91,6 +119,11 @@ final class FailingEngines implements JoinEngineFactory {
             inner.state().require(EngineState.LOADING);
             call();
             Collections.reverse(builds);
+            build();
+            finishedBuilds.incrementAndGet();
+        }
+
+        private void build() {
             builds.forEach(build -> inner.submitBuild(build.dimension, build.chunk));
             inner.finishBuild();
         }

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
-import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.NeedsGpu;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -38,6 +41,10 @@ class SharedTablesEngineTest {
     }
 
     private JoinEngine loaded(List<Chunk> chunks) {
+        return loaded(factory, chunks);
+    }
+
+    private static JoinEngine loaded(JoinEngineFactory factory, List<Chunk> chunks) {
         JoinEngine engine = factory.create(JoinScenario.spec());
         chunks.forEach(chunk -> engine.submitBuild(0, chunk));
         return engine;
@@ -47,8 +54,9 @@ class SharedTablesEngineTest {
         List<String> results = new ArrayList<>();
         for (Chunk chunk : scenario.factChunks()) {
             assertThat(engine.submitProbe(chunk, 0)).isTrue();
-            for (ResultBatch batch = engine.poll(); batch != null; batch = engine.poll()) {
-                for (int row = 0; row < batch.rowCount(); row++) {
+            while (engine.inFlight() > 0) {
+                ResultBatch batch = engine.poll();
+                for (int row = 0; batch != null && row < batch.rowCount(); row++) {
                     long number = batch.chunk().getLong(1, batch.probeRow(row));
                     results.add(number + "|" + batch.getLong(0, 0, row));
                 }
@@ -80,6 +88,48 @@ class SharedTablesEngineTest {
         }
     }
 
+    @NeedsGpu
+    @Test
+    void shouldHoldReplicatedTablesOnceOnADevice() {
+        JoinScenario scenario = JoinScenario.random(17, false);
+        for (int key = 1_000; key < 100_000; key++) {
+            scenario.buildRow(key, key);
+        }
+        GpuOptions defaults = GpuOptions.defaults();
+        // Buffers for facts and results are small beside the tables.
+        GpuOptions few =
+                new GpuOptions(
+                        0,
+                        4,
+                        1024,
+                        defaults.memory(),
+                        defaults.stallTimeoutNs(),
+                        defaults.gridMode());
+        JoinEngineFactory device = SharedTablesEngine.factory(new GpuJoinEngineFactory(few), scope);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine first = loaded(device, chunks);
+                JoinEngine second = loaded(device, reversed(chunks))) {
+            first.finishBuild();
+            long afterFirst = deviceBytes(first);
+            second.finishBuild();
+            assertThat(deviceBytes(second) - afterFirst)
+                    .isLessThan(second.stats().tableBytes() / 2);
+            assertThat(join(first, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+            first.close();
+            assertThat(join(second, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    private static JoinEngine inner(JoinEngine engine) {
+        return ((SharedTablesEngine) engine).current();
+    }
+
+    private static long deviceBytes(JoinEngine engine) {
+        return ((GpuJoinEngine) inner(engine)).memoryUse().deviceBytes();
+    }
+
     @Test
     void shouldBuildItsOwnTablesOfPartitionedRows() {
         JoinScenario scenario = JoinScenario.random(16, true);
@@ -108,34 +158,19 @@ class SharedTablesEngineTest {
     }
 
     @Test
-    void shouldNotShareTablesOfAnotherEngine() {
+    void shouldNotShareTablesOfAnotherDevice() {
         JoinScenario scenario = JoinScenario.random(15, false);
         List<Chunk> chunks = scenario.buildChunks();
-        JoinEngineFactory other =
-                SharedTablesEngine.factory(
-                        new JoinEngineFactory() {
-                            private static final long serialVersionUID = 1L;
-
-                            @Override
-                            public String engineName() {
-                                return "other";
-                            }
-
-                            @Override
-                            public JoinEngine create(JoinSpec spec) {
-                                return new CpuJoinEngineFactory().create(spec);
-                            }
-                        },
-                        scope);
-        try (JoinEngine first = loaded(chunks);
-                JoinEngine second = other.create(JoinScenario.spec())) {
-            first.finishBuild();
-            chunks.forEach(chunk -> second.submitBuild(0, chunk));
-            long before = Region.openBytes();
-            second.finishBuild();
-            assertThat(Region.openBytes() - before)
-                    .as("tables of its own")
-                    .isGreaterThanOrEqualTo(second.stats().tableBytes());
+        JoinEngineFactory device =
+                SharedTablesEngine.factory(new FailingEngines(Integer.MAX_VALUE), scope);
+        try (JoinEngine onDevice = loaded(device, chunks);
+                JoinEngine onCpu = loaded(chunks)) {
+            onDevice.finishBuild();
+            onCpu.finishBuild();
+            assertThat(inner(onDevice)).isNotInstanceOf(CpuJoinEngine.class);
+            assertThat(inner(onCpu)).isInstanceOf(CpuJoinEngine.class);
+            assertThat(join(onCpu, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
         }
     }
 
@@ -164,7 +199,7 @@ class SharedTablesEngineTest {
 
     @Test
     void shouldLetTheNextSubtaskBuildWhereTheFirstOneFails() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, "cpu", 1, 1, 1);
+        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
         CountDownLatch building = new CountDownLatch(1);
         CountDownLatch fail = new CountDownLatch(1);
         ExecutorService threads = Executors.newFixedThreadPool(2);
@@ -195,7 +230,7 @@ class SharedTablesEngineTest {
 
     @Test
     void shouldGiveUpWaitingWhenTheTaskIsCancelled() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, "cpu", 1, 1, 1);
+        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
         CountDownLatch building = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
         ExecutorService threads = Executors.newSingleThreadExecutor();

@@ -11,4 +11,10 @@ public interface ForkableJoinEngine extends JoinEngine {
      * @throws IllegalStateException unless JOINING
      */
     ForkableJoinEngine fork();
+
+    /**
+     * Where tables stand. Engines with equal places can probe each other's tables; those of another
+     * kind or device have another place. To be held no longer than the engine is open.
+     */
+    Object tablePlace();
 }

@@ -108,7 +108,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     /**
      * {@inheritDoc}
      *
-     * @throws GpuUnavailableException where its buffers do not fit
+     * @throws GpuUnavailableException where its buffers do not fit, or the device is lost
      */
     @Override
     public GpuJoinEngine fork() {
@@ -125,6 +125,12 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
             fork.close();
             throw e;
         }
+    }
+
+    /** The device, as this process drives it. */
+    @Override
+    public Object tablePlace() {
+        return lease;
     }
 
     @Override
