@@ -95,16 +95,8 @@ class SharedTablesEngineTest {
         for (int key = 1_000; key < 100_000; key++) {
             scenario.buildRow(key, key);
         }
-        GpuOptions defaults = GpuOptions.defaults();
         // Buffers for facts and results are small beside the tables.
-        GpuOptions few =
-                new GpuOptions(
-                        0,
-                        4,
-                        1024,
-                        defaults.memory(),
-                        defaults.stallTimeoutNs(),
-                        defaults.gridMode());
+        GpuOptions few = GpuOptions.defaults().withSlots(4, 1024);
         JoinEngineFactory device = SharedTablesEngine.factory(new GpuJoinEngineFactory(few), scope);
         List<Chunk> chunks = scenario.buildChunks();
         try (JoinEngine first = loaded(device, chunks);
