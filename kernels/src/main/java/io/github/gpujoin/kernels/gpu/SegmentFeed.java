@@ -52,7 +52,6 @@ public final class SegmentFeed implements AutoCloseable {
     private final int segmentBytes;
     private final long epoch;
     private final long[] tickets;
-    private final boolean[] released;
     private final int[] resultBuffers;
     private final long[] resultsSoFar;
     private final long[] resultsBefore;
@@ -82,7 +81,6 @@ public final class SegmentFeed implements AutoCloseable {
         this.segmentBytes = join.facts().lengthBytes(rowsPerSegment);
         this.epoch = lease.nextEpoch();
         this.tickets = new long[chunks.size()];
-        this.released = new boolean[chunks.size()];
         this.resultBuffers = new int[chunks.size()];
         this.resultsSoFar = new long[chunks.size()];
         this.resultsBefore = new long[chunks.size()];
@@ -167,13 +165,10 @@ public final class SegmentFeed implements AutoCloseable {
     private void post(int slot, boolean resume) {
         long ticket = tryPost(slot, resume);
         while (ticket < 0) {
-            // the ring is as long as its oldest entry is new: what was served long ago makes room
-            releaseServed();
             lease.requireRunning();
             ticket = tryPost(slot, resume);
         }
         tickets[slot] = ticket;
-        released[slot] = false;
     }
 
     private long tryPost(int slot, boolean resume) {
@@ -189,23 +184,8 @@ public final class SegmentFeed implements AutoCloseable {
                                 slot,
                                 0,
                                 segmentBytes,
-                                chunks.get(slot).partition()));
-    }
-
-    private void releaseServed() {
-        for (long segment = taken; segment < posted; segment++) {
-            int slot = (int) (segment % chunks.size());
-            if (OrderedMemory.getLongAcquire(sequenceAddress(slot)) == tickets[slot] + 1) {
-                release(slot);
-            }
-        }
-    }
-
-    private void release(int slot) {
-        if (!released[slot]) {
-            lease.ring().release(tickets[slot], slots.busyNs(slot, resultBuffers[slot]));
-            released[slot] = true;
-        }
+                                chunks.get(slot).partition(),
+                                slots.completionAddress(slot, buffer)));
     }
 
     private long sequenceAddress(int slot) {
@@ -240,7 +220,7 @@ public final class SegmentFeed implements AutoCloseable {
     private int takeStep(int slot, Consumer<ResultBatch> results) {
         long completion = slots.completionAddress(slot, resultBuffers[slot]);
         await(sequenceAddress(slot), tickets[slot] + 1);
-        release(slot);
+        lease.ring().release(tickets[slot]);
         int status = Memory.getInt(completion + StepDescriptor.COMPLETION_STATUS_OFFSET);
         if (status != StepDescriptor.STATUS_OK) {
             throw new GpuUnavailableException(

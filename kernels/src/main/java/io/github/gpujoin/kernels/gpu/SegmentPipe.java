@@ -140,7 +140,8 @@ final class SegmentPipe {
                                         segment.sequence,
                                         segment.firstRow,
                                         facts.lengthBytes(segment.rowCount),
-                                        segment.chunk.partition()));
+                                        segment.chunk.partition(),
+                                        slots.completionAddress(segment.slot, segment.buffer)));
     }
 
     /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
@@ -213,7 +214,7 @@ final class SegmentPipe {
     }
 
     private void release(Segment segment) {
-        lease.ring().release(segment.ticket, slots.busyNs(segment.slot, segment.buffer));
+        lease.ring().release(segment.ticket);
     }
 
     private void requireOk(int status, Segment segment) {

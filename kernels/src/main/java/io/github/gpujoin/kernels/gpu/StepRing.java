@@ -1,5 +1,7 @@
 package io.github.gpujoin.kernels.gpu;
 
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BUSY_NS_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_PUBLISHED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BASE_ROW_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BYTES;
@@ -21,8 +23,9 @@ import java.util.List;
  * The host's end of the step ring: what all engines of a device ask of its kernel, in order.
  *
  * <p>Tickets number the steps from 0; ticket t stands in entry t mod {@link #ENTRIES}. An entry is
- * free again when its step's completion was seen, so that no entry is overwritten that a block may
- * still read. Thread-safe.
+ * free again when its step is complete, so that no entry is overwritten that a block may still
+ * read. Whoever needs the entry looks at the completion itself: an engine that does not poll, as
+ * behind a slow sink, must not stop the others. Thread-safe.
  */
 final class StepRing {
 
@@ -31,11 +34,13 @@ final class StepRing {
     /** The entries, then the lane of each one's step, a byte each. */
     static final long LENGTH_BYTES = (long) ENTRIES * (STEP_BYTES + Byte.BYTES);
 
-    private static final byte FREE = -1;
+    private static final long FREE = -1;
 
     private final long control;
     private final long address;
     private final GridAllotment allotment;
+    private final long[] ticketOfEntry = new long[ENTRIES];
+    private final long[] completionOfEntry = new long[ENTRIES];
     private final byte[] laneOfEntry = new byte[ENTRIES];
     private final long[] laneSteps;
     private final long[] laneBusyNs;
@@ -48,6 +53,7 @@ final class StepRing {
      * @param baseRow what results add to a row of the segment
      * @param lengthBytes of the segment
      * @param partition of the segment's rows
+     * @param completion address of the step's completion; valid until the step is released
      */
     record Step(
             int plan,
@@ -58,7 +64,8 @@ final class StepRing {
             long segmentSequence,
             int baseRow,
             int lengthBytes,
-            int partition) {}
+            int partition,
+            long completion) {}
 
     /**
      * @param control address of the Control words
@@ -70,7 +77,7 @@ final class StepRing {
         this.allotment = allotment;
         this.laneSteps = new long[allotment.lanes()];
         this.laneBusyNs = new long[allotment.lanes()];
-        Arrays.fill(laneOfEntry, FREE);
+        Arrays.fill(ticketOfEntry, FREE);
     }
 
     /**
@@ -80,10 +87,13 @@ final class StepRing {
      */
     synchronized long post(Step step) {
         int index = (int) (nextTicket % ENTRIES);
-        if (laneOfEntry[index] != FREE) {
+        if (ticketOfEntry[index] != FREE && !isComplete(index)) {
             return -1;
         }
+        free(index);
         int lane = allotment.laneOf(step.partition, step.segmentSequence);
+        ticketOfEntry[index] = nextTicket;
+        completionOfEntry[index] = step.completion;
         laneOfEntry[index] = (byte) lane;
         long entry = address + (long) index * STEP_BYTES;
         Memory.putLong(entry + STEP_SEQUENCE_OFFSET, nextTicket + 1);
@@ -102,17 +112,28 @@ final class StepRing {
         return nextTicket++;
     }
 
-    /**
-     * Frees the entry of a step whose completion was seen.
-     *
-     * @param busyNs what the completion says
-     */
-    synchronized void release(long ticket, long busyNs) {
+    private boolean isComplete(int index) {
+        // acquire: what else the completion says is read after its sequence was seen
+        return OrderedMemory.getLongAcquire(completionOfEntry[index] + COMPLETION_SEQUENCE_OFFSET)
+                == ticketOfEntry[index] + 1;
+    }
+
+    /** Lets go of a step whose completion was seen, before its completion is used again. */
+    synchronized void release(long ticket) {
         int index = (int) (ticket % ENTRIES);
-        int lane = laneOfEntry[index];
-        laneOfEntry[index] = FREE;
-        laneSteps[lane]++;
-        laneBusyNs[lane] += busyNs;
+        if (ticketOfEntry[index] == ticket) {
+            free(index);
+        }
+    }
+
+    private void free(int index) {
+        if (ticketOfEntry[index] != FREE) {
+            int lane = laneOfEntry[index];
+            laneSteps[lane]++;
+            laneBusyNs[lane] +=
+                    Memory.getLong(completionOfEntry[index] + COMPLETION_BUSY_NS_OFFSET);
+            ticketOfEntry[index] = FREE;
+        }
     }
 
     /** What each lane has taken of the kernel so far. */
