@@ -92,6 +92,11 @@ public final class Memory {
         UNSAFE.putOrderedLong(base, offset, value);
     }
 
+    /** As {@link #putLongRelease}. */
+    public static void putIntRelease(Object base, long offset, int value) {
+        UNSAFE.putOrderedInt(base, offset, value);
+    }
+
     /**
      * Acquire load of an aligned word, in one piece: what this thread reads after is at least as
      * new as what its writer had written before the value.

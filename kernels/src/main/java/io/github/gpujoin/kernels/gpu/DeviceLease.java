@@ -169,7 +169,7 @@ final class DeviceLease {
 
     /** Counts up while the kernel waits for work. */
     long heartbeat() {
-        return OrderedMemory.getLongAcquire(control + CONTROL_HEARTBEAT_OFFSET);
+        return Memory.getLongAcquire(null, control + CONTROL_HEARTBEAT_OFFSET);
     }
 
     /** As {@link #heartbeat}, for any thread at any time; 0 where the device is closed. */
@@ -263,7 +263,7 @@ final class DeviceLease {
     private void stop(long timeoutNs) {
         requireNotLost();
         if (running) {
-            OrderedMemory.putIntRelease(control + CONTROL_STOP_OFFSET, launches);
+            Memory.putIntRelease(null, control + CONTROL_STOP_OFFSET, launches);
             awaitIdle(timeoutNs);
             running = false;
         }

@@ -153,6 +153,6 @@ final class GridAllotment {
             Memory.putLong(control + StepDescriptor.CONTROL_LANE_OF_OFFSET + first, word);
         }
         // release: a block that sees the version reads an allotment at least as new
-        OrderedMemory.putLongRelease(control + StepDescriptor.CONTROL_ALLOTMENT_OFFSET, ++version);
+        Memory.putLongRelease(null, control + StepDescriptor.CONTROL_ALLOTMENT_OFFSET, ++version);
     }
 }

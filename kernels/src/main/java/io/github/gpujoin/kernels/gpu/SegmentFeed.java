@@ -242,7 +242,7 @@ public final class SegmentFeed implements AutoCloseable {
     private void await(long sequenceAddress, long sequence) {
         long startNs = System.nanoTime();
         // acquire: the completion and the results are read after the sequence was seen
-        for (int spin = 1; OrderedMemory.getLongAcquire(sequenceAddress) != sequence; spin++) {
+        for (int spin = 1; Memory.getLongAcquire(null, sequenceAddress) != sequence; spin++) {
             Thread.onSpinWait();
             if (spin % SPINS_PER_CHECK == 0) {
                 lease.requireRunning();

@@ -182,7 +182,7 @@ final class SegmentPipe {
         long completion = slots.completionAddress(segment.slot, segment.buffer);
         // acquire: the completion and the results are read after the sequence was seen
         return segment.ticket != NOT_POSTED
-                && OrderedMemory.getLongAcquire(completion + COMPLETION_SEQUENCE_OFFSET)
+                && Memory.getLongAcquire(null, completion + COMPLETION_SEQUENCE_OFFSET)
                         == segment.ticket + 1;
     }
 

@@ -107,14 +107,14 @@ final class StepRing {
         Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, step.lengthBytes);
         Memory.putByte(null, address + (long) ENTRIES * STEP_BYTES + index, (byte) lane);
         // release: the entry and the segment it speaks of are written before it is published
-        OrderedMemory.putLongRelease(control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);
+        Memory.putLongRelease(null, control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);
         allotment.count(lane, step.lengthBytes);
         return nextTicket++;
     }
 
     private boolean isComplete(int index) {
         // acquire: what else the completion says is read after its sequence was seen
-        return OrderedMemory.getLongAcquire(completionOfEntry[index] + COMPLETION_SEQUENCE_OFFSET)
+        return Memory.getLongAcquire(null, completionOfEntry[index] + COMPLETION_SEQUENCE_OFFSET)
                 == ticketOfEntry[index] + 1;
     }
 

@@ -60,8 +60,8 @@ class StepRingTest {
     /** What the kernel writes at the end of a step. */
     private void complete(int slot, long ticket) {
         Memory.putLong(completion(slot) + StepDescriptor.COMPLETION_BUSY_NS_OFFSET, BUSY_NS);
-        OrderedMemory.putLongRelease(
-                completion(slot) + StepDescriptor.COMPLETION_SEQUENCE_OFFSET, ticket + 1);
+        Memory.putLongRelease(
+                null, completion(slot) + StepDescriptor.COMPLETION_SEQUENCE_OFFSET, ticket + 1);
     }
 
     @Test
