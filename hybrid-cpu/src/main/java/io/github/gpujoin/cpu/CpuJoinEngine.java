@@ -8,10 +8,10 @@ import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.PagedMemory;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,7 +30,7 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     private final JoinSpec spec;
     private final List<BuildStaging> staging = new ArrayList<>();
     private final List<CpuJoinTable> tables = new ArrayList<>();
-    private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private final ProbeQueue<Probe> queue;
     private final PagedMemory scratch = new PagedMemory();
     private ProbePipeline pipeline;
 
@@ -40,25 +40,19 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     private EngineState state = EngineState.LOADING;
     private long buildRows;
     private long buildBytes;
-    private long probeRows;
-    private long resultRows;
 
-    /** A chunk in flight and how far it is joined. */
-    private static final class Probe {
-        final Chunk chunk;
-        final int firstRow;
+    /** A chunk in flight, and whether joining it has begun. */
+    private static final class Probe extends ProbeQueue.Probe {
         boolean opened;
-        int completedRows;
 
         Probe(PendingProbe pending) {
-            this.chunk = pending.chunk();
-            this.firstRow = pending.firstRow();
-            this.completedRows = firstRow;
+            super(pending);
         }
     }
 
     public CpuJoinEngine(JoinSpec spec) {
         this.spec = spec;
+        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Probe::new);
         for (DimensionSpec dimension : spec.dimensions()) {
             staging.add(new BuildStaging(new RowLayout(dimension)));
         }
@@ -135,20 +129,18 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
-        EngineChecks.probe(spec, chunk);
-        PendingProbe pending = new PendingProbe(chunk, firstRow);
-        return queue.size() < MAX_IN_FLIGHT && queue.add(new Probe(pending));
+        return queue.submit(chunk, firstRow);
     }
 
     @Override
     public ResultBatch poll() {
         state.require(EngineState.JOINING);
-        Probe head = queue.peek();
+        Probe head = queue.head();
         if (head == null || awaitsTake()) {
             return null;
         }
         if (!head.opened) {
-            pipeline.open(head.chunk, head.firstRow);
+            pipeline.open(head.chunk(), head.firstRow());
             head.opened = true;
         }
         ResultBatch batch = pipeline.next();
@@ -156,12 +148,7 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
             groups.add(batch);
             batch.set(batch.chunk(), 0, batch.completedRows());
         }
-        head.completedRows = batch.completedRows();
-        resultRows += batch.rowCount();
-        if (batch.isLast()) {
-            queue.remove();
-            probeRows += head.chunk.rowCount() - head.firstRow;
-        }
+        queue.delivered(batch);
         return batch;
     }
 
@@ -175,7 +162,7 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
         state.require(EngineState.JOINING);
         EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
         GroupRows taken = groups.take();
-        resultRows += taken.rowCount();
+        queue.delivered(taken);
         return taken;
     }
 
@@ -186,15 +173,13 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public List<PendingProbe> snapshot() {
-        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+        return queue.snapshot();
     }
 
     @Override
     public void restore(List<PendingProbe> pending) {
         state.require(EngineState.JOINING);
-        EngineChecks.nothingInFlight(queue.size());
-        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
-        pending.forEach(probe -> queue.add(new Probe(probe)));
+        queue.restore(pending);
     }
 
     @Override
@@ -202,7 +187,8 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
         long tableBytes =
                 tables.stream().mapToLong(CpuJoinTable::lengthBytes).sum()
                         + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
-        return new EngineStats(buildRows, buildBytes, tableBytes, probeRows, resultRows);
+        return new EngineStats(
+                buildRows, buildBytes, tableBytes, queue.probeRows(), queue.resultRows());
     }
 
     @Override

@@ -9,12 +9,12 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -35,7 +35,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
 
     private final JoinSpec spec;
     private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
-    private final ArrayDeque<Progress> queue = new ArrayDeque<>();
+    private final ProbeQueue<Progress> queue;
     // by identity: a build row is one object, and its hash would run over the whole chunk
     private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
@@ -44,11 +44,10 @@ public final class ReferenceJoinEngine implements JoinEngine {
     private EngineState state = EngineState.LOADING;
     private long buildRows;
     private long buildBytes;
-    private long probeRows;
-    private long resultRows;
 
     public ReferenceJoinEngine(JoinSpec spec) {
         this.spec = spec;
+        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Progress::new);
         spec.dimensions().forEach(dimension -> tables.add(new HashMap<>()));
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.memory = Region.allocate(layout.lengthBytes());
@@ -87,29 +86,19 @@ public final class ReferenceJoinEngine implements JoinEngine {
     @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
-        EngineChecks.probe(spec, chunk);
-        if (queue.size() >= MAX_IN_FLIGHT) {
-            return false;
-        }
-        queue.add(new Progress(new PendingProbe(chunk, firstRow)));
-        return true;
+        return queue.submit(chunk, firstRow);
     }
 
     @Override
     public ResultBatch poll() {
         state.require(EngineState.JOINING);
-        Progress head = queue.peek();
+        Progress head = queue.head();
         if (head == null || awaitsTake()) {
             return null;
         }
         int rows = groups == null ? join(head) : aggregate(head);
-        batch.set(head.chunk, rows, head.hasMore() ? head.nextRow : head.chunk.rowCount());
-        head.completedRows = batch.completedRows();
-        resultRows += rows;
-        if (batch.isLast()) {
-            queue.remove();
-            probeRows += head.chunk.rowCount() - head.firstRow;
-        }
+        batch.set(head.chunk(), rows, head.hasMore() ? head.nextRow : head.chunk().rowCount());
+        queue.delivered(batch);
         return batch;
     }
 
@@ -124,7 +113,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
     private int aggregate(Progress head) {
         for (int i = 0; i < BATCH_ROWS && head.hasMore() && !awaitsTake(); i++) {
             int probeRow = head.nextRow;
-            groups.add(new JoinedRow(head.chunk, probeRow), head.next());
+            groups.add(new JoinedRow(head.chunk(), probeRow), head.next());
         }
         return 0;
     }
@@ -139,7 +128,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
         state.require(EngineState.JOINING);
         EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
         GroupRows taken = groups.take();
-        resultRows += taken.rowCount();
+        queue.delivered(taken);
         return taken;
     }
 
@@ -181,20 +170,19 @@ public final class ReferenceJoinEngine implements JoinEngine {
 
     @Override
     public List<PendingProbe> snapshot() {
-        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+        return queue.snapshot();
     }
 
     @Override
     public void restore(List<PendingProbe> pending) {
         state.require(EngineState.JOINING);
-        EngineChecks.nothingInFlight(queue.size());
-        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
-        pending.forEach(probe -> queue.add(new Progress(probe)));
+        queue.restore(pending);
     }
 
     @Override
     public EngineStats stats() {
-        return new EngineStats(buildRows, buildBytes, buildBytes, probeRows, resultRows);
+        return new EngineStats(
+                buildRows, buildBytes, buildBytes, queue.probeRows(), queue.resultRows());
     }
 
     @Override
@@ -210,24 +198,19 @@ public final class ReferenceJoinEngine implements JoinEngine {
     }
 
     /** Walks the cross product of the matches of each probe row, the last dimension fastest. */
-    private final class Progress {
-        private final Chunk chunk;
-        private final int firstRow;
-        private int completedRows;
+    private final class Progress extends ProbeQueue.Probe {
         private int nextRow;
         private List<List<JoinedRow>> choices;
         private int[] choice;
 
         Progress(PendingProbe pending) {
-            this.chunk = pending.chunk();
-            this.firstRow = pending.firstRow();
-            this.completedRows = firstRow;
-            this.nextRow = firstRow;
+            super(pending);
+            this.nextRow = firstRow();
             findChoices();
         }
 
         boolean hasMore() {
-            return nextRow < chunk.rowCount();
+            return nextRow < chunk().rowCount();
         }
 
         List<JoinedRow> next() {
@@ -248,7 +231,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
 
         private boolean passesFilters() {
             return spec.filters().stream()
-                    .allMatch(f -> f.values().contains(chunk.getLong(f.column(), nextRow)));
+                    .allMatch(f -> f.values().contains(chunk().getLong(f.column(), nextRow)));
         }
 
         private void findChoices() {
@@ -262,7 +245,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
                     List<JoinedRow> matches =
                             tables.get(d)
                                     .getOrDefault(
-                                            chunk.getLong(side.factKeyColumn(), nextRow),
+                                            chunk().getLong(side.factKeyColumn(), nextRow),
                                             List.of());
                     boolean once = side.kind() == JoinKind.SEMI && !matches.isEmpty();
                     choices.add(once ? matches.subList(0, 1) : matches);

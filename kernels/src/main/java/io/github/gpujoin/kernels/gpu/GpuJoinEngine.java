@@ -7,12 +7,12 @@ import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
-import java.util.ArrayDeque;
 import java.util.List;
 
 /**
@@ -38,7 +38,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     private final FactSegments facts;
     private final GpuTables tables;
     private boolean holdsTables = true;
-    private final ArrayDeque<Probe> queue = new ArrayDeque<>();
+    private final ProbeQueue<Probe> queue;
     private final SegmentSizer sizer;
     private SegmentPipe pipe;
 
@@ -50,25 +50,18 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     private EngineState state = EngineState.LOADING;
     private long buildRows;
     private long buildBytes;
-    private long probeRows;
-    private long resultRows;
 
-    /** A chunk in flight: how far it is cut into segments, and how far its results were polled. */
-    private static final class Probe {
-        final Chunk chunk;
-        final int firstRow;
+    /** A chunk in flight, and how far it is cut into segments. */
+    private static final class Probe extends ProbeQueue.Probe {
         int nextRow;
-        int completedRows;
 
         Probe(PendingProbe pending) {
-            this.chunk = pending.chunk();
-            this.firstRow = pending.firstRow();
-            this.nextRow = firstRow;
-            this.completedRows = firstRow;
+            super(pending);
+            this.nextRow = firstRow();
         }
 
         boolean isCut() {
-            return nextRow == chunk.rowCount();
+            return nextRow == chunk().rowCount();
         }
     }
 
@@ -91,6 +84,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
      */
     private GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease, GpuTables shared) {
         this.spec = spec;
+        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Probe::new);
         this.options = options;
         this.lease = lease;
         this.buffers = lease.memory().buffers(options.memory());
@@ -199,14 +193,11 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
-        EngineChecks.probe(spec, chunk);
-        PendingProbe pending = new PendingProbe(chunk, firstRow);
-        if (queue.size() >= MAX_IN_FLIGHT) {
-            return false;
+        boolean taken = queue.submit(chunk, firstRow);
+        if (taken) {
+            orFail(this::fillPipe);
         }
-        queue.add(new Probe(pending));
-        orFail(this::fillPipe);
-        return true;
+        return taken;
     }
 
     /** Cuts queued chunks into segments while there are slots. */
@@ -216,9 +207,9 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
                 if (!pipe.hasRoom()) {
                     return;
                 }
-                int left = probe.chunk.rowCount() - probe.nextRow;
+                int left = probe.chunk().rowCount() - probe.nextRow;
                 int rows = Math.min(sizer.rows(), left);
-                pipe.add(probe.chunk, probe.nextRow, rows);
+                pipe.add(probe.chunk(), probe.nextRow, rows);
                 probe.nextRow += rows;
             }
         }
@@ -241,23 +232,17 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
             return null;
         }
         fillPipe();
-        Probe head = queue.peek();
-        if (head != null && head.completedRows == head.chunk.rowCount()) {
-            emptyBatch.set(head.chunk, 0, head.completedRows);
+        Probe head = queue.head();
+        if (head != null && head.completedRows() == head.chunk().rowCount()) {
+            emptyBatch.set(head.chunk(), 0, head.completedRows());
             return emptyBatch;
         }
         return pipe.poll();
     }
 
     private void account(ResultBatch batch) {
-        Probe head = queue.element();
-        sizer.gave(batch.completedRows() - head.completedRows, batch.rowCount());
-        head.completedRows = batch.completedRows();
-        resultRows += batch.rowCount();
-        if (batch.isLast()) {
-            queue.remove();
-            probeRows += head.chunk.rowCount() - head.firstRow;
-        }
+        sizer.gave(batch.completedRows() - queue.head().completedRows(), batch.rowCount());
+        queue.delivered(batch);
     }
 
     @Override
@@ -276,7 +261,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
                     lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.take());
                     pipe.groupsTaken();
                 });
-        resultRows += taken[0].rowCount();
+        queue.delivered(taken[0]);
         return taken[0];
     }
 
@@ -287,15 +272,13 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public List<PendingProbe> snapshot() {
-        return queue.stream().map(p -> new PendingProbe(p.chunk, p.completedRows)).toList();
+        return queue.snapshot();
     }
 
     @Override
     public void restore(List<PendingProbe> pending) {
         state.require(EngineState.JOINING);
-        EngineChecks.nothingInFlight(queue.size());
-        pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
-        pending.forEach(probe -> queue.add(new Probe(probe)));
+        queue.restore(pending);
         orFail(this::fillPipe);
     }
 
@@ -338,7 +321,8 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public EngineStats stats() {
-        return new EngineStats(buildRows, buildBytes, tables.lengthBytes(), probeRows, resultRows);
+        return new EngineStats(
+                buildRows, buildBytes, tables.lengthBytes(), queue.probeRows(), queue.resultRows());
     }
 
     @Override
