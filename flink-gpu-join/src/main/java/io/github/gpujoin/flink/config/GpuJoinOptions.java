@@ -5,7 +5,6 @@ import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
-import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 
@@ -42,15 +41,14 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .defaultValue(MemorySize.ofMebiBytes(1).divide(8))
                     .withDescription(
-                            "Payload at which a chunk is sealed and sent, 1 byte to 16 MiB."
-                                    + " Small chunks answer sooner, large ones cost less a row.");
+                            "Payload at which a chunk is sealed and sent. Small chunks answer"
+                                    + " sooner, large ones cost less a row.");
 
     public static final ConfigOption<Duration> FLUSH_INTERVAL =
             ConfigOptions.key("gpu-join.flush-interval")
                     .durationType()
                     .defaultValue(Duration.ofMillis(100))
-                    .withDescription(
-                            "Time after which a chunk is sent though it is not full, at least 1 ms.");
+                    .withDescription("Time after which a chunk is sent though it is not full.");
 
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
             ConfigOptions.key("gpu-join.replicate-max-bytes")
@@ -73,16 +71,16 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Device memory that all joins of a TaskManager may take together, from 0"
-                                    + " bytes; nine tenths of what is free at first unless set.");
+                            "Device memory that all joins of a TaskManager may take together; nine"
+                                    + " tenths of what is free at first unless set.");
 
     public static final ConfigOption<MemorySize> GPU_PINNED_MEMORY =
             ConfigOptions.key("gpu-join.gpu.pinned-memory")
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Page-locked host memory that all joins of a TaskManager may take together,"
-                                    + " from 0 bytes; a quarter of the machine's memory unless set.");
+                            "Page-locked host memory that all joins of a TaskManager may take together;"
+                                    + " a quarter of the machine's memory unless set.");
 
     public static final ConfigOption<Duration> GPU_STALL_TIMEOUT =
             ConfigOptions.key("gpu-join.gpu.stall-timeout")
@@ -90,7 +88,7 @@ public final class GpuJoinOptions {
                     .defaultValue(Duration.ofNanos(GpuOptions.defaults().stallTimeoutNs()))
                     .withDescription(
                             "Time without progress after which a GPU is given up and the CPU takes"
-                                    + " over, at least 1 ms.");
+                                    + " over.");
 
     public static final ConfigOption<Duration> GROUP_INTERVAL =
             ConfigOptions.key("gpu-join.group-interval")
@@ -101,63 +99,57 @@ public final class GpuJoinOptions {
                                     + " watermarks, which wait for it; 0 to emit before each."
                                     + " Sums leave before every barrier in any case.");
 
-    private static final long MAX_CHUNK_BYTES = 16L << 20;
+    private static final OptionBounds BOUNDS =
+            new OptionBounds()
+                    .range(CHUNK_BYTES, new MemorySize(1), MemorySize.ofMebiBytes(16))
+                    .atLeast(FLUSH_INTERVAL, Duration.ofMillis(1))
+                    .atLeast(REPLICATE_MAX_BYTES, MemorySize.ZERO)
+                    .atLeast(GPU_DEVICE, 0)
+                    .atLeast(GPU_DEVICE_MEMORY, MemorySize.ZERO)
+                    .atLeast(GPU_PINNED_MEMORY, MemorySize.ZERO)
+                    .atLeast(GPU_STALL_TIMEOUT, Duration.ofMillis(1))
+                    .atLeast(GROUP_INTERVAL, Duration.ZERO);
 
     private GpuJoinOptions() {}
 
+    /** The values that each option takes. */
+    static OptionBounds bounds() {
+        return BOUNDS;
+    }
+
     /** {@link #CHUNK_BYTES} within its bounds. */
     public static int chunkBytes(ReadableConfig config) {
-        long bytes = config.get(CHUNK_BYTES).getBytes();
-        if (bytes < 1 || bytes > MAX_CHUNK_BYTES) {
-            throw new IllegalConfigurationException(
-                    "a chunk has 1 byte to 16 MiB: %s=%s bytes", CHUNK_BYTES.key(), bytes);
-        }
-        return (int) bytes;
+        return (int) BOUNDS.read(config, CHUNK_BYTES).getBytes();
+    }
+
+    /** {@link #REPLICATE_MAX_BYTES}. */
+    public static long replicateMaxBytes(ReadableConfig config) {
+        return BOUNDS.read(config, REPLICATE_MAX_BYTES).getBytes();
     }
 
     /** {@link #GROUP_INTERVAL} within its bounds, in milliseconds. */
     public static long groupIntervalMs(ReadableConfig config) {
-        long ms = config.get(GROUP_INTERVAL).toMillis();
-        if (ms < 0) {
-            throw new IllegalConfigurationException(
-                    "an interval is not negative: %s=%s ms", GROUP_INTERVAL.key(), ms);
-        }
-        return ms;
+        return BOUNDS.read(config, GROUP_INTERVAL).toMillis();
     }
 
     /** {@link #FLUSH_INTERVAL} within its bounds, in milliseconds. */
     public static long flushIntervalMs(ReadableConfig config) {
-        long ms = config.get(FLUSH_INTERVAL).toMillis();
-        if (ms < 1) {
-            throw new IllegalConfigurationException(
-                    "a chunk waits at least 1 ms: %s=%s ms", FLUSH_INTERVAL.key(), ms);
-        }
-        return ms;
+        return BOUNDS.read(config, FLUSH_INTERVAL).toMillis();
     }
 
     /** Everything under {@code gpu-join.gpu}, within its bounds. */
     public static GpuOptions gpuOptions(ReadableConfig config) {
-        int device = config.get(GPU_DEVICE);
-        if (device < 0) {
-            throw new IllegalConfigurationException(
-                    "devices are counted from 0: %s=%s", GPU_DEVICE.key(), device);
-        }
-        Duration stallTimeout = config.get(GPU_STALL_TIMEOUT);
-        if (stallTimeout.toMillis() < 1) {
-            throw new IllegalConfigurationException(
-                    "a GPU has at least 1 ms to get on: %s=%s ms",
-                    GPU_STALL_TIMEOUT.key(), stallTimeout.toMillis());
-        }
         return GpuOptions.defaults()
-                .withDevice(device)
+                .withDevice(BOUNDS.read(config, GPU_DEVICE))
                 .withMemory(
                         new MemoryBudget(
                                 budget(config, GPU_DEVICE_MEMORY),
                                 budget(config, GPU_PINNED_MEMORY)))
-                .withStallTimeoutNs(stallTimeout.toNanos());
+                .withStallTimeoutNs(BOUNDS.read(config, GPU_STALL_TIMEOUT).toNanos());
     }
 
     private static long budget(ReadableConfig config, ConfigOption<MemorySize> option) {
-        return config.getOptional(option).map(MemorySize::getBytes).orElse(MemoryBudget.BY_MACHINE);
+        MemorySize set = BOUNDS.read(config, option);
+        return set == null ? MemoryBudget.BY_MACHINE : set.getBytes();
     }
 }

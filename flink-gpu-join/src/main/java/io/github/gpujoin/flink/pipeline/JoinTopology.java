@@ -78,7 +78,7 @@ final class JoinTopology {
     }
 
     long replicateMaxBytes() {
-        return env.getConfiguration().get(GpuJoinOptions.REPLICATE_MAX_BYTES).getBytes();
+        return GpuJoinOptions.replicateMaxBytes(env.getConfiguration());
     }
 
     /** Adds the operator that says when a dimension is complete, and sends its chunks on. */

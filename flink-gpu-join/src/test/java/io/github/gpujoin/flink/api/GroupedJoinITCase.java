@@ -221,7 +221,8 @@ class GroupedJoinITCase {
         Configuration negative = new Configuration();
         negative.set(GpuJoinOptions.GROUP_INTERVAL, Duration.ofMillis(-1));
         assertThatThrownBy(() -> GpuJoinOptions.groupIntervalMs(negative))
-                .hasMessage("an interval is not negative: gpu-join.group-interval=-1 ms");
+                .hasMessage(
+                        "gpu-join.group-interval must be at least 0 ms: gpu-join.group-interval=-1 ms");
         assertThatThrownBy(() -> join(environment("cpu"), false).groupBy("segment").toRows())
                 .hasMessageContaining("from 1 to 8 aggregates");
     }

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.GlobalConfiguration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,14 +46,38 @@ class GpuJoinOptionsTest {
         assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
     }
 
+    @Test
+    void shouldReadWhatConfigYamlSays(@TempDir Path directory) throws IOException {
+        Files.writeString(
+                directory.resolve("config.yaml"),
+                """
+                gpu-join:
+                  engine: reference
+                  chunk-bytes: 64 kb
+                  gpu.device: 2
+                """);
+        Configuration config = GlobalConfiguration.loadConfiguration(directory.toString());
+        assertThat(config.get(GpuJoinOptions.ENGINE)).isEqualTo(GpuJoinOptions.Engine.REFERENCE);
+        assertThat(GpuJoinOptions.chunkBytes(config)).isEqualTo(64 << 10);
+        assertThat(GpuJoinOptions.gpuOptions(config).device()).isEqualTo(2);
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "gpu-join.gpu.device, -1, gpu-join.gpu.device=-1",
+        "gpu-join.chunk-bytes, 17 mb, must be at least 1 bytes and at most 16 mb",
+        "gpu-join.flush-interval, 0 ms, must be at least 1 ms: gpu-join.flush-interval=0 ms",
+        "gpu-join.gpu.device, -1, must be at least 0: gpu-join.gpu.device=-1",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms"
     })
     void shouldRefuseWhatIsOutOfBounds(String key, String value, String message) {
+        Configuration config = config(key, value);
         assertThatExceptionOfType(IllegalConfigurationException.class)
-                .isThrownBy(() -> GpuJoinOptions.gpuOptions(config(key, value)))
+                .isThrownBy(
+                        () -> {
+                            GpuJoinOptions.chunkBytes(config);
+                            GpuJoinOptions.flushIntervalMs(config);
+                            GpuJoinOptions.gpuOptions(config);
+                        })
                 .withMessageContaining(message);
     }
 }

@@ -1,0 +1,102 @@
+package io.github.gpujoin.flink.config;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.description.HtmlFormatter;
+
+/** Writes docs/options.md from the options themselves. */
+final class OptionsPage {
+
+    private static final String HEAD =
+            """
+            # Options
+
+            Set them in Flink's `config.yaml`, as `-D key=value` of `flink run`, or in the job with
+            `StreamExecutionEnvironment.configure`. A memory size has a unit (`64 kb`, `1 mb`; a bare number is
+            bytes), and so has a duration (`100 ms`, `2 s`; a bare number is milliseconds). They are read when the
+            job is made; a value out of its bounds fails it there and then.
+
+            This page is made of the options in `GpuJoinOptions`:
+            `mvn -pl flink-gpu-join -am test -Dtest=OptionsPageTest -Dsurefire.failIfNoSpecifiedTests=false -Dgpu-join.update-docs=true`
+
+            | option | type | default | bounds | what it does |
+            |---|---|---|---|---|
+            """;
+
+    private OptionsPage() {}
+
+    static String markdown() {
+        return HEAD + options().stream().map(OptionsPage::row).collect(Collectors.joining());
+    }
+
+    /** All options, in the order of their declaration. */
+    static List<ConfigOption<?>> options() {
+        List<ConfigOption<?>> options = new ArrayList<>();
+        for (Field field : GpuJoinOptions.class.getFields()) {
+            if (Modifier.isStatic(field.getModifiers())
+                    && ConfigOption.class.isAssignableFrom(field.getType())) {
+                try {
+                    options.add((ConfigOption<?>) field.get(null));
+                } catch (IllegalAccessException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+        return options;
+    }
+
+    private static String row(ConfigOption<?> option) {
+        return "| `%s` | %s | %s | %s | %s |\n"
+                .formatted(
+                        option.key(),
+                        type(option),
+                        option.hasDefaultValue() ? "`" + text(option.defaultValue()) + "`" : "none",
+                        bounds(option),
+                        new HtmlFormatter().format(option.description()));
+    }
+
+    /** The type's name. ConfigOption keeps it to itself, and only the default would show it. */
+    static String type(ConfigOption<?> option) {
+        Class<?> type = valueClass(option);
+        if (type == MemorySize.class) {
+            return "memory size";
+        }
+        if (type == Duration.class) {
+            return "duration";
+        }
+        return type.isEnum() ? "name" : type.getSimpleName().toLowerCase(Locale.ROOT);
+    }
+
+    static String bounds(ConfigOption<?> option) {
+        Class<?> type = valueClass(option);
+        return type.isEnum()
+                ? Arrays.stream(type.getEnumConstants())
+                        .map(value -> "`" + text(value) + "`")
+                        .collect(Collectors.joining(", "))
+                : GpuJoinOptions.bounds().describe(option).orElse("any");
+    }
+
+    private static Class<?> valueClass(ConfigOption<?> option) {
+        try {
+            Field clazz = ConfigOption.class.getDeclaredField("clazz");
+            clazz.setAccessible(true);
+            return (Class<?>) clazz.get(option);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String text(Object value) {
+        return value instanceof Enum<?> name
+                ? name.name().toLowerCase(Locale.ROOT)
+                : OptionBounds.text(value);
+    }
+}
