@@ -101,6 +101,9 @@ public final class CsvJoin implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Configuration options = jobOptions.configuration();
+        if (kind.keepsUnmatched()) {
+            throw new UserError("--kind is inner or semi: kind=" + kind);
+        }
         CsvHeader buildHeader = CsvHeader.read(build, buildKey);
         CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
         checkOut();

@@ -3,13 +3,14 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Probe rows that found a match in every dimension so far, in columns of native memory, ascending
- * by probe row.
+ * Probe rows that every dimension so far has kept, in columns of native memory, ascending by probe
+ * row.
  *
  * <pre>
  *  int32 probeRow[capacityRows]
  *  for each dimension so far whose payload stands in results:
- *    int64 match[capacityRows]      address of the build row, or the row, as the lookup gave it
+ *    int64 match[capacityRows]      address of the build row, or the row, as the lookup gave it;
+ *                                   where there is no match, of a row of zeros
  * </pre>
  *
  * <p>The scan of a chunk is a batch too, of consecutive rows and without arrays.

@@ -15,6 +15,13 @@ final class ProbeLevel {
     private final CpuJoinTable table;
     private final KeyLookup lookup;
     private final FactColumn factKeys;
+
+    /** To be looked at before each lookup; null where no key is. */
+    private final NullKeys nullKeys;
+
+    /** The match of facts that have none, where they are kept; else 0. */
+    private final long zeroRow;
+
     private final boolean atMostOne;
     private final MatchBatch input;
     private final MatchBatch output;
@@ -37,11 +44,18 @@ final class ProbeLevel {
     private int foundCount;
     private long foundRow;
 
+    /**
+     * @param nullKeys null where no fact key is
+     * @param lookup gives what the dimension's kind of join keeps
+     * @param zeroRow what the lookup gives in place of a row of the table, 0 where nothing
+     */
     ProbeLevel(
             int dimension,
             FactColumn factKeys,
+            NullKeys nullKeys,
             CpuJoinTable table,
             KeyLookup lookup,
+            long zeroRow,
             MatchBatch input,
             MatchBatch output,
             PagedMemory memory) {
@@ -49,6 +63,8 @@ final class ProbeLevel {
         this.table = table;
         this.lookup = lookup;
         this.factKeys = factKeys;
+        this.nullKeys = nullKeys;
+        this.zeroRow = zeroRow;
         this.atMostOne = table.isUnique();
         this.input = input;
         this.output = output;
@@ -143,7 +159,7 @@ final class ProbeLevel {
                 Memory.putLong(target + 8L * written, foundRow);
             }
             written++;
-            foundRow = table.nextMatch(foundRow);
+            foundRow = foundRow == zeroRow ? 0 : table.nextMatch(foundRow);
             if (foundRow == 0 && ++foundIndex < foundCount) {
                 foundRow = Memory.getLong(foundRows + 8L * foundIndex);
             }
@@ -202,6 +218,9 @@ final class ProbeLevel {
             keys = factKeys.offset(chunk, input.probeRow(inputRow));
         } else {
             factKeys.copy(chunk, input.probeRow(inputRow), count, keys);
+        }
+        if (nullKeys != null) {
+            nullKeys.load(chunk, input, inputRow, count);
         }
     }
 }

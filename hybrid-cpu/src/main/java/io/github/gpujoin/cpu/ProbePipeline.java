@@ -1,6 +1,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
@@ -33,6 +34,9 @@ final class ProbePipeline {
     /** Of which dimensions matches are rows, and so the result's column. */
     private final boolean[] rowsFound;
 
+    /** The match of facts that have none, of dimensions that keep them; else 0. */
+    private final long[] zeroRows;
+
     private Chunk chunk;
     private int scanRow;
 
@@ -53,13 +57,16 @@ final class ProbePipeline {
                         ? new MatchBatch(BATCH_ROWS, memory.take(4L * BATCH_ROWS), new long[0])
                         : new MatchBatch(BATCH_ROWS);
         this.rowsFound = new boolean[dimensions];
+        this.zeroRows = new long[dimensions];
+        NullKeys nullKeys = spec.hasNullKeys() ? new NullKeys(spec, BATCH_ROWS, memory) : null;
         MatchBatch input = scan;
         for (int d = 0; d < dimensions; d++) {
             DimensionSpec side = spec.dimensions().get(d);
             boolean last = d == dimensions - 1;
             CpuJoinTable table = tables.get(d);
+            zeroRows[d] = side.kind().hasNullPayload() ? zeroRow(table.layout()) : 0;
             // rows that a later level may drop are not worth a cache miss yet
-            rowsFound[d] = last && table.hasRowLookup();
+            rowsFound[d] = last && table.hasRowLookup() && !side.kind().hasNullPayload();
             outputs[d] =
                     new MatchBatch(
                             BATCH_ROWS,
@@ -69,15 +76,37 @@ final class ProbePipeline {
                     new ProbeLevel(
                             d,
                             new FactColumn(spec, side.factKeyColumn()),
+                            nullKeys,
                             table,
-                            rowsFound[d]
-                                    ? table.rowLookup()
-                                    : table.addressLookup(BATCH_ROWS, memory),
+                            lookup(d, side.kind(), nullKeys),
+                            zeroRows[d],
                             input,
                             outputs[d],
                             memory);
             input = outputs[d];
         }
+    }
+
+    private long zeroRow(RowLayout layout) {
+        long bytes = Math.max(1, layout.rowBytes());
+        long row = memory.take(bytes);
+        Memory.fill(null, row, bytes, (byte) 0);
+        return row;
+    }
+
+    /** Finds what the dimension's kind of join keeps. */
+    private KeyLookup lookup(int d, JoinKind kind, NullKeys nullKeys) {
+        CpuJoinTable table = tables.get(d);
+        KeyLookup found =
+                rowsFound[d] ? table.rowLookup() : table.addressLookup(BATCH_ROWS, memory);
+        if (nullKeys != null) {
+            found = new NonNullLookup(found, nullKeys, d);
+        }
+        return switch (kind) {
+            case INNER, SEMI -> found;
+            case LEFT -> new LeftLookup(found, zeroRows[d], BATCH_ROWS, memory);
+            case ANTI -> new AntiLookup(found, BATCH_ROWS, memory);
+        };
     }
 
     private long[] matchArrays(int lastDimension) {
@@ -89,7 +118,7 @@ final class ProbePipeline {
                         layout.carriedOffset() == 0
                                 ? batch.carriedAddress(d)
                                 : batch.payloadAddress(d, 0);
-            } else if (layout.hasPayload()) {
+            } else if (layout.hasPayload() || zeroRows[d] != 0) {
                 matches[d] = memory.take(8L * BATCH_ROWS);
             }
         }
@@ -180,6 +209,16 @@ final class ProbePipeline {
         }
         if (layout.carriedOffset() >= 0) {
             gatherLongs(matches, layout.carriedOffset(), batch.carriedAddress(dimension), rows);
+        }
+        if (zeroRows[dimension] != 0) {
+            writeMatched(matches, zeroRows[dimension], batch.matchedAddress(dimension), rows);
+        }
+    }
+
+    private static void writeMatched(long matches, long zeroRow, long target, int rows) {
+        for (int i = 0; i < rows; i++) {
+            long row = Memory.getLong(matches + 8L * i);
+            Memory.putByte(null, target + i, (byte) (row == zeroRow ? 0 : 1));
         }
     }
 

@@ -87,6 +87,9 @@ final class RepeatFilter implements AutoCloseable {
             if (layout.carriedOffset(d) >= 0) {
                 gather(batch.carriedAddress(d), copy.carriedAddress(d), Long.BYTES, rows, count);
             }
+            if (layout.matchedOffset(d) >= 0) {
+                gather(batch.matchedAddress(d), copy.matchedAddress(d), Byte.BYTES, rows, count);
+            }
         }
         copy.set(batch.chunk(), count, batch.completedRows());
         return copy;

@@ -10,7 +10,8 @@ import java.nio.ByteBuffer;
  * Single result rows as bytes, so that rows of different engines can be compared.
  *
  * <pre>
- *  int32 probeRow | fixed payload columns, each at its width | int64 carriedRef for each that carries
+ *  int32 probeRow | fixed payload columns, each at its width | int8 matched for each left-joined
+ *                 | int64 carriedRef for each that carries
  * </pre>
  *
  * <p>{@link #content} follows the references, which only mean something to one engine.
@@ -30,6 +31,7 @@ final class ResultRowBytes {
             for (int p = 0; p < layout.payloadCount(d); p++) {
                 fixed += layout.payloadWidth(d, p);
             }
+            fixed += layout.matchedOffset(d) < 0 ? 0 : Byte.BYTES;
             carried += layout.carriedOffset(d) < 0 ? 0 : Long.BYTES;
         }
         this.fixedBytes = fixed;
@@ -52,6 +54,11 @@ final class ResultRowBytes {
                 long from = batch.payloadAddress(d, p) + (long) width * row;
                 Memory.copy(null, from, target, to, width);
                 to += width;
+            }
+            if (layout.matchedOffset(d) >= 0) {
+                byte matched = Memory.getByte(null, batch.matchedAddress(d) + row);
+                Memory.putByte(target, to, matched);
+                to += Byte.BYTES;
             }
         }
         for (int d = 0; d < dimensions; d++) {
@@ -88,8 +95,8 @@ final class ResultRowBytes {
         return Memory.getLong(source, Memory.BYTES + offset);
     }
 
-    /** Bytes of a carried row and of the length in front of it. */
+    /** Bytes of a carried row and of the length in front of it; 0 where there is no match. */
     private static int carriedLength(long reference) {
-        return Integer.BYTES + Memory.getInt(reference);
+        return reference == 0 ? 0 : Integer.BYTES + Memory.getInt(reference);
     }
 }

@@ -23,7 +23,8 @@ public record DimensionSpec(
     }
 
     /**
-     * Fixed columns that stand in results, in schema order: all but the key; none for a semi join.
+     * Fixed columns that stand in results, in schema order: all but the key; none for a semi or an
+     * anti join.
      */
     public List<Integer> payloadColumns() {
         List<Integer> columns = new ArrayList<>();

@@ -2,24 +2,33 @@ package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.List;
 
 /**
  * What an engine joins: facts that pass all filters, against one or more dimensions, each fact row
- * against all of them. The result of a fact row is the cross product of its matches; with an
+ * against all of them. The result of a fact row is the cross product of what each dimension's
+ * {@linkplain JoinKind kind} makes of it, in whatever order the dimensions stand; with an
  * aggregation, results are added up in place of being given.
  *
  * @param filters none to join all facts
  * @param aggregation null to give rows. A dimension's key among its columns becomes the facts' key,
  *     which equals it.
+ * @param nullKeysColumn fixed INT32 column of the facts, whose bit d is set where the key of
+ *     dimension d is null, whatever the key's own column holds; {@value #NO_NULL_KEYS} where no key
+ *     is null
  */
 public record JoinSpec(
         ChunkSchema factSchema,
         List<DimensionSpec> dimensions,
         List<FactFilter> filters,
-        Aggregation aggregation)
+        Aggregation aggregation,
+        int nullKeysColumn)
         implements Serializable {
+
+    /** For {@link #nullKeysColumn}. */
+    public static final int NO_NULL_KEYS = -1;
 
     public JoinSpec {
         List<DimensionSpec> sides = List.copyOf(dimensions);
@@ -37,11 +46,28 @@ public record JoinSpec(
         if (aggregation != null) {
             aggregation = aggregation.map(column -> source(factSchema, sides, column));
         }
+        if (nullKeysColumn != NO_NULL_KEYS) {
+            requireNullKeys(factSchema, nullKeysColumn, sides.size());
+        }
     }
 
-    /** All facts, and rows for results. */
+    /** Without null keys. */
+    public JoinSpec(
+            ChunkSchema factSchema,
+            List<DimensionSpec> dimensions,
+            List<FactFilter> filters,
+            Aggregation aggregation) {
+        this(factSchema, dimensions, filters, aggregation, NO_NULL_KEYS);
+    }
+
+    /** All facts, none with a null key, and rows for results. */
     public JoinSpec(ChunkSchema factSchema, List<DimensionSpec> dimensions) {
         this(factSchema, dimensions, List.of(), null);
+    }
+
+    /** Whether facts may have null keys. */
+    public boolean hasNullKeys() {
+        return nullKeysColumn != NO_NULL_KEYS;
     }
 
     /** Whether results are added up. */
@@ -61,6 +87,15 @@ public record JoinSpec(
                     user + " columns of the join's sides: column=" + column);
         }
         DimensionSpec side = dimensions.get(column.side());
+        if (side.kind().keepsUnmatched()) {
+            throw new IllegalArgumentException(
+                    user
+                            + " columns of facts, and of dimensions that each result has a match in:"
+                            + " side="
+                            + side.name()
+                            + ", kind="
+                            + side.kind());
+        }
         if (column.column() == side.keyColumn()) {
             return JoinColumn.ofFact(side.factKeyColumn());
         }
@@ -84,6 +119,17 @@ public record JoinSpec(
                             + side
                             + ", column="
                             + (exists ? schema.column(column) : column));
+        }
+    }
+
+    private static void requireNullKeys(ChunkSchema facts, int column, int dimensions) {
+        requireInteger("null keys are told by", "facts", facts, column);
+        if (facts.column(column).type() != ColumnType.INT32 || dimensions > Integer.SIZE) {
+            throw new IllegalArgumentException(
+                    "null keys are told by an INT32 column with a bit for each dimension: column="
+                            + facts.column(column)
+                            + ", dimensions="
+                            + dimensions);
         }
     }
 

@@ -73,6 +73,16 @@ public final class ResultBatch {
         return address + layout.carriedOffset(dimension);
     }
 
+    public long matchedAddress(int dimension) {
+        return address + layout.matchedOffset(dimension);
+    }
+
+    /** Whether the row has a match in the dimension: not so for some of a left-joined one. */
+    public boolean isMatched(int dimension, int row) {
+        return layout.matchedOffset(dimension) < 0
+                || Memory.getByte(null, matchedAddress(dimension) + checkRow(row)) != 0;
+    }
+
     /** Row in the probe chunk. */
     public int probeRow(int row) {
         return Memory.getInt(probeRowAddress() + 4L * checkRow(row));
@@ -90,13 +100,16 @@ public final class ResultBatch {
         return Memory.getLong(payloadAddress(dimension, payload) + 8L * checkRow(row));
     }
 
-    /** A copy of the build row's carried bytes. */
+    /** A copy of the build row's carried bytes; null where there is no match. */
     public byte[] carried(int dimension, int row) {
         if (layout.carriedOffset(dimension) < 0) {
             throw new IllegalArgumentException(
                     "carried bytes are of a dimension that carries some: dimension=" + dimension);
         }
         long ref = Memory.getLong(carriedAddress(dimension) + 8L * checkRow(row));
+        if (ref == 0) {
+            return null;
+        }
         byte[] bytes = new byte[Memory.getInt(ref)];
         Memory.copy(null, ref + 4, bytes, Memory.BYTES, bytes.length);
         return bytes;

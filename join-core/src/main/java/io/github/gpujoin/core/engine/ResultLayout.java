@@ -11,11 +11,13 @@ import java.util.List;
  *  for each dimension:
  *    for each fixed payload column:  values[capacityRows]
  *    with carried payload:           int64 carriedRef[capacityRows]
+ *    left-joined:                    int8 matched[capacityRows]   1, or 0 where there is no match
  *  (each array starts at a multiple of 64 bytes)
  * </pre>
  *
  * <p>A carriedRef is the native address of {@code int32 lengthBytes} and the build row's carried
- * bytes, in the layout of a chunk's carried row.
+ * bytes, in the layout of a chunk's carried row. Where a left-joined dimension has no match, its
+ * payload values and its carriedRef are 0.
  */
 public final class ResultLayout {
 
@@ -23,6 +25,7 @@ public final class ResultLayout {
     private final long[][] payloadOffsets;
     private final int[][] payloadWidths;
     private final long[] carriedOffsets;
+    private final long[] matchedOffsets;
     private final long lengthBytes;
 
     public ResultLayout(JoinSpec spec, int capacityRows) {
@@ -31,6 +34,7 @@ public final class ResultLayout {
         this.payloadOffsets = new long[dimensions][];
         this.payloadWidths = new int[dimensions][];
         this.carriedOffsets = new long[dimensions];
+        this.matchedOffsets = new long[dimensions];
         long next = align(4L * capacityRows);
         for (int d = 0; d < dimensions; d++) {
             DimensionSpec dimension = spec.dimensions().get(d);
@@ -47,6 +51,11 @@ public final class ResultLayout {
             if (dimension.hasCarriedPayload()) {
                 carriedOffsets[d] = next;
                 next = align(next + 8L * capacityRows);
+            }
+            matchedOffsets[d] = -1;
+            if (dimension.kind().hasNullPayload()) {
+                matchedOffsets[d] = next;
+                next = align(next + capacityRows);
             }
         }
         this.lengthBytes = next;
@@ -85,6 +94,11 @@ public final class ResultLayout {
     /** Offset of the carriedRef array, -1 where the dimension carries nothing. */
     public long carriedOffset(int dimension) {
         return carriedOffsets[dimension];
+    }
+
+    /** Offset of the matched array, -1 where every row has a match. */
+    public long matchedOffset(int dimension) {
+        return matchedOffsets[dimension];
     }
 
     private static long align(long offset) {

@@ -33,6 +33,9 @@ public final class ReferenceJoinEngine implements JoinEngine {
     /** A row: its chunk and where it stands there. */
     record JoinedRow(Chunk chunk, int row) {}
 
+    /** In place of a build row where a fact has no match. */
+    private static final JoinedRow NO_MATCH = new JoinedRow(null, -1);
+
     private final JoinSpec spec;
     private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
     private final ProbeQueue<Progress> queue;
@@ -137,6 +140,14 @@ public final class ReferenceJoinEngine implements JoinEngine {
         for (int d = 0; d < matches.size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
             JoinedRow match = matches.get(d);
+            if (side.kind().hasNullPayload()) {
+                boolean matched = match != NO_MATCH;
+                Memory.putByte(null, batch.matchedAddress(d) + row, (byte) (matched ? 1 : 0));
+            }
+            if (match == NO_MATCH) {
+                writeNothing(row, d);
+                continue;
+            }
             List<Integer> columns = side.payloadColumns();
             for (int i = 0; i < columns.size(); i++) {
                 int width = batch.layout().payloadWidth(d, i);
@@ -151,6 +162,16 @@ public final class ReferenceJoinEngine implements JoinEngine {
                 long ref = carried.computeIfAbsent(match, this::carriedCopy).address();
                 Memory.putLong(batch.carriedAddress(d) + 8L * row, ref);
             }
+        }
+    }
+
+    private void writeNothing(int row, int dimension) {
+        for (int i = 0; i < batch.layout().payloadCount(dimension); i++) {
+            long width = batch.layout().payloadWidth(dimension, i);
+            Memory.fill(null, batch.payloadAddress(dimension, i) + width * row, width, (byte) 0);
+        }
+        if (spec.dimensions().get(dimension).hasCarriedPayload()) {
+            Memory.putLong(batch.carriedAddress(dimension) + 8L * row, 0);
         }
     }
 
@@ -234,6 +255,29 @@ public final class ReferenceJoinEngine implements JoinEngine {
                     .allMatch(f -> f.values().contains(chunk().getLong(f.column(), nextRow)));
         }
 
+        /** Build rows that match the next probe row; none where its key is null. */
+        private List<JoinedRow> matches(int dimension) {
+            if (spec.hasNullKeys()
+                    && (chunk().getInt(spec.nullKeysColumn(), nextRow) >> dimension & 1) != 0) {
+                return List.of();
+            }
+            int keyColumn = spec.dimensions().get(dimension).factKeyColumn();
+            return tables.get(dimension)
+                    .getOrDefault(chunk().getLong(keyColumn, nextRow), List.of());
+        }
+
+        /** What a probe row goes on with. */
+        private static List<JoinedRow> choices(JoinKind kind, List<JoinedRow> matches) {
+            if (matches.isEmpty()) {
+                return kind.keepsUnmatched() ? List.of(NO_MATCH) : List.of();
+            }
+            return switch (kind) {
+                case INNER, LEFT -> matches;
+                case SEMI -> matches.subList(0, 1);
+                case ANTI -> List.of();
+            };
+        }
+
         private void findChoices() {
             for (; hasMore(); nextRow++) {
                 if (!passesFilters()) {
@@ -241,14 +285,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
                 }
                 choices = new ArrayList<>();
                 for (int d = 0; d < tables.size(); d++) {
-                    DimensionSpec side = spec.dimensions().get(d);
-                    List<JoinedRow> matches =
-                            tables.get(d)
-                                    .getOrDefault(
-                                            chunk().getLong(side.factKeyColumn(), nextRow),
-                                            List.of());
-                    boolean once = side.kind() == JoinKind.SEMI && !matches.isEmpty();
-                    choices.add(once ? matches.subList(0, 1) : matches);
+                    choices.add(choices(spec.dimensions().get(d).kind(), matches(d)));
                 }
                 if (choices.stream().noneMatch(List::isEmpty)) {
                     choice = new int[choices.size()];

@@ -59,7 +59,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("filterSeeds")
     void shouldJoinOnlyFactsThatPassAllFilters(long seed) {
-        RandomJoinData data = RandomJoinData.small(seed).withFilters(seed);
+        RandomJoinData data = RandomJoinData.small(seed, kinds()).withFilters(seed);
         NestedLoopJoin definition = new NestedLoopJoin(data.spec(), data.builds());
         assertThat(EngineRun.join(factory(), data.spec(), data.builds(), data.probes()))
                 .isEqualTo(data.probes().stream().map(definition::join).toList());
@@ -68,7 +68,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("groupSeeds")
     void shouldAddUpByDefinition(long seed) {
-        RandomJoinData data = RandomJoinData.small(seed).aggregated(seed);
+        RandomJoinData data = RandomJoinData.small(seed, kinds()).aggregated(seed);
         NestedLoopJoin definition = new NestedLoopJoin(data.spec(), data.builds());
         assertThat(EngineRun.aggregate(factory(), data.spec(), data.builds(), data.probes()))
                 .isEqualTo(definition.aggregate(data.probes()));
@@ -77,7 +77,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("largeGroupSeeds")
     void shouldFilterAndAddUpAsTheReferenceEngineDoes(long seed) {
-        RandomJoinData rows = RandomJoinData.large(seed).withFilters(seed);
+        RandomJoinData rows = RandomJoinData.large(seed, kinds()).withFilters(seed);
         assertThat(EngineRun.join(factory(), rows.spec(), rows.builds(), rows.probes()))
                 .isEqualTo(
                         EngineRun.join(
@@ -85,7 +85,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                                 rows.spec(),
                                 rows.builds(),
                                 rows.probes()));
-        RandomJoinData sums = RandomJoinData.large(seed).aggregated(seed);
+        RandomJoinData sums = RandomJoinData.large(seed, kinds()).aggregated(seed);
         assertThat(EngineRun.aggregate(factory(), sums.spec(), sums.builds(), sums.probes()))
                 .isEqualTo(
                         EngineRun.aggregate(

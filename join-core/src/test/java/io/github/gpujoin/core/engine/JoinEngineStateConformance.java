@@ -9,7 +9,9 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,11 @@ abstract class JoinEngineStateConformance {
 
     /** Makes the engines under test. */
     protected abstract JoinEngineFactory factory();
+
+    /** Kinds of joins that the engine is made for; facts with null keys go with {@code LEFT}. */
+    protected Set<JoinKind> kinds() {
+        return EnumSet.allOf(JoinKind.class);
+    }
 
     @BeforeEach
     void countOpenRegions() {

@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JoinSpecTest {
@@ -60,6 +61,26 @@ class JoinSpecTest {
                         () -> new JoinSpec(SCHEMA, List.of(dimension(1, column, JoinKind.INNER))))
                 .withMessage(
                         "the key is a column of its side: side=facts of part, column=" + column);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LEFT", "ANTI"})
+    void shouldRefuseGroupsOfDimensionsThatAResultMayHaveNoMatchIn(JoinKind kind) {
+        for (int column : new int[] {0, 1}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> grouped(kind, new JoinColumn(0, column)))
+                    .withMessageContaining("has a match in: side=part, kind=" + kind);
+        }
+    }
+
+    @Test
+    void shouldRefuseToTellNullKeysByOtherThanAnInt32ColumnOfTheFacts() {
+        List<DimensionSpec> sides = List.of(dimension(1, 0, JoinKind.LEFT));
+        for (int column : new int[] {-2, 2, 99}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new JoinSpec(SCHEMA, sides, List.of(), null, column))
+                    .withMessageStartingWith("null keys are told by");
+        }
     }
 
     @ParameterizedTest

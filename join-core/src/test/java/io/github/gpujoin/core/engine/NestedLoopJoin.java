@@ -28,6 +28,8 @@ public final class NestedLoopJoin {
         }
     }
 
+    private static final Place NO_MATCH = new Place(null, -1);
+
     /** All results of the chunk, sorted. */
     public List<ResultRow> join(Chunk probe) {
         List<ResultRow> rows = new ArrayList<>();
@@ -99,20 +101,30 @@ public final class NestedLoopJoin {
     private List<Place> matches(int dimension, Place fact) {
         DimensionSpec side = spec.dimensions().get(dimension);
         long key = fact.value(side.factKeyColumn());
+        boolean isNull =
+                spec.hasNullKeys() && (fact.value(spec.nullKeysColumn()) & 1L << dimension) != 0;
         List<Place> matches = new ArrayList<>();
         for (RandomJoinData.BuildChunk build : builds) {
             for (int row = 0; row < build.chunk().rowCount(); row++) {
                 if (build.dimension() == dimension
+                        && !isNull
                         && build.chunk().getLong(side.keyColumn(), row) == key) {
                     matches.add(new Place(build.chunk(), row));
                 }
             }
         }
-        boolean once = side.kind() == JoinKind.SEMI && !matches.isEmpty();
-        return once ? matches.subList(0, 1) : matches;
+        return switch (side.kind()) {
+            case INNER -> matches;
+            case LEFT -> matches.isEmpty() ? List.of(NO_MATCH) : matches;
+            case SEMI -> matches.isEmpty() ? matches : matches.subList(0, 1);
+            case ANTI -> matches.isEmpty() ? List.of(NO_MATCH) : List.of();
+        };
     }
 
     private static String payload(DimensionSpec side, Place place) {
+        if (place == NO_MATCH && side.kind() == JoinKind.LEFT) {
+            return ResultRows.unmatched(side.payloadColumns().size());
+        }
         Chunk chunk = place.chunk();
         int row = place.row();
         List<Long> bits = new ArrayList<>();

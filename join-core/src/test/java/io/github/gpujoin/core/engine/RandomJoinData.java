@@ -7,12 +7,14 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
- * A random star join with data for it, the same for the same seed: one to four dimensions, inner
- * and semi, keys of both widths on either side, duplicate, missing, negative, extreme and sparse
+ * A random star join with data for it, the same for the same seed: one to four dimensions of any
+ * kind, keys of both widths on either side, duplicate, missing, negative, extreme, sparse and null
  * keys, one key taking all rows, empty tables, empty chunks and chunks of one row, fixed payloads
  * and carried ones with nulls; on request filters, and an aggregation.
  */
@@ -20,6 +22,8 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
 
     /** A chunk with the dimension it is for. */
     public record BuildChunk(int dimension, Chunk chunk) {}
+
+    private static final String NULL_KEYS = "null_keys";
 
     /** How the keys of a dimension are drawn. */
     private enum Keys {
@@ -50,12 +54,22 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
 
     /** Tens of rows a side: small enough for {@link NestedLoopJoin}. */
     public static RandomJoinData small(long seed) {
-        return new Generator(seed, 12, 40, 12).generate();
+        return small(seed, EnumSet.allOf(JoinKind.class));
+    }
+
+    /** As {@link #small(long)}, of some kinds; null keys only where unmatched facts are kept. */
+    static RandomJoinData small(long seed, Set<JoinKind> kinds) {
+        return new Generator(seed, kinds, 12, 40, 12).generate();
     }
 
     /** Thousands of rows a side. */
     public static RandomJoinData large(long seed) {
-        return new Generator(seed, 4_000, 20_000, 3_000).generate();
+        return large(seed, EnumSet.allOf(JoinKind.class));
+    }
+
+    /** As {@link #large(long)}, of some kinds; null keys only where unmatched facts are kept. */
+    static RandomJoinData large(long seed, Set<JoinKind> kinds) {
+        return new Generator(seed, kinds, 4_000, 20_000, 3_000).generate();
     }
 
     /** The same with filters on facts, which keep about half of them. */
@@ -76,6 +90,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
 
     private static final class Generator {
         private final Random random;
+        private final List<JoinKind> kinds;
         private final int distinctKeys;
         private final int probeRows;
         private final int maxChunkRows;
@@ -83,8 +98,10 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         private final List<DimensionSpec> dimensions = new ArrayList<>();
         private final List<long[]> keys = new ArrayList<>();
 
-        Generator(long seed, int distinctKeys, int probeRows, int maxChunkRows) {
+        Generator(
+                long seed, Set<JoinKind> kinds, int distinctKeys, int probeRows, int maxChunkRows) {
             this.random = new Random(seed);
+            this.kinds = List.copyOf(EnumSet.copyOf(kinds));
             this.distinctKeys = distinctKeys;
             this.probeRows = probeRows;
             this.maxChunkRows = maxChunkRows;
@@ -104,7 +121,18 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             for (int d = 0; d < count; d++) {
                 dimensions.add(dimension(d));
             }
-            JoinSpec spec = new JoinSpec(ChunkSchema.of(factColumns), dimensions);
+            int nullKeysColumn = JoinSpec.NO_NULL_KEYS;
+            if (kinds.stream().anyMatch(JoinKind::keepsUnmatched) && random.nextBoolean()) {
+                nullKeysColumn = factColumns.size();
+                factColumns.add(Column.of(NULL_KEYS, ColumnType.INT32));
+            }
+            JoinSpec spec =
+                    new JoinSpec(
+                            ChunkSchema.of(factColumns),
+                            dimensions,
+                            List.of(),
+                            null,
+                            nullKeysColumn);
             List<BuildChunk> builds = new ArrayList<>();
             for (int d = 0; d < count; d++) {
                 for (Chunk chunk : buildChunks(d)) {
@@ -128,7 +156,8 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             }
             int keyColumn = random.nextInt(columns.size() + 1);
             columns.add(keyColumn, Column.of("key", keyType()));
-            JoinKind kind = random.nextInt(3) == 0 ? JoinKind.SEMI : JoinKind.INNER;
+            JoinKind kind =
+                    random.nextBoolean() ? JoinKind.INNER : kinds.get(random.nextInt(kinds.size()));
             return new DimensionSpec("dimension-" + d, ChunkSchema.of(columns), keyColumn, d, kind);
         }
 
@@ -190,9 +219,12 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             }
             return switch (column.type()) {
                 case INT32 ->
-                        column.name().equals("few_values")
-                                ? random.nextInt(-2, 3)
-                                : random.nextInt();
+                        switch (column.name()) {
+                            case "few_values" -> random.nextInt(-2, 3);
+                            // each bit in a quarter of the rows, also of dimensions that are not
+                            case NULL_KEYS -> random.nextInt() & random.nextInt();
+                            default -> random.nextInt();
+                        };
                 case INT64 -> random.nextLong();
                 case FLOAT32 -> random.nextFloat();
                 case FLOAT64 -> random.nextGaussian();

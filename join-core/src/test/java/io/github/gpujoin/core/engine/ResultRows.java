@@ -1,5 +1,7 @@
 package io.github.gpujoin.core.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -27,9 +29,21 @@ public final class ResultRows {
                 bits.add(narrow ? batch.getInt(d, i, row) : batch.getLong(d, i, row));
             }
             boolean carries = spec.dimensions().get(d).hasCarriedPayload();
-            append(text, bits, carries ? batch.carried(d, row) : null);
+            byte[] carried = carries ? batch.carried(d, row) : null;
+            if (batch.isMatched(d, row)) {
+                append(text, bits, carried);
+            } else {
+                assertThat(bits).as("payload without a match").allMatch(value -> value == 0);
+                assertThat(carried).as("carried payload without a match").isNull();
+                text.append(unmatched(bits.size()));
+            }
         }
         return text.toString();
+    }
+
+    /** What a left-joined dimension gives where there is no match. */
+    static String unmatched(int payloadCount) {
+        return "[no match of " + payloadCount + " columns]";
     }
 
     /** Appends what one dimension gives: {@code [1, -2 | 0a0b]}. */

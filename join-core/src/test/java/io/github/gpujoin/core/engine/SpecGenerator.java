@@ -29,7 +29,12 @@ final class SpecGenerator {
             filters.add(new FactFilter(column, ranges(column)));
         }
         return data.with(
-                new JoinSpec(spec.factSchema(), spec.dimensions(), filters, spec.aggregation()));
+                new JoinSpec(
+                        spec.factSchema(),
+                        spec.dimensions(),
+                        filters,
+                        spec.aggregation(),
+                        spec.nullKeysColumn()));
     }
 
     RandomJoinData aggregated() {
@@ -53,7 +58,12 @@ final class SpecGenerator {
         Aggregation aggregation =
                 new Aggregation(groups, aggregates, limits[random.nextInt(limits.length)]);
         return data.with(
-                new JoinSpec(spec.factSchema(), spec.dimensions(), spec.filters(), aggregation));
+                new JoinSpec(
+                        spec.factSchema(),
+                        spec.dimensions(),
+                        spec.filters(),
+                        aggregation,
+                        spec.nullKeysColumn()));
     }
 
     /** Comparisons with values that occur. */
@@ -88,7 +98,7 @@ final class SpecGenerator {
         add(columns, ChunkDescriptor.FACTS, spec.factSchema());
         for (int d = 0; d < spec.dimensions().size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
-            if (side.kind().keepsPayload()) {
+            if (side.kind() == JoinKind.INNER) {
                 add(columns, d, side.schema());
             }
         }

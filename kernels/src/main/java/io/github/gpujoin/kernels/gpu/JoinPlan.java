@@ -65,9 +65,11 @@ final class JoinPlan {
     }
 
     /**
-     * @throws GpuUnavailableException where the kernels are not made for so many
+     * @throws GpuUnavailableException where the kernels are not made for so many, or for a kind of
+     *     join
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
+        requireKinds(spec);
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
@@ -80,6 +82,25 @@ final class JoinPlan {
                             + spec.dimensions().size()
                             + ", columns="
                             + segments.columnCount());
+        }
+    }
+
+    private static void requireKinds(JoinSpec spec) {
+        for (DimensionSpec side : spec.dimensions()) {
+            if (side.kind().keepsUnmatched()) {
+                throw new GpuUnavailableException(
+                        GpuFailure.UNSUPPORTED_KIND,
+                        "a join on the device drops facts without a match: dimension="
+                                + side.name()
+                                + ", kind="
+                                + side.kind());
+            }
+        }
+        if (spec.hasNullKeys()) {
+            throw new GpuUnavailableException(
+                    GpuFailure.UNSUPPORTED_KIND,
+                    "facts of a join on the device have no null keys: column="
+                            + spec.factSchema().column(spec.nullKeysColumn()));
         }
     }
 

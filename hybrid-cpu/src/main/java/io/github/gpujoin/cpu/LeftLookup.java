@@ -1,0 +1,43 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
+
+/**
+ * Keeps every key: one without a row has the row of zeros, so that whoever reads payload from it
+ * need not ask. Not thread-safe.
+ */
+final class LeftLookup implements KeyLookup {
+
+    private final KeyLookup lookup;
+    private final long zeroRow;
+    private final long foundNumbers;
+    private final long foundRows;
+
+    /**
+     * @param zeroRow address of the row of zeros
+     * @param maxKeys the most keys looked up at once
+     * @param memory outlives the lookup
+     */
+    LeftLookup(KeyLookup lookup, long zeroRow, int maxKeys, PagedMemory memory) {
+        this.lookup = lookup;
+        this.zeroRow = zeroRow;
+        this.foundNumbers = memory.take(4L * maxKeys);
+        this.foundRows = memory.take(8L * maxKeys);
+    }
+
+    @Override
+    public int findFirst(
+            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+        int found = lookup.findFirst(base, keys, count, 0, foundNumbers, foundRows);
+        for (int i = 0; i < count; i++) {
+            Memory.putInt(numbers + 4L * i, firstNumber + i);
+            Memory.putLong(matches + 8L * i, zeroRow);
+        }
+        for (int i = 0; i < found; i++) {
+            long at = matches + 8L * Memory.getInt(foundNumbers + 4L * i);
+            Memory.putLong(at, Memory.getLong(foundRows + 8L * i));
+        }
+        return count;
+    }
+}
