@@ -13,16 +13,18 @@ import io.github.gpujoin.core.region.Memory;
  * The writing end of a ring: fills slots in order, and only slots that the reader gave back.
  *
  * <p>The memory is the ring that the reader reads, where both share memory, or a local image of it
- * whose slots a transport copies to the reader. In the image, a slot keeps its payload until {@link
- * #acknowledge}d, so that it can be sent again; {@link #moveToEpoch} makes it ready for that.
+ * whose slots a transport copies to the reader. Either way a slot keeps its payload until {@link
+ * #acknowledge}d, so that it can be sent again, in another epoch ({@link #moveToEpoch}) or in
+ * another ring ({@link #moveTo}).
  *
  * <p>For one thread at a time.
  */
 public final class RingWriter {
 
-    private final Object base;
-    private final long offset;
     private final RingGeometry geometry;
+    private final int[] lengthsBytes;
+    private Object base;
+    private long offset;
     private long epoch;
     private long writtenSequence;
     private long acknowledgedSequence;
@@ -35,6 +37,7 @@ public final class RingWriter {
         this.base = base;
         this.offset = offset;
         this.geometry = geometry;
+        this.lengthsBytes = new int[geometry.slotCount()];
         this.epoch = epoch;
     }
 
@@ -61,13 +64,9 @@ public final class RingWriter {
         long slot = offset + geometry.slotOffset(sequence);
         // plain stores: nobody reads a slot between its acknowledgement and its new sequence
         Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
-        Memory.putLong(base, slot + EPOCH_OFFSET, epoch);
-        Memory.putInt(base, slot + LENGTH_OFFSET, lengthBytes);
-        Memory.putInt(base, slot + RESERVED_OFFSET, 0);
         long checksum = SlotChecksum.of(sequence, epoch, base, slot + PAYLOAD_OFFSET, lengthBytes);
-        Memory.putLong(base, slot + CHECKSUM_OFFSET, checksum);
-        // release: whoever sees the sequence sees the slot
-        Memory.putLongRelease(base, slot + SEQUENCE_OFFSET, sequence);
+        publish(base, slot, sequence, epoch, lengthBytes, checksum);
+        lengthsBytes[slotIndex(sequence)] = lengthBytes;
         writtenSequence = sequence;
         return true;
     }
@@ -96,14 +95,45 @@ public final class RingWriter {
      * image that no reader reads.
      */
     public void moveToEpoch(long newEpoch) {
+        moveTo(base, offset, newEpoch);
+    }
+
+    /**
+     * Goes on in another ring of the same geometry, in which no slot was published, and publishes
+     * those there that are not acknowledged. Lengths are the writer's own record: a peer that
+     * shares the old ring may have changed it, and spoils its own payloads at most.
+     */
+    public void moveTo(Object newBase, long newOffset, long newEpoch) {
         for (long sequence = acknowledgedSequence + 1; sequence <= writtenSequence; sequence++) {
-            long slot = offset + geometry.slotOffset(sequence);
-            long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
-            Memory.putLong(base, slot + EPOCH_OFFSET, newEpoch);
-            Memory.putLong(
-                    base, slot + CHECKSUM_OFFSET, SlotChecksum.inEpoch(checksum, epoch, newEpoch));
+            long from = offset + geometry.slotOffset(sequence);
+            long to = newOffset + geometry.slotOffset(sequence);
+            int lengthBytes = lengthBytes(sequence);
+            long checksum = Memory.getLong(base, from + CHECKSUM_OFFSET);
+            if (newBase != base || to != from) {
+                Memory.copy(base, from + PAYLOAD_OFFSET, newBase, to + PAYLOAD_OFFSET, lengthBytes);
+            }
+            publish(
+                    newBase,
+                    to,
+                    sequence,
+                    newEpoch,
+                    lengthBytes,
+                    SlotChecksum.inEpoch(checksum, epoch, newEpoch));
         }
+        base = newBase;
+        offset = newOffset;
         epoch = newEpoch;
+    }
+
+    /** The payload stands there already. */
+    private static void publish(
+            Object base, long slot, long sequence, long epoch, int lengthBytes, long checksum) {
+        Memory.putLong(base, slot + EPOCH_OFFSET, epoch);
+        Memory.putInt(base, slot + LENGTH_OFFSET, lengthBytes);
+        Memory.putInt(base, slot + RESERVED_OFFSET, 0);
+        Memory.putLong(base, slot + CHECKSUM_OFFSET, checksum);
+        // release: whoever sees the sequence sees the slot
+        Memory.putLongRelease(base, slot + SEQUENCE_OFFSET, sequence);
     }
 
     /** Payload bytes of a slot that is not acknowledged. */
@@ -117,7 +147,11 @@ public final class RingWriter {
                             + ", sequence="
                             + sequence);
         }
-        return Memory.getInt(base, offset + geometry.slotOffset(sequence) + LENGTH_OFFSET);
+        return lengthsBytes[slotIndex(sequence)];
+    }
+
+    private int slotIndex(long sequence) {
+        return (int) ((sequence - 1) % geometry.slotCount());
     }
 
     /** Slots that can be written now. */

@@ -148,6 +148,32 @@ class RingTest {
     }
 
     @Test
+    void shouldPublishUnacknowledgedSlotsInAnotherRingWhateverBecameOfTheOldLengths() {
+        Random random = new Random(3);
+        byte[][] payloads = new byte[4][];
+        for (int i = 0; i < 4; i++) {
+            payloads[i] = payload(random, 256);
+            write(writer, payloads[i]);
+        }
+        writer.acknowledge(1);
+        // a reader that shares the ring may have written there
+        long second = Memory.BYTES + GEOMETRY.slotOffset(2);
+        Memory.putInt(ring, second + SlotDescriptor.LENGTH_OFFSET, Integer.MAX_VALUE);
+        byte[] another = new byte[ring.length];
+        writer.moveTo(another, Memory.BYTES, EPOCH + 1);
+        RingReader next = new RingReader(another, Memory.BYTES, GEOMETRY, EPOCH + 1, 1);
+        for (int i = 1; i < 4; i++) {
+            assertThat(next.poll()).isEqualTo(SlotState.READY);
+            assertThat(read(another, next)).isEqualTo(payloads[i]);
+            next.release();
+        }
+        writer.acknowledge(4);
+        write(writer, payloads[0]);
+        assertThat(next.poll()).isEqualTo(SlotState.READY);
+        assertThat(read(another, next)).isEqualTo(payloads[0]);
+    }
+
+    @Test
     void shouldGiveNoPayloadBeforeASlotIsReady() {
         assertThatIllegalStateException().isThrownBy(reader::payloadOffset);
         assertThatIllegalStateException().isThrownBy(reader::lengthBytes);

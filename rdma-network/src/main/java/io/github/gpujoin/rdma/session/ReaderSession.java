@@ -8,8 +8,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Accept;
 import io.github.gpujoin.rdma.session.ControlMessage.Descriptor;
 import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
-import io.github.gpujoin.rdma.transport.Access;
-import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +45,7 @@ public final class ReaderSession implements AutoCloseable {
     /** While OPEN. */
     private OpenLink link;
 
-    private RegisteredMemory target;
+    private Target target;
     private RingReader ring;
     private long missingSequence;
     private long missingSinceNs;
@@ -117,7 +116,7 @@ public final class ReaderSession implements AutoCloseable {
         }
         epoch++;
         try {
-            target = transport.register(geometry.lengthBytes(), Access.TARGET);
+            target = transport.registerTarget(geometry.lengthBytes());
             Accept accept =
                     new Accept(
                             epoch,

@@ -6,8 +6,6 @@ import io.github.gpujoin.rdma.session.ControlMessage.Accept;
 import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
-import io.github.gpujoin.rdma.transport.Access;
-import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -18,8 +16,8 @@ import java.util.concurrent.TimeUnit;
  * The writing end of a channel: connects, proves itself, writes slots as far as it has credit, and
  * does so again, from the last acknowledged sequence, when the connection broke.
  *
- * <p>Every payload stays in the session's own memory until the reader has acknowledged it. For one
- * thread, which calls {@link #step} often: at least every heartbeat interval.
+ * <p>Every payload stays where the session can send it again until the reader has acknowledged it.
+ * For one thread, which calls {@link #step} often: at least every heartbeat interval.
  */
 public final class WriterSession implements AutoCloseable {
 
@@ -45,14 +43,10 @@ public final class WriterSession implements AutoCloseable {
     private long handshakeStartNs;
 
     /** From the first accept on. */
-    private RegisteredMemory image;
-
-    private RingWriter ring;
+    private Outbox outbox;
 
     /** While OPEN. */
     private OpenLink link;
-
-    private SlotSender sender;
 
     /**
      * @param token of this job and attempt
@@ -86,7 +80,7 @@ public final class WriterSession implements AutoCloseable {
      * @return false without credit, or before the first connection
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
-        return ring != null && ring.tryWrite(base, offset, lengthBytes);
+        return outbox != null && outbox.ring().tryWrite(base, offset, lengthBytes);
     }
 
     /**
@@ -172,10 +166,19 @@ public final class WriterSession implements AutoCloseable {
             throw new ProtocolException(
                     "an accept carries the reader's code: peer=" + greeted.peer());
         }
-        if (ring == null) {
-            image = transport.register(accept.ring().lengthBytes(), Access.SOURCE);
-            ring = new RingWriter(null, image.address(), accept.ring(), accept.epoch());
+        if (outbox == null) {
+            outbox = Outbox.open(transport, accept);
+        } else {
+            requireNextEpoch(accept);
+            outbox.connect(accept);
         }
+        link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);
+        greeted = null;
+        state = state.to(WriterState.OPEN);
+    }
+
+    private void requireNextEpoch(Accept accept) throws SessionException {
+        RingWriter ring = outbox.ring();
         if (!ring.geometry().equals(accept.ring()) || accept.epoch() < ring.epoch()) {
             throw fail(
                     new ProtocolException(
@@ -186,27 +189,21 @@ public final class WriterSession implements AutoCloseable {
                                     + ", accept="
                                     + accept));
         }
-        ring.acknowledge(accept.releasedSequence());
-        ring.moveToEpoch(accept.epoch());
-        sender = new SlotSender(ring, transport.connect(accept.descriptor().bytes(), image));
-        link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);
-        greeted = null;
-        state = state.to(WriterState.OPEN);
     }
 
     private void exchange(long nowNs) throws IOException {
-        sender.send();
+        outbox.send();
         long released = link.hear(nowNs);
-        if (released > sender.sentSequence()) {
+        if (released > outbox.sentSequence()) {
             throw new RingException(
                     "a reader acknowledges what was sent: sent="
-                            + sender.sentSequence()
+                            + outbox.sentSequence()
                             + ", acknowledged="
                             + released);
         }
-        ring.acknowledge(released);
+        outbox.ring().acknowledge(released);
         // Only a lost slot makes the reader wait for this, so the heartbeat is soon enough.
-        link.tell(sender.sentSequence(), Integer.MAX_VALUE, nowNs);
+        link.tell(outbox.sentSequence(), Integer.MAX_VALUE, nowNs);
     }
 
     private void lose(IOException reason, long nowNs) {
@@ -236,9 +233,8 @@ public final class WriterSession implements AutoCloseable {
     }
 
     private void disconnect() {
-        if (sender != null) {
-            sender.close();
-            sender = null;
+        if (outbox != null) {
+            outbox.disconnect();
         }
         if (link != null) {
             link.close();
@@ -252,17 +248,18 @@ public final class WriterSession implements AutoCloseable {
 
     /** Whether {@link #tryWrite} would take a payload. */
     public boolean hasCredit() {
-        return ring != null && ring.credits() > 0;
+        return outbox != null && outbox.ring().credits() > 0;
     }
 
     /** Whether the reader has acknowledged all that was written. */
     public boolean isDrained() {
-        return ring == null || ring.acknowledgedSequence() == ring.writtenSequence();
+        return outbox == null
+                || outbox.ring().acknowledgedSequence() == outbox.ring().writtenSequence();
     }
 
     /** The last sequence that the reader has acknowledged. */
     public long acknowledgedSequence() {
-        return ring == null ? 0 : ring.acknowledgedSequence();
+        return outbox == null ? 0 : outbox.ring().acknowledgedSequence();
     }
 
     public WriterState state() {
@@ -288,10 +285,10 @@ public final class WriterSession implements AutoCloseable {
             link.sayBye();
         }
         disconnect();
-        if (image != null) {
-            image.close();
+        if (outbox != null) {
+            outbox.close();
+            outbox = null;
         }
-        ring = null;
         state = state.to(WriterState.CLOSED);
     }
 }

@@ -3,7 +3,7 @@ package io.github.gpujoin.rdma.transport;
 /**
  * Writes from one source into one target. For one thread at a time.
  *
- * <p>What every transport keeps:
+ * <p>What every one-sided transport keeps:
  *
  * <ul>
  *   <li>An aligned write of 8 bytes is atomic: the reader sees the old word or the new one.
@@ -23,16 +23,17 @@ public interface Connection extends AutoCloseable {
      * Starts to copy bytes of the source to the target. The source bytes must stay as they are
      * until the peer has said that it read them.
      *
-     * @return false where as many writes are under way as the transport holds: nothing was started,
-     *     and the caller goes on to {@link #poll} and comes again
+     * @return false where as many writes are under way as the transport holds, or a flush is:
+     *     nothing was started, and the caller goes on to {@link #poll} and comes again
+     * @param lengthBytes at least 1
      * @throws IllegalArgumentException where an extent is outside of source or target
      */
     boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
             throws TransportException;
 
     /**
-     * Orders the writes before it ahead of those after it. Does not wait for their arrival where
-     * the transport keeps order by itself (one queue pair); waits, bounded, where it does not.
+     * Orders the writes before it ahead of those after it. Never waits: where the transport does
+     * not keep order by itself, {@link #write} starts nothing until all writes before have arrived.
      */
     void flush() throws TransportException;
 
@@ -46,4 +47,22 @@ public interface Connection extends AutoCloseable {
     /** Gives up what is under way. Legal in any state, and twice. */
     @Override
     void close();
+
+    /**
+     * @throws IllegalArgumentException where an extent is outside of source or target, or empty
+     */
+    static void requireExtent(
+            String memory, long offsetBytes, int lengthBytes, long memoryLengthBytes) {
+        if (offsetBytes < 0 || lengthBytes < 1 || offsetBytes > memoryLengthBytes - lengthBytes) {
+            throw new IllegalArgumentException(
+                    "a write lies within source and target: "
+                            + memory
+                            + "="
+                            + memoryLengthBytes
+                            + " bytes, offsetBytes="
+                            + offsetBytes
+                            + ", lengthBytes="
+                            + lengthBytes);
+        }
+    }
 }

@@ -57,9 +57,9 @@ final class DisniAcceptor implements AutoCloseable {
             endFailed();
         }
         for (QueuePair pair : pairs) {
-            DisniTransport.closeQuietly(pair, "queue pair");
+            GivenOut.closeQuietly(pair, "queue pair");
         }
-        DisniTransport.closeQuietly(listener, "listener");
+        GivenOut.closeQuietly(listener, "listener");
     }
 
     private void admit(QueuePair accepted) {
@@ -67,7 +67,7 @@ final class DisniAcceptor implements AutoCloseable {
             pairs.add(accepted);
         } else {
             LOG.warn("A target has at most {} queue pairs: listener={}", MAX_PAIRS, address);
-            DisniTransport.closeQuietly(accepted, "queue pair");
+            GivenOut.closeQuietly(accepted, "queue pair");
         }
     }
 
@@ -75,7 +75,7 @@ final class DisniAcceptor implements AutoCloseable {
         for (Iterator<QueuePair> each = pairs.iterator(); each.hasNext(); ) {
             QueuePair pair = each.next();
             if (pair.state() == QueuePairState.FAILED) {
-                DisniTransport.closeQuietly(pair, "queue pair");
+                GivenOut.closeQuietly(pair, "queue pair");
                 each.remove();
             }
         }

@@ -9,7 +9,7 @@ import java.io.IOException;
  * Writes of one queue pair from a registered source into one target. Locked, since closing the
  * transport closes it from another thread, and a queue pair must not be used once it is gone.
  */
-final class DisniConnection implements Connection, DisniTransport.Given {
+final class DisniConnection implements Connection, GivenOut.Item {
 
     /** How often the connection manager is asked whether the peer left. */
     private static final long PEER_CHECK_NS = 10_000_000;
@@ -30,8 +30,8 @@ final class DisniConnection implements Connection, DisniTransport.Given {
     public synchronized boolean write(
             long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
             throws TransportException {
-        requireWithin("source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
-        requireWithin("target", targetOffsetBytes, lengthBytes, target.lengthBytes());
+        Connection.requireExtent("source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
+        Connection.requireExtent("target", targetOffsetBytes, lengthBytes, target.lengthBytes());
         requireConnected();
         if (pair.freeWrites() == 0) {
             return false;
@@ -46,15 +46,6 @@ final class DisniConnection implements Connection, DisniTransport.Given {
             return true;
         } catch (IOException e) {
             throw broken(e);
-        }
-    }
-
-    private static void requireWithin(
-            String what, long offsetBytes, int lengthBytes, long limitBytes) {
-        if (offsetBytes < 0 || lengthBytes < 1 || offsetBytes > limitBytes - lengthBytes) {
-            throw new IllegalArgumentException(
-                    "a write lies within source and target: %s=%d bytes, offsetBytes=%d, lengthBytes=%d"
-                            .formatted(what, limitBytes, offsetBytes, lengthBytes));
         }
     }
 
@@ -98,7 +89,7 @@ final class DisniConnection implements Connection, DisniTransport.Given {
 
     @Override
     public synchronized void close() {
-        DisniTransport.closeQuietly(pair, "queue pair");
+        GivenOut.closeQuietly(pair, "queue pair");
     }
 
     @Override

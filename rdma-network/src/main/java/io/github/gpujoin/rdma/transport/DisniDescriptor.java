@@ -22,7 +22,6 @@ record DisniDescriptor(InetSocketAddress listener, int key, long address, long l
 
     static final int VERSION = 1;
     static final int LENGTH_BYTES = 32;
-    static final long MAX_TARGET_BYTES = 1L << 30;
 
     private static final int IPV4_BYTES = 4;
 
@@ -57,7 +56,7 @@ record DisniDescriptor(InetSocketAddress listener, int key, long address, long l
                 || port < 1
                 || port > 65_535
                 || lengthBytes < 1
-                || lengthBytes > MAX_TARGET_BYTES
+                || lengthBytes > Transport.MAX_REGISTERED_BYTES
                 || address <= 0
                 || address > Long.MAX_VALUE - lengthBytes) {
             throw new TransportException(

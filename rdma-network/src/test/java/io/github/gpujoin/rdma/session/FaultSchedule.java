@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -21,7 +19,6 @@ final class FaultSchedule implements AutoCloseable {
     private static final UUID JOB = new UUID(1, 2);
     private static final int CHANNEL = 5;
     private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final int PAYLOADS = 30;
 
     /** Turns in which there are faults, and after which all must have arrived. */
     private static final int FAULTY_TURNS = 150;
@@ -32,7 +29,7 @@ final class FaultSchedule implements AutoCloseable {
     private final Random random;
     private final JobSecret secret = new JobSecret(new byte[JobSecret.BYTES]);
     private final VirtualLinks links;
-    private final TwinTransport twin;
+    private final FaultyNetwork network;
     private final SessionListener listener;
     private final ReaderSession reader;
     private final List<WriterSession> zombies = new ArrayList<>();
@@ -44,11 +41,11 @@ final class FaultSchedule implements AutoCloseable {
     private int readAttempt = -1;
     private long nowNs;
 
-    FaultSchedule(long seed) {
+    FaultSchedule(long seed, FaultyNetwork.Opener opener) throws Exception {
         this.seed = seed;
         this.random = new Random(seed);
         this.links = new VirtualLinks(random, 3 * MS);
-        this.twin = new TwinTransport(faults(), seed, () -> nowNs);
+        this.network = opener.open(random, seed, () -> nowNs);
         this.payloadBytes = 8 * (1 + random.nextInt(16));
         this.listener =
                 new SessionListener(
@@ -57,22 +54,11 @@ final class FaultSchedule implements AutoCloseable {
                 new ReaderSession(
                         CHANNEL,
                         RingGeometry.forPayload(1 + random.nextInt(6), payloadBytes),
-                        twin,
+                        network.transport(),
                         SessionOptions.DEFAULT,
                         nowNs);
         listener.add(reader);
         this.writer = newWriter();
-    }
-
-    private TwinFaults faults() {
-        return new TwinFaults(
-                random.nextInt(40),
-                random.nextInt(40),
-                random.nextInt(40),
-                random.nextInt(40),
-                random.nextInt(100),
-                random.nextInt(20),
-                1 + random.nextLong(50 * MS));
     }
 
     private WriterSession newWriter() {
@@ -82,7 +68,7 @@ final class FaultSchedule implements AutoCloseable {
                 CHANNEL,
                 secret.token(JOB, attempt),
                 links::dial,
-                twin,
+                network.transport(),
                 SessionOptions.DEFAULT,
                 nowNs);
     }
@@ -99,7 +85,7 @@ final class FaultSchedule implements AutoCloseable {
                             reader.lastLoss())
                     .isLessThan(MAX_TURNS);
             if (turn == FAULTY_TURNS) {
-                twin.setFaults(TwinFaults.NONE);
+                network.heal();
             }
             nowNs += random.nextLong(10 * MS);
             links.advanceTo(nowNs);
@@ -108,7 +94,7 @@ final class FaultSchedule implements AutoCloseable {
     }
 
     private boolean isDone() {
-        return readAttempt == attempt && nextToRead == PAYLOADS && writer.isDrained();
+        return readAttempt == attempt && nextToRead == network.payloads() && writer.isDrained();
     }
 
     private void turn(boolean faulty) throws Exception {
@@ -118,7 +104,7 @@ final class FaultSchedule implements AutoCloseable {
         if (faulty && random.nextInt(200) == 0) {
             startNextAttempt();
         }
-        twin.deliver();
+        network.deliver();
         write(writer, attempt);
         writer.step(nowNs);
         zombies.removeIf(this::isOver);
@@ -143,7 +129,7 @@ final class FaultSchedule implements AutoCloseable {
     /** Zombies go on until they are told that they are. */
     private boolean isOver(WriterSession zombie) {
         try {
-            byte[] payload = payload(-1, random.nextInt(PAYLOADS));
+            byte[] payload = payload(-1, random.nextInt(network.payloads()));
             zombie.tryWrite(payload, Memory.BYTES, payload.length);
             zombie.step(nowNs);
             return false;
@@ -154,7 +140,7 @@ final class FaultSchedule implements AutoCloseable {
     }
 
     private void write(WriterSession to, int by) {
-        while (nextToWrite < PAYLOADS && random.nextInt(3) > 0) {
+        while (nextToWrite < network.payloads() && random.nextInt(3) > 0) {
             byte[] payload = payload(by, nextToWrite);
             if (!to.tryWrite(payload, Memory.BYTES, payload.length)) {
                 return;
@@ -202,6 +188,6 @@ final class FaultSchedule implements AutoCloseable {
         writer.close();
         listener.close();
         reader.close();
-        twin.close();
+        network.close();
     }
 }

@@ -8,10 +8,11 @@ import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.core.ring.RingReader;
 import io.github.gpujoin.core.ring.RingWriter;
 import io.github.gpujoin.core.ring.SlotState;
-import io.github.gpujoin.rdma.transport.Access;
 import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.DisniTransport;
+import io.github.gpujoin.rdma.transport.OneSidedTransport;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.DataInputStream;
@@ -43,8 +44,7 @@ final class TransportCheck {
             byte[] revoked = new byte[0];
             int released = 0;
             for (int epoch = 1; epoch <= 2; epoch++) {
-                try (RegisteredMemory target =
-                        transport.register(GEOMETRY.lengthBytes(), Access.TARGET)) {
+                try (Target target = transport.registerTarget(GEOMETRY.lengthBytes())) {
                     byte[] descriptor = target.descriptor();
                     if (Arrays.equals(descriptor, revoked)) {
                         throw new IOException("a new target has the key of a revoked one");
@@ -89,9 +89,8 @@ final class TransportCheck {
 
     static void write(InetAddress address, DataInputStream in, DataOutputStream out)
             throws IOException {
-        try (Transport transport = new DisniTransport(address);
-                RegisteredMemory source =
-                        transport.register(GEOMETRY.lengthBytes(), Access.SOURCE)) {
+        try (OneSidedTransport transport = new DisniTransport(address);
+                RegisteredMemory source = transport.registerSource(GEOMETRY.lengthBytes())) {
             RingWriter image = new RingWriter(null, source.address(), GEOMETRY, 1);
             byte[] descriptor = in.readNBytes(in.readInt());
             try (Connection connection = transport.connect(descriptor, source)) {
@@ -158,7 +157,8 @@ final class TransportCheck {
         }
     }
 
-    private static void requireGone(Transport transport, byte[] descriptor, RegisteredMemory source)
+    private static void requireGone(
+            OneSidedTransport transport, byte[] descriptor, RegisteredMemory source)
             throws IOException {
         try (Connection connection = transport.connect(descriptor, source)) {
             throw new IOException("a revoked ring was connected to: " + connection);

@@ -1,6 +1,8 @@
 package io.github.gpujoin.rdma.transport.shm;
 
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.rdma.transport.GivenOut;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -28,7 +30,7 @@ import java.util.regex.Pattern;
  * with the process; a file of ours whose lock is free is therefore left over, and {@link #sweep}
  * removes it.
  */
-final class SharedFile implements AutoCloseable {
+final class SharedFile implements Target, GivenOut.Item {
 
     private static final String PREFIX = "gpu-join-ring-";
 
@@ -45,6 +47,7 @@ final class SharedFile implements AutoCloseable {
     private final Path path;
     private final FileChannel channel;
     private final Region region;
+    private volatile boolean closed;
 
     private SharedFile(Path path, FileChannel channel, Region region) {
         this.path = path;
@@ -156,16 +159,29 @@ final class SharedFile implements AutoCloseable {
         }
     }
 
-    Region region() {
-        return region;
+    @Override
+    public long address() {
+        return region.address();
     }
 
-    byte[] descriptor() {
+    @Override
+    public long lengthBytes() {
+        return region.lengthBytes();
+    }
+
+    @Override
+    public byte[] descriptor() {
         return path.getFileName().toString().getBytes(StandardCharsets.US_ASCII);
     }
 
     @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
     public void close() {
+        closed = true;
         region.close();
         deleteQuietly(path);
         closeQuietly(channel);

@@ -2,16 +2,17 @@ package io.github.gpujoin.rdma.transport.twin;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.rdma.transport.Access;
 import io.github.gpujoin.rdma.transport.Connection;
+import io.github.gpujoin.rdma.transport.GivenOut;
+import io.github.gpujoin.rdma.transport.HostMemory;
+import io.github.gpujoin.rdma.transport.OneSidedTransport;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -24,14 +25,14 @@ import java.util.function.LongSupplier;
  * {@link #deliver} (as every write and poll does). One that lands after its target was closed is
  * dropped, as a network card drops what comes with a revoked key. Thread-safe.
  */
-public final class TwinTransport implements Transport {
+public final class TwinTransport implements OneSidedTransport {
 
     private static final int MAX_UNDER_WAY = 64;
 
     private final Random random;
     private final LongSupplier clockNs;
-    private final Map<Long, TwinMemory> targets = new HashMap<>();
-    private final List<TwinMemory> memories = new ArrayList<>();
+    private final Map<Long, TwinTarget> targets = new HashMap<>();
+    private final GivenOut given = new GivenOut("twin");
     private final PriorityQueue<Landing> underWay = new PriorityQueue<>();
     private TwinFaults faults;
     private long nextKey = 1;
@@ -57,13 +58,17 @@ public final class TwinTransport implements Transport {
     }
 
     @Override
-    public synchronized RegisteredMemory register(long lengthBytes, Access access) {
-        TwinMemory memory = new TwinMemory(lengthBytes, access == Access.TARGET ? nextKey++ : 0);
-        memories.add(memory);
-        if (memory.key != 0) {
-            targets.put(memory.key, memory);
-        }
-        return memory;
+    public synchronized Target registerTarget(long lengthBytes) throws TransportException {
+        Transport.requireRegistrable(lengthBytes);
+        TwinTarget target = given.add(new TwinTarget(lengthBytes, nextKey++));
+        targets.put(target.key, target);
+        return target;
+    }
+
+    @Override
+    public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
+        Transport.requireRegistrable(lengthBytes);
+        return given.add(new HostMemory(Region.allocateZeroed(lengthBytes)));
     }
 
     @Override
@@ -73,7 +78,7 @@ public final class TwinTransport implements Transport {
             throw new TransportException(
                     "a twin's descriptor is its key: lengthBytes=" + descriptor.length);
         }
-        TwinMemory target = targets.get(ByteBuffer.wrap(descriptor).getLong());
+        TwinTarget target = targets.get(ByteBuffer.wrap(descriptor).getLong());
         if (target == null) {
             throw new TransportException("the target was closed");
         }
@@ -90,20 +95,17 @@ public final class TwinTransport implements Transport {
 
     @Override
     public synchronized void close() {
-        for (int i = memories.size() - 1; i >= 0; i--) {
-            memories.get(i).close();
-        }
-        memories.clear();
+        given.close();
         underWay.clear();
     }
 
-    private final class TwinMemory implements RegisteredMemory {
+    private final class TwinTarget implements Target, GivenOut.Item {
 
         private final Region region;
         private final long key;
-        private boolean closed;
+        private volatile boolean closed;
 
-        TwinMemory(long lengthBytes, long key) {
+        TwinTarget(long lengthBytes, long key) {
             this.region = Region.allocateZeroed(lengthBytes);
             this.key = key;
         }
@@ -120,7 +122,12 @@ public final class TwinTransport implements Transport {
 
         @Override
         public byte[] descriptor() {
-            return key == 0 ? new byte[0] : ByteBuffer.allocate(Long.BYTES).putLong(key).array();
+            return ByteBuffer.allocate(Long.BYTES).putLong(key).array();
+        }
+
+        @Override
+        public boolean isClosed() {
+            return closed;
         }
 
         @Override
@@ -134,7 +141,7 @@ public final class TwinTransport implements Transport {
     }
 
     private record Landing(
-            long dueNs, long order, TwinConnection by, TwinMemory target, long offset, byte[] bytes)
+            long dueNs, long order, TwinConnection by, TwinTarget target, long offset, byte[] bytes)
             implements Comparable<Landing> {
 
         @Override
@@ -156,13 +163,13 @@ public final class TwinTransport implements Transport {
     private final class TwinConnection implements Connection {
 
         private final RegisteredMemory source;
-        private final TwinMemory target;
+        private final TwinTarget target;
         private long lastDueNs;
         private int underWayCount;
         private boolean cut;
         private boolean closed;
 
-        TwinConnection(RegisteredMemory source, TwinMemory target) {
+        TwinConnection(RegisteredMemory source, TwinTarget target) {
             this.source = source;
             this.target = target;
             this.lastDueNs = clockNs.getAsLong();
@@ -174,8 +181,10 @@ public final class TwinTransport implements Transport {
             synchronized (TwinTransport.this) {
                 deliver();
                 checkWhole();
-                checkExtent(sourceOffsetBytes, lengthBytes, source.lengthBytes());
-                checkExtent(targetOffsetBytes, lengthBytes, target.lengthBytes());
+                Connection.requireExtent(
+                        "source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
+                Connection.requireExtent(
+                        "target", targetOffsetBytes, lengthBytes, target.lengthBytes());
                 if (underWayCount >= MAX_UNDER_WAY) {
                     return false;
                 }
@@ -230,18 +239,6 @@ public final class TwinTransport implements Transport {
         private void add(long dueNs, long offset, byte[] bytes) {
             underWayCount++;
             underWay.add(new Landing(dueNs, nextOrder++, this, target, offset, bytes));
-        }
-
-        private void checkExtent(long offset, int lengthBytes, long boundBytes) {
-            if (offset < 0 || lengthBytes < 0 || offset > boundBytes - lengthBytes) {
-                throw new IllegalArgumentException(
-                        "a write stays in its memory: offset="
-                                + offset
-                                + ", lengthBytes="
-                                + lengthBytes
-                                + ", memoryBytes="
-                                + boundBytes);
-            }
         }
 
         private void checkWhole() throws TransportException {

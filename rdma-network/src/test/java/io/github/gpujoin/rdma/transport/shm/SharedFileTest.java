@@ -2,12 +2,9 @@ package io.github.gpujoin.rdma.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.rdma.transport.Access;
-import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,25 +24,14 @@ class SharedFileTest {
     @Test
     void shouldBeTheOwnersAloneAndLoseItsNameOnceItIsMapped() throws Exception {
         try (ShmTransport shm = new ShmTransport(directory);
-                RegisteredMemory target = shm.register(4096, Access.TARGET);
-                RegisteredMemory source = shm.register(64, Access.SOURCE)) {
+                Target target = shm.registerTarget(4096)) {
             Path file = files().get(0);
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
                     .isEqualTo("rw-------");
-            try (Connection connection = shm.connect(target.descriptor(), source)) {
+            try (RegisteredMemory mapped = shm.map(target.descriptor())) {
                 assertThat(files()).isEmpty();
-                Memory.putLong(source.address() + 8, 77);
-                connection.write(8, 4088, 8);
-                assertThat(Memory.getLong(target.address() + 4088)).isEqualTo(77);
-                assertThatIllegalArgumentException()
-                        .isThrownBy(() -> connection.write(8, 4089, 8))
-                        .withMessage(
-                                "a write stays in its memory: offset=4089, lengthBytes=8,"
-                                        + " memoryBytes=4096");
+                assertThat(mapped.lengthBytes()).isEqualTo(4096);
             }
-            assertThatExceptionOfType(TransportException.class)
-                    .isThrownBy(() -> shm.connect(target.descriptor(), source))
-                    .withMessageStartingWith("shm joins processes of one host");
         }
     }
 
@@ -53,13 +39,9 @@ class SharedFileTest {
     @ValueSource(
             strings = {"", "../gpu-join-ring-0", "/etc/passwd", "gpu-join-ring-00000000000000000"})
     void shouldRefuseDescriptorsThatNameNoRing(String descriptor) throws Exception {
-        try (ShmTransport shm = new ShmTransport(directory);
-                RegisteredMemory source = shm.register(64, Access.SOURCE)) {
+        try (ShmTransport shm = new ShmTransport(directory)) {
             assertThatExceptionOfType(TransportException.class)
-                    .isThrownBy(
-                            () ->
-                                    shm.connect(
-                                            descriptor.getBytes(StandardCharsets.US_ASCII), source))
+                    .isThrownBy(() -> shm.map(descriptor.getBytes(StandardCharsets.US_ASCII)))
                     .withMessageStartingWith("a descriptor of shm names a ring");
         }
     }

@@ -1,0 +1,122 @@
+package io.github.gpujoin.rdma.session;
+
+import static io.github.gpujoin.core.ring.SlotDescriptor.EPOCH_OFFSET;
+import static io.github.gpujoin.core.ring.SlotDescriptor.PAYLOAD_OFFSET;
+import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
+
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.core.ring.RingWriter;
+import io.github.gpujoin.rdma.session.ControlMessage.Accept;
+import io.github.gpujoin.rdma.transport.Connection;
+import io.github.gpujoin.rdma.transport.OneSidedTransport;
+import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.TransportException;
+
+/**
+ * Slots in an image of the reader's ring, in memory of this process that is registered once. They
+ * are copied in rounds: of all slots that are written everything but the sequence, then, across one
+ * flush, the sequences. So a transport that has to wait for a flush waits once for a round.
+ *
+ * <pre>
+ *   acknowledged &lt;= sent &lt;= flushed &lt;= body &lt;= written
+ *                   |  round under way  |
+ * </pre>
+ */
+final class ImageOutbox implements Outbox {
+
+    private final OneSidedTransport transport;
+    private final RegisteredMemory image;
+    private final RingWriter ring;
+    private Connection connection;
+    private long bodySequence;
+    private long flushedSequence;
+    private long sentSequence;
+
+    ImageOutbox(OneSidedTransport transport, RingGeometry geometry, long epoch)
+            throws TransportException {
+        this.transport = transport;
+        this.image = transport.registerSource(geometry.lengthBytes());
+        this.ring = new RingWriter(null, image.address(), geometry, epoch);
+    }
+
+    @Override
+    public RingWriter ring() {
+        return ring;
+    }
+
+    @Override
+    public void connect(Accept accept) throws TransportException {
+        ring.acknowledge(accept.releasedSequence());
+        ring.moveToEpoch(accept.epoch());
+        connection = transport.connect(accept.descriptor().bytes(), image);
+        sentSequence = ring.acknowledgedSequence();
+        flushedSequence = sentSequence;
+        bodySequence = sentSequence;
+    }
+
+    @Override
+    public void send() throws TransportException {
+        connection.poll();
+        while (sentSequence < ring.writtenSequence()) {
+            if (sentSequence == flushedSequence) {
+                if (!sendBodies()) {
+                    return;
+                }
+                connection.flush();
+                flushedSequence = bodySequence;
+            }
+            if (!sendSequences()) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * @return whether the transport took all that are written
+     */
+    private boolean sendBodies() throws TransportException {
+        while (bodySequence < ring.writtenSequence()) {
+            long next = bodySequence + 1;
+            long body = ring.geometry().slotOffset(next) + EPOCH_OFFSET;
+            int lengthBytes = PAYLOAD_OFFSET - EPOCH_OFFSET + ring.lengthBytes(next);
+            if (!connection.write(body, body, lengthBytes)) {
+                return false;
+            }
+            bodySequence = next;
+        }
+        return true;
+    }
+
+    /**
+     * @return whether the transport took all that are flushed
+     */
+    private boolean sendSequences() throws TransportException {
+        while (sentSequence < flushedSequence) {
+            long flag = ring.geometry().slotOffset(sentSequence + 1) + SEQUENCE_OFFSET;
+            if (!connection.write(flag, flag, Long.BYTES)) {
+                return false;
+            }
+            sentSequence++;
+        }
+        return true;
+    }
+
+    @Override
+    public long sentSequence() {
+        return sentSequence;
+    }
+
+    @Override
+    public void disconnect() {
+        if (connection != null) {
+            connection.close();
+            connection = null;
+        }
+    }
+
+    @Override
+    public void close() {
+        disconnect();
+        image.close();
+    }
+}

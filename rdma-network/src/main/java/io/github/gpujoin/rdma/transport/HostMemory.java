@@ -1,0 +1,38 @@
+package io.github.gpujoin.rdma.transport;
+
+import io.github.gpujoin.core.region.Region;
+
+/** A region of this process that a transport gave out. */
+public final class HostMemory implements RegisteredMemory, GivenOut.Item {
+
+    private final Region region;
+    private volatile boolean closed;
+
+    /**
+     * @param region closed with this
+     */
+    public HostMemory(Region region) {
+        this.region = region;
+    }
+
+    @Override
+    public long address() {
+        return region.address();
+    }
+
+    @Override
+    public long lengthBytes() {
+        return region.lengthBytes();
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        region.close();
+    }
+}

@@ -1,0 +1,88 @@
+package io.github.gpujoin.rdma.session;
+
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** What moves the payloads, and breaks as it can. */
+interface FaultyNetwork extends AutoCloseable {
+
+    /** A network whose only faults are those of the control connection. */
+    static FaultyNetwork whole(Transport transport) {
+        return new FaultyNetwork() {
+            @Override
+            public Transport transport() {
+                return transport;
+            }
+
+            @Override
+            public void deliver() {}
+
+            @Override
+            public void heal() {}
+
+            @Override
+            public int payloads() {
+                return 100;
+            }
+        };
+    }
+
+    static FaultyNetwork twin(Random random, long seed, LongSupplier clockNs) {
+        TwinTransport twin = new TwinTransport(faults(random), seed, clockNs);
+        return new FaultyNetwork() {
+            @Override
+            public Transport transport() {
+                return twin;
+            }
+
+            @Override
+            public void deliver() {
+                twin.deliver();
+            }
+
+            @Override
+            public void heal() {
+                twin.setFaults(TwinFaults.NONE);
+            }
+
+            @Override
+            public int payloads() {
+                return 30;
+            }
+        };
+    }
+
+    Transport transport();
+
+    void deliver();
+
+    void heal();
+
+    /** As many as keep a schedule busy for the time in which there are faults. */
+    int payloads();
+
+    @Override
+    default void close() {
+        transport().close();
+    }
+
+    /** Opens the network of a schedule. */
+    interface Opener {
+        FaultyNetwork open(Random random, long seed, LongSupplier clockNs) throws Exception;
+    }
+
+    private static TwinFaults faults(Random random) {
+        return new TwinFaults(
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(40),
+                random.nextInt(100),
+                random.nextInt(20),
+                1 + random.nextLong(TimeUnit.MILLISECONDS.toNanos(50)));
+    }
+}
