@@ -1,0 +1,4 @@
+/**
+ * The skew demo: a star join over facts of growing skew, and a report of who was busy with what.
+ */
+package io.github.gpujoin.benchmarks.skew;

@@ -1,0 +1,60 @@
+package io.github.gpujoin.benchmarks.skew;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class SkewDemoTest {
+
+    private final StringWriter text = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine command = SkewDemo.commandLine();
+        command.setOut(new PrintWriter(text)).setErr(new PrintWriter(text));
+        return command.execute(arguments);
+    }
+
+    @Test
+    void shouldWriteAReportThatNeedsNoNetwork(@TempDir Path folder) throws Exception {
+        Path report = folder.resolve("report.html");
+        int status =
+                run(
+                        "--engine=cpu",
+                        "--threads=3",
+                        "--rows=100000",
+                        "--customers=1024",
+                        "--rounds=1",
+                        "--zipf=1..1.5",
+                        "--out=" + report);
+        assertThat(status).as(text.toString()).isZero();
+        assertThat(text.toString()).contains("static", "adaptive", "1.25", report.toString());
+        String page = Files.readString(report);
+        assertThat(page).contains("\"zipf\":1.25", "\"worker", "echarts").doesNotContain("{{");
+        assertThat(page).doesNotContainPattern("<(script|link)[^>]* (src|href)=");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--zipf=2.5, --zipf is a number from 0 to 2",
+        "--zipf=1..0, --zipf is a number from 0 to 2",
+        "--zipf=much, --zipf is a number from 0 to 2",
+        "--zipf=0..1..2, --zipf is a number from 0 to 2",
+        "--rows=0, rows and rounds are positive",
+        "--customers=1000, customers are a power of two",
+        "--threads=-1, threads are 0 to 1024",
+        "--out=/no/such/folder/x.html, the folder of --out must exist: found=/no/such/folder",
+        "--engine=none, Invalid value for option '--engine'"
+    })
+    void shouldSayWhatIsWrongWithAnArgument(String argument, String message) {
+        assertThat(run(argument)).isEqualTo(2);
+        assertThat(text.toString()).contains(message);
+    }
+}
