@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks.transport;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.AttemptToken;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.SessionOptions;
@@ -64,7 +65,7 @@ final class ShmSender {
                             0,
                             channel,
                             token,
-                            TcpControlLink.dialer(server, null),
+                            TcpControlLink.dialer(server, ControlSockets.PLAIN),
                             shm,
                             SessionOptions.DEFAULT,
                             System.nanoTime()));

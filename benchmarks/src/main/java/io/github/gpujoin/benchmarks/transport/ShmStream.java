@@ -2,6 +2,7 @@ package io.github.gpujoin.benchmarks.transport;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionListener;
@@ -37,7 +38,7 @@ public final class ShmStream implements Stream {
             new SessionListener(
                     job, secret, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
     private final TcpControlServer server =
-            new TcpControlServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null);
+            new TcpControlServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), ControlSockets.PLAIN);
     private final Process sender;
     private volatile Exception failure;
     private volatile boolean closed;

@@ -30,7 +30,7 @@ public interface ControlLink extends AutoCloseable {
     @FunctionalInterface
     interface Dialer {
 
-        /** May block for a second or so. */
+        /** Never blocks: whether the reader is reached shows in what is received. */
         ControlLink dial() throws IOException;
     }
 }

@@ -6,7 +6,7 @@ public enum Refusal {
     CHANNEL(2, "the reader has no such channel", false),
     STALE_ATTEMPT(3, "a later attempt writes this channel", false),
     PROOF(4, "the writer does not hold the token of its attempt", false),
-    BUSY(5, "too many handshakes are under way, or came in the last second", true);
+    BUSY(5, "another connection of the same channel came before this one was accepted", true);
 
     private final byte code;
     private final String sentence;

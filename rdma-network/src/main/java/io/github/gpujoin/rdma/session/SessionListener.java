@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.session;
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,49 +12,65 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The door of a reader's process: lets writers prove themselves and hands each to its channel.
  *
- * <p>Until a writer has proved itself it costs one entry of a bounded list, for a bounded time, and
- * at most so many come in a second. {@link #accept} and {@link #step} are for one thread; channels
- * may be added and removed by any.
+ * <p>Until a writer has proved itself it costs one entry of a bounded list, for a bounded time; how
+ * many are there, and how many come in a second, is bounded in all and for each host. {@link
+ * #accept} and {@link #step} are for one thread; channels may be added and removed by any.
  */
 public final class SessionListener implements AutoCloseable {
 
-    /** Bounds on writers that have not proved themselves. */
-    public record Limits(int maxPending, int maxPerSecond) {
+    /**
+     * Bounds on writers that have not proved themselves.
+     *
+     * @param maxUnderWay handshakes at once
+     * @param maxUnderWayPerHost of those, from one host
+     * @param maxPerSecond handshakes begun in a second
+     * @param maxPerSecondPerHost of those, from one host
+     */
+    public record Limits(
+            int maxUnderWay, int maxUnderWayPerHost, int maxPerSecond, int maxPerSecondPerHost) {
 
-        public static final Limits DEFAULT = new Limits(64, 500);
+        /** One host alone never has more than half. */
+        public static final Limits DEFAULT = new Limits(64, 32, 200, 100);
 
         public Limits {
-            if (maxPending < 1 || maxPerSecond < 1) {
+            requireShare(maxUnderWayPerHost, maxUnderWay, "maxUnderWay");
+            requireShare(maxPerSecondPerHost, maxPerSecond, "maxPerSecond");
+        }
+
+        private static void requireShare(int perHost, int inAll, String name) {
+            if (perHost < 1 || inAll < perHost) {
                 throw new IllegalArgumentException(
-                        "limits are positive: maxPending="
-                                + maxPending
-                                + ", maxPerSecond="
-                                + maxPerSecond);
+                        "a host may have one at least and all at most: %sPerHost=%d, %s=%d"
+                                .formatted(name, perHost, name, inAll));
             }
         }
     }
 
-    private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final Logger LOG = LoggerFactory.getLogger(SessionListener.class);
+    private static final long REPORT_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final UUID job;
     private final JobSecret secret;
     private final SessionOptions options;
-    private final Limits limits;
+    private final HandshakeGate gate;
     private final SecureRandom random = new SecureRandom();
     private final Map<Integer, ReaderSession> channels = new ConcurrentHashMap<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
-    private long secondStartNs;
-    private int acceptedInSecond;
+    private long turnedAway;
+    private String lastTurnedAway;
+    private long reportAtNs;
 
     public SessionListener(UUID job, JobSecret secret, SessionOptions options, Limits limits) {
         this.job = job;
         this.secret = secret;
         this.options = options;
-        this.limits = limits;
+        this.gate = new HandshakeGate(limits);
     }
 
     public void add(ReaderSession session) {
@@ -67,36 +84,50 @@ public final class SessionListener implements AutoCloseable {
         channels.remove(session.channel(), session);
     }
 
-    /** Takes over a link that a writer has made. */
-    public void accept(ControlLink link, long nowNs) {
-        if (nowNs - secondStartNs >= SECOND_NS || acceptedInSecond == 0) {
-            secondStartNs = nowNs;
-            acceptedInSecond = 0;
+    /**
+     * Takes over a link that a writer has made. Beyond the limits it is closed without a word,
+     * since nothing can be said over TLS before its own handshake.
+     *
+     * @param from where the link comes from
+     */
+    public void accept(ControlLink link, InetAddress from, long nowNs) {
+        if (gate.enter(from, nowNs)) {
+            pending.add(new Pending(link, from, nowNs));
+        } else {
+            link.close();
+            turnAway(link, "too many handshakes are under way, or began in the last second");
         }
-        if (pending.size() >= limits.maxPending() || acceptedInSecond >= limits.maxPerSecond()) {
-            ReaderSession.refuse(link, Refusal.BUSY);
-            return;
-        }
-        acceptedInSecond++;
-        pending.add(new Pending(link, nowNs));
     }
 
     /** Goes on with the handshakes under way. Never blocks. */
     public void step(long nowNs) {
         for (Iterator<Pending> all = pending.iterator(); all.hasNext(); ) {
             Pending next = all.next();
-            try {
-                if (next.step(nowNs)) {
-                    all.remove();
-                }
-            } catch (ProtocolException e) {
+            if (next.isOver(nowNs)) {
                 all.remove();
-                next.drop(e.answer());
-            } catch (IOException e) {
-                all.remove();
-                next.link.close();
+                gate.leave(next.from);
             }
         }
+        report(nowNs);
+    }
+
+    private void turnAway(ControlLink link, String reason) {
+        turnedAway++;
+        lastTurnedAway = "peer=" + link.peer() + ", reason=" + reason;
+    }
+
+    /** Says it once a second at most: who floods the listener must not flood the log. */
+    private void report(long nowNs) {
+        if (lastTurnedAway != null && nowNs - reportAtNs >= 0) {
+            LOG.warn("Writers were turned away: count={}, last: {}", turnedAway, lastTurnedAway);
+            lastTurnedAway = null;
+            reportAtNs = nowNs + REPORT_INTERVAL_NS;
+        }
+    }
+
+    /** Writers turned away so far. */
+    public long turnedAwayCount() {
+        return turnedAway;
     }
 
     /** Handshakes that are under way. */
@@ -114,20 +145,35 @@ public final class SessionListener implements AutoCloseable {
     private final class Pending {
 
         private final ControlLink link;
+        private final InetAddress from;
         private final long startNs;
         private Hello hello;
         private Nonce nonce;
         private AttemptToken token;
 
-        Pending(ControlLink link, long startNs) {
+        Pending(ControlLink link, InetAddress from, long startNs) {
             this.link = link;
+            this.from = from;
             this.startNs = startNs;
         }
 
         /**
-         * @return whether the writer was handed over
+         * @return whether the writer was handed over or turned away
          */
-        boolean step(long nowNs) throws IOException {
+        boolean isOver(long nowNs) {
+            try {
+                return step(nowNs);
+            } catch (ProtocolException e) {
+                drop(e.answer());
+                turnAway(link, e.getMessage());
+            } catch (IOException e) {
+                link.close();
+                turnAway(link, e.getMessage());
+            }
+            return true;
+        }
+
+        private boolean step(long nowNs) throws IOException {
             if (nowNs - startNs > options.handshakeTimeoutNs()) {
                 throw new IOException("the writer does not prove itself: peer=" + link.peer());
             }
@@ -169,7 +215,7 @@ public final class SessionListener implements AutoCloseable {
             return session;
         }
 
-        void drop(Refusal answer) {
+        private void drop(Refusal answer) {
             if (answer == null) {
                 link.close();
             } else {

@@ -3,21 +3,21 @@ package io.github.gpujoin.rdma.session;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.net.Socket;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import javax.net.ssl.SSLContext;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLServerSocket;
 
 /**
  * Listens for control connections on one address and hands them to a {@link SessionListener}.
  *
- * <p>With a TLS context both sides show certificates that the other's context trusts; without one
- * only the attempt's token is proved, and nothing is encrypted.
+ * <p>A connection costs a socket until the listener lets its handshake begin; only then does it get
+ * a thread, and TLS begins.
  */
 public final class TcpControlServer implements AutoCloseable {
 
-    static final String[] TLS_PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
+    private static final Set<String> TLS_PROTOCOLS = Set.of("TLSv1.3", "TLSv1.2");
 
     /** Connections that were made and not handed over yet; more are closed at once. */
     private static final int MAX_WAITING = 64;
@@ -28,27 +28,37 @@ public final class TcpControlServer implements AutoCloseable {
 
     /**
      * @param address to listen on, and no other; port 0 takes a free one
-     * @param tls for mutual authentication, or null for none
+     * @throws IllegalArgumentException where the address is no single one
      */
-    public TcpControlServer(InetSocketAddress address, SSLContext tls) throws IOException {
-        this.server =
-                tls == null
-                        ? new ServerSocket()
-                        : tls.getServerSocketFactory().createServerSocket();
+    public TcpControlServer(InetSocketAddress address, ControlSockets sockets) throws IOException {
+        if (address.isUnresolved() || address.getAddress().isAnyLocalAddress()) {
+            throw new IllegalArgumentException(
+                    "the control server listens on one address of this host: address=" + address);
+        }
         try {
-            if (server instanceof SSLServerSocket secure) {
-                secure.setNeedClientAuth(true);
-                secure.setEnabledProtocols(TLS_PROTOCOLS);
-            }
-            server.bind(address, MAX_WAITING);
+            server =
+                    sockets.server()
+                            .createServerSocket(
+                                    address.getPort(), MAX_WAITING, address.getAddress());
         } catch (IOException e) {
-            server.close();
             throw new IOException(
-                    "the address of the control server must be free: address=" + address, e);
+                    "the address of the control server is this host's and free: address=" + address,
+                    e);
+        }
+        if (server instanceof SSLServerSocket secure) {
+            secure.setNeedClientAuth(true);
+            secure.setEnabledProtocols(modern(secure.getEnabledProtocols()));
         }
         acceptor = new Thread(this::acceptAll, "gpu-join control server " + address());
         acceptor.setDaemon(true);
         acceptor.start();
+    }
+
+    /**
+     * Those that are safe of the enabled ones; none, which no handshake survives, where none is.
+     */
+    static String[] modern(String... enabled) {
+        return Stream.of(enabled).filter(TLS_PROTOCOLS::contains).toArray(String[]::new);
     }
 
     /** The address listened on, with its port. */
@@ -60,7 +70,7 @@ public final class TcpControlServer implements AutoCloseable {
     public void step(SessionListener listener, long nowNs) {
         TcpControlLink link;
         while ((link = waiting.poll()) != null) {
-            listener.accept(link, nowNs);
+            listener.accept(link, link.address(), nowNs);
         }
         listener.step(nowNs);
     }
@@ -68,12 +78,9 @@ public final class TcpControlServer implements AutoCloseable {
     private void acceptAll() {
         while (!server.isClosed()) {
             try {
-                Socket socket = server.accept();
-                // a full queue is closed before a thread is made for the connection
-                if (waiting.remainingCapacity() == 0) {
-                    socket.close();
-                } else {
-                    waiting.add(new TcpControlLink(socket));
+                TcpControlLink link = new TcpControlLink(server.accept());
+                if (!waiting.offer(link)) {
+                    link.close();
                 }
             } catch (IOException e) {
                 // this connection failed, or the server was closed

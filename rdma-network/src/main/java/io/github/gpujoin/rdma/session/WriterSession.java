@@ -84,7 +84,7 @@ public final class WriterSession implements AutoCloseable {
     }
 
     /**
-     * Goes on with what is to be done now. Blocks only while it connects.
+     * Goes on with what is to be done now. Blocks only while the transport connects.
      *
      * @throws SessionException once the session has failed
      */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -49,7 +50,10 @@ final class FaultSchedule implements AutoCloseable {
         this.payloadBytes = 8 * (1 + random.nextInt(16));
         this.listener =
                 new SessionListener(
-                        JOB, secret, SessionOptions.DEFAULT, new SessionListener.Limits(8, 1000));
+                        JOB,
+                        secret,
+                        SessionOptions.DEFAULT,
+                        new SessionListener.Limits(8, 8, 1000, 1000));
         this.reader =
                 new ReaderSession(
                         CHANNEL,
@@ -109,7 +113,7 @@ final class FaultSchedule implements AutoCloseable {
         writer.step(nowNs);
         zombies.removeIf(this::isOver);
         for (VirtualLinks.End link; (link = links.accept()) != null; ) {
-            listener.accept(link, nowNs);
+            listener.accept(link, InetAddress.getLoopbackAddress(), nowNs);
         }
         listener.step(nowNs);
         if (random.nextInt(4) > 0) {

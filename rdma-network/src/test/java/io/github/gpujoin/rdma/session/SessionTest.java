@@ -2,6 +2,7 @@ package io.github.gpujoin.rdma.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -12,6 +13,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import io.github.gpujoin.rdma.transport.twin.TwinTransport;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -34,7 +36,7 @@ class SessionTest {
     private final VirtualLinks links = new VirtualLinks(new Random(1), MS);
     private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::nowNs);
     private final SessionListener listener =
-            new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 5));
+            new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 3, 5, 5));
     private final ReaderSession reader =
             new ReaderSession(0, RingGeometry.forPayload(4, 64), twin, OPTIONS, 0);
     private final List<WriterSession> writers = new ArrayList<>();
@@ -150,7 +152,8 @@ class SessionTest {
         }
         run(3);
         assertThat(listener.pendingCount()).isEqualTo(3);
-        assertThat(idle.get(3).receive()).isEqualTo(new Refuse(Refusal.BUSY));
+        assertThat(listener.turnedAwayCount()).isEqualTo(1);
+        assertThatIOException().isThrownBy(idle.get(3)::receive);
         nowNs += OPTIONS.handshakeTimeoutNs() + MS;
         run(1);
         assertThat(listener.pendingCount()).isZero();
@@ -160,8 +163,10 @@ class SessionTest {
             link.close();
             idle.add(link);
         }
-        links.advanceTo(nowNs + 10 * MS);
-        assertThat(idle.get(9).receive()).isEqualTo(new Refuse(Refusal.BUSY));
+        assertThat(listener.pendingCount()).isZero();
+        assertThat(listener.turnedAwayCount())
+                .as("one beyond those under way, three too late, five closed, one too many")
+                .isEqualTo(1 + 3 + 5 + 1);
     }
 
     @ParameterizedTest(name = "silently: {0}")
@@ -265,7 +270,7 @@ class SessionTest {
 
     private void accept() {
         for (VirtualLinks.End link; (link = links.accept()) != null; ) {
-            listener.accept(link, nowNs);
+            listener.accept(link, InetAddress.getLoopbackAddress(), nowNs);
         }
         listener.step(nowNs);
     }

@@ -2,6 +2,7 @@ package io.github.gpujoin.rdma.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.ControlMessage.Progress;
@@ -17,14 +18,19 @@ import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handshakes over real sockets. */
 @Timeout(60)
@@ -44,27 +50,104 @@ class TcpControlLinkTest {
 
     @Test
     void shouldOpenASessionOverMutualTls() throws Exception {
-        SSLContext tls = context(keyStore("ours"), keyStore("ours"));
+        ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
         assertThat(openWithin(tls, tls, Long.MAX_VALUE)).isEqualTo(WriterState.OPEN);
     }
 
     @Test
     void shouldNotOpenASessionForAWriterWithoutACertificate() throws Exception {
-        SSLContext server = context(keyStore("server"), keyStore("server"));
-        SSLContext anonymous = context(null, keyStore("server"));
+        ControlSockets server = tls(keyStore("server"), keyStore("server"));
+        ControlSockets anonymous = tls(null, keyStore("server"));
         assertThat(openWithin(server, anonymous, SHOW_NS)).isNotEqualTo(WriterState.OPEN);
     }
 
     @Test
     void shouldNotOpenASessionWithAReaderThatIsNotTrusted() throws Exception {
-        SSLContext server = context(keyStore("stranger"), keyStore("trusted"));
-        SSLContext client = context(keyStore("trusted"), keyStore("trusted"));
+        ControlSockets server = tls(keyStore("stranger"), keyStore("trusted"));
+        ControlSockets client = tls(keyStore("trusted"), keyStore("trusted"));
         assertThat(openWithin(server, client, SHOW_NS)).isNotEqualTo(WriterState.OPEN);
+    }
+
+    /** TLS leaves it to the peer when its handshake goes on, so nobody may wait for it. */
+    @Test
+    void shouldNotWaitForAPeerThatNeverBeginsTls() throws Exception {
+        ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
+        SessionOptions hasty = handshakeWithin(TimeUnit.MILLISECONDS.toNanos(50));
+        try (TcpControlServer server = new TcpControlServer(loopback(0), tls);
+                SessionListener hastyListener =
+                        new SessionListener(
+                                JOB, secret, hasty, new SessionListener.Limits(2, 2, 100, 100));
+                Socket first = dumb(server);
+                Socket second = dumb(server);
+                Socket third = dumb(server)) {
+            while (hastyListener.turnedAwayCount() < 3) {
+                server.step(hastyListener, System.nanoTime());
+            }
+            assertThat(hastyListener.pendingCount()).isZero();
+            for (Socket socket : List.of(first, second, third)) {
+                while (socket.getInputStream().read() != -1) {
+                    // what TLS says before it closes
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldNotWaitForAReaderThatNeverAnswers() throws Exception {
+        ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
+        try (ServerSocket silent = new ServerSocket()) {
+            silent.bind(loopback(0));
+            InetSocketAddress address = (InetSocketAddress) silent.getLocalSocketAddress();
+            try (ControlLink link = TcpControlLink.dialer(address, tls).dial();
+                    Socket peer = silent.accept()) {
+                link.send(new Progress(1, 1));
+                assertThat(link.receive()).isNull();
+                assertThat(peer.isConnected()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldSayThatOneEndOnlySpeaksTls() throws Exception {
+        ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
+        assertThat(lossWithin(ControlSockets.PLAIN, tls))
+                .startsWith("both ends speak TLS and trust each other's certificate: peer=");
+    }
+
+    @Test
+    void shouldSayThatTheReaderCannotBeReached() throws Exception {
+        InetSocketAddress closed;
+        try (ServerSocket server = new ServerSocket()) {
+            server.bind(loopback(0));
+            closed = (InetSocketAddress) server.getLocalSocketAddress();
+        }
+        try (ControlLink link = TcpControlLink.dialer(closed, ControlSockets.PLAIN).dial()) {
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> receiveOne(link))
+                    .withMessageContaining("the reader cannot be reached");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::"})
+    void shouldListenOnOneAddressOnly(String wildcard) {
+        InetSocketAddress all = new InetSocketAddress(wildcard, 0);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new TcpControlServer(all, ControlSockets.PLAIN))
+                .withMessageStartingWith("the control server listens on one address of this host");
+    }
+
+    @Test
+    void shouldNotListenWhereANameStandsForNoAddress() {
+        InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new TcpControlServer(unknown, ControlSockets.PLAIN))
+                .withMessageContaining("nowhere.invalid");
     }
 
     @Test
     void shouldCloseALinkThatSendsALengthOutOfBounds() throws Exception {
-        try (TcpControlServer server = new TcpControlServer(loopback(0), null);
+        try (TcpControlServer server = new TcpControlServer(loopback(0), ControlSockets.PLAIN);
                 Socket socket =
                         new Socket(server.address().getAddress(), server.address().getPort())) {
             socket.getOutputStream().write(new byte[] {-1, -1, -1, 127});
@@ -88,29 +171,45 @@ class TcpControlLinkTest {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(loopback(0));
             InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
-            try (ControlLink link = TcpControlLink.dialer(address, null).dial();
+            try (ControlLink link = TcpControlLink.dialer(address, ControlSockets.PLAIN).dial();
                     Socket peer = server.accept()) {
                 peer.getOutputStream().write(ControlCodec.encode(new Progress(1, 2)));
                 peer.close();
-                ControlMessage message;
-                do {
-                    message = link.receive();
-                } while (message == null);
-                assertThat(message).isEqualTo(new Progress(1, 2));
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
                 assertThatExceptionOfType(IOException.class)
-                        .isThrownBy(
-                                () -> {
-                                    while (link.receive() == null) {
-                                        Thread.onSpinWait();
-                                    }
-                                })
+                        .isThrownBy(() -> receiveOne(link))
                         .withMessageStartingWith("the peer is gone: peer=");
             }
         }
     }
 
     /** State of a writer once it is open, or after a time in which it would have been. */
-    private WriterState openWithin(SSLContext server, SSLContext client, long timeNs)
+    private WriterState openWithin(ControlSockets server, ControlSockets client, long timeNs)
+            throws Exception {
+        long endNs = timeNs == Long.MAX_VALUE ? timeNs : System.nanoTime() + timeNs;
+        return meet(
+                server,
+                client,
+                writer -> writer.state() == WriterState.OPEN || System.nanoTime() > endNs,
+                WriterSession::state);
+    }
+
+    /** What the writer says of its first connection. */
+    private String lossWithin(ControlSockets server, ControlSockets client) throws Exception {
+        String before = meet(server, client, writer -> true, WriterSession::lastLoss);
+        return meet(
+                server,
+                client,
+                writer -> !writer.lastLoss().equals(before),
+                WriterSession::lastLoss);
+    }
+
+    /** Lets a writer and a reader in one thread meet until something holds of the writer. */
+    private <T> T meet(
+            ControlSockets server,
+            ControlSockets client,
+            Predicate<WriterSession> until,
+            Function<WriterSession, T> result)
             throws Exception {
         long startNs = System.nanoTime();
         try (TcpControlServer door = new TcpControlServer(loopback(0), server);
@@ -132,13 +231,41 @@ class TcpControlLinkTest {
                                 SessionOptions.DEFAULT,
                                 startNs)) {
             listener.add(reader);
-            while (writer.state() != WriterState.OPEN && System.nanoTime() - startNs < timeNs) {
-                writer.step(System.nanoTime());
-                door.step(listener, System.nanoTime());
-                reader.step(System.nanoTime());
+            try {
+                while (!until.test(writer)) {
+                    writer.step(System.nanoTime());
+                    door.step(listener, System.nanoTime());
+                    reader.step(System.nanoTime());
+                }
+                return result.apply(writer);
+            } finally {
+                listener.remove(reader);
             }
-            return writer.state();
         }
+    }
+
+    private static ControlMessage receiveOne(ControlLink link) throws IOException {
+        ControlMessage message;
+        while ((message = link.receive()) == null) {
+            Thread.onSpinWait();
+        }
+        return message;
+    }
+
+    /** A peer that connects and says nothing. */
+    private static Socket dumb(TcpControlServer server) throws IOException {
+        return new Socket(server.address().getAddress(), server.address().getPort());
+    }
+
+    private static SessionOptions handshakeWithin(long handshakeTimeoutNs) {
+        SessionOptions usual = SessionOptions.DEFAULT;
+        return new SessionOptions(
+                usual.heartbeatIntervalNs(),
+                usual.peerTimeoutNs(),
+                usual.slotTimeoutNs(),
+                handshakeTimeoutNs,
+                usual.retryIntervalNs(),
+                usual.reconnectTimeoutNs());
     }
 
     private static InetSocketAddress loopback(int port) {
@@ -173,7 +300,7 @@ class TcpControlLinkTest {
         return KeyStore.getInstance(file.toFile(), PASSWORD.toCharArray());
     }
 
-    private static SSLContext context(KeyStore own, KeyStore trusted) throws Exception {
+    private static ControlSockets tls(KeyStore own, KeyStore trusted) throws Exception {
         KeyManagerFactory keys =
                 KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(own, PASSWORD.toCharArray());
@@ -182,6 +309,6 @@ class TcpControlLinkTest {
         trust.init(trusted);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(own == null ? null : keys.getKeyManagers(), trust.getTrustManagers(), null);
-        return context;
+        return new ControlSockets(context.getServerSocketFactory(), context.getSocketFactory());
     }
 }

@@ -2,6 +2,7 @@ package io.github.gpujoin.rdma.verbs;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
@@ -54,7 +55,8 @@ final class SessionCheck {
         long startNs = System.nanoTime();
         try (Transport transport = new DisniTransport(address);
                 TcpControlServer server =
-                        new TcpControlServer(new InetSocketAddress(address, 0), null);
+                        new TcpControlServer(
+                                new InetSocketAddress(address, 0), ControlSockets.PLAIN);
                 SessionListener listener =
                         new SessionListener(JOB, SECRET, SLOW, SessionListener.Limits.DEFAULT);
                 ReaderSession reader = new ReaderSession(0, GEOMETRY, transport, SLOW, startNs)) {
@@ -113,7 +115,7 @@ final class SessionCheck {
                 attempt,
                 0,
                 SECRET.token(JOB, attempt),
-                TcpControlLink.dialer(server, null),
+                TcpControlLink.dialer(server, ControlSockets.PLAIN),
                 transport,
                 SLOW,
                 System.nanoTime());

@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.transport.shm;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.AttemptToken;
+import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionListener;
@@ -53,7 +54,7 @@ final class ShmPeer {
                 attempt,
                 0,
                 token,
-                TcpControlLink.dialer(server, null),
+                TcpControlLink.dialer(server, ControlSockets.PLAIN),
                 shm,
                 SessionOptions.DEFAULT,
                 System.nanoTime());
@@ -103,7 +104,8 @@ final class ShmPeer {
             listener.add(session);
             server =
                     new TcpControlServer(
-                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null);
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                            ControlSockets.PLAIN);
         }
 
         int port() {
