@@ -47,6 +47,7 @@ class ModuleOrderTest {
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("flink.config", "flink.chunk", "flink.handover"),
+                    List.of("flink.transport"),
                     List.of("flink.pack", "flink.checkpoint"),
                     List.of("flink.emit"),
                     List.of("flink.operator"),
@@ -66,7 +67,8 @@ class ModuleOrderTest {
         ROOT + "flink.checkpoint..",
         ROOT + "flink.emit..",
         ROOT + "flink.operator..",
-        ROOT + "flink.pipeline.."
+        ROOT + "flink.pipeline..",
+        ROOT + "flink.transport.."
     };
 
     private static final JavaClasses CLASSES =

@@ -1,8 +1,8 @@
 package io.github.gpujoin.benchmarks.transport;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.AttemptToken;
+import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlLink;

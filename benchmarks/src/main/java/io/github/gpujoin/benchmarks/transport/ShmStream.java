@@ -38,7 +38,9 @@ public final class ShmStream implements Stream {
             new SessionListener(
                     job, secret, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
     private final TcpControlServer server =
-            new TcpControlServer(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), ControlSockets.PLAIN);
+            new TcpControlServer(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    ControlSockets.PLAIN);
     private final Process sender;
     private volatile Exception failure;
     private volatile boolean closed;

@@ -99,6 +99,15 @@ public final class GpuJoinOptions {
                                     + " watermarks, which wait for it; 0 to emit before each."
                                     + " Sums leave before every barrier in any case.");
 
+    public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
+            ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether rows may leave the host through a ring, which does not encrypt"
+                                    + " them even where Flink's internal SSL is on. Read from the"
+                                    + " TaskManager's own configuration, so a job cannot allow it.");
+
     private static final OptionBounds BOUNDS =
             new OptionBounds()
                     .range(CHUNK_BYTES, new MemorySize(1), MemorySize.ofMebiBytes(16))

@@ -77,6 +77,9 @@ final class OptionsPage {
 
     static String bounds(ConfigOption<?> option) {
         Class<?> type = valueClass(option);
+        if (type == Boolean.class) {
+            return "`true`, `false`";
+        }
         return type.isEnum()
                 ? Arrays.stream(type.getEnumConstants())
                         .map(value -> "`" + text(value) + "`")
