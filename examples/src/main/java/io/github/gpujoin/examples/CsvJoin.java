@@ -112,7 +112,7 @@ public final class CsvJoin implements Callable<Integer> {
         long startNs = System.nanoTime();
         try (WholeFile result = WholeFile.create(out);
                 Staging parts = Staging.beside(out);
-                JobCluster cluster = JobCluster.open(jobOptions.slots())) {
+                JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
             Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(cluster, parts, result));
             Runtime.getRuntime().addShutdownHook(cleanUp);
             JobClient client = job.start(cluster.env(options), parts.directory());

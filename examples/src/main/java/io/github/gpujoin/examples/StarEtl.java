@@ -93,7 +93,7 @@ public final class StarEtl implements Callable<Integer> {
         Path directory = provideData(queries.get(0).benchmark());
         prepareOut();
         List<QueryResult> results = new ArrayList<>();
-        try (JobCluster cluster = JobCluster.open(jobOptions.slots())) {
+        try (JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
             QueryRunner runner = new QueryRunner(cluster.env(options), directory, console);
             for (Query query : queries) {
                 QueryResult result = runner.run(query);

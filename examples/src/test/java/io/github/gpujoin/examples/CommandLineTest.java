@@ -85,11 +85,18 @@ class CommandLineTest {
                 "--checkpoint-interval -1; --checkpoint-interval is 0 or at least 10",
                 "--scale-factor -1; --scale-factor is above 0: scaleFactor=-1",
                 "--scale-factor big; Invalid value for option '--scale-factor'",
+                "-D parallelism.default; Value for option option '-D' (KEY=VALUE)",
                 "--colour red; Unknown options: '--colour', 'red'",
             })
     void shouldRefuseWrongArgumentsOfStarEtlInOneSentence(String arguments, String sentence) {
         Run run = starEtl((Object[]) arguments.split(" "));
         assertFailed(run, 2, "star-etl: " + sentence);
+    }
+
+    @Test
+    void shouldSetAnyOptionAsConfigYamlDoes() {
+        Run run = starEtl("--data", data, "--query=1.1", "-D", "gpu-join.chunk-bytes=0");
+        assertFailed(run, 1, "star-etl: gpu-join.chunk-bytes must be at least 1 bytes");
     }
 
     @Test

@@ -33,19 +33,20 @@ public final class JobCluster implements AutoCloseable {
 
     /**
      * @param slots of the embedded cluster: the largest parallelism of a job
+     * @param options of the embedded cluster, over its own; a cluster that is there has its own
      */
-    public static JobCluster open(int slots) throws Exception {
+    public static JobCluster open(int slots, Configuration options) throws Exception {
         StreamExecutionEnvironment surroundings =
                 StreamExecutionEnvironment.getExecutionEnvironment();
         if (!(surroundings instanceof LocalStreamEnvironment)) {
             return new JobCluster(null);
         }
-        MiniCluster cluster = new MiniCluster(clusterOf(slots));
+        MiniCluster cluster = new MiniCluster(clusterOf(slots, options));
         cluster.start();
         return new JobCluster(cluster);
     }
 
-    private static MiniClusterConfiguration clusterOf(int slots) {
+    private static MiniClusterConfiguration clusterOf(int slots, Configuration over) {
         Configuration options = new Configuration();
         // Accumulators travel with heartbeats; progress is read from them.
         options.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, PROGRESS_INTERVAL);
@@ -56,6 +57,7 @@ public final class JobCluster implements AutoCloseable {
         MemorySize network = MemorySize.ofMebiBytes(128 + (long) slots * slots / 2);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, network);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, network);
+        options.addAll(over);
         return new MiniClusterConfiguration.Builder()
                 .setConfiguration(options)
                 .setNumTaskManagers(1)

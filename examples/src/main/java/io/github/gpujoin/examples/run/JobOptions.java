@@ -3,6 +3,7 @@ package io.github.gpujoin.examples.run;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
@@ -54,9 +55,19 @@ public final class JobOptions {
             description = "milliseconds between checkpoints, 0 for none; default: Flink's setting")
     private Long checkpointIntervalMs;
 
+    @Option(
+            names = "-D",
+            paramLabel = "KEY=VALUE",
+            description =
+                    "sets an option of Flink or of the join, as in config.yaml; can be repeated."
+                            + " The options above come before it")
+    private Map<String, String> properties = Map.of();
+
     /** Subtasks of each operator when the command runs by itself. */
     public int slots() {
-        return parallelism != null ? parallelism : Runtime.getRuntime().availableProcessors();
+        return configuration()
+                .getOptional(CoreOptions.DEFAULT_PARALLELISM)
+                .orElseGet(() -> Runtime.getRuntime().availableProcessors());
     }
 
     /**
@@ -74,7 +85,7 @@ public final class JobOptions {
                         || checkpointIntervalMs >= 10,
                 "--checkpoint-interval is 0 or at least 10 milliseconds: interval="
                         + checkpointIntervalMs);
-        Configuration options = new Configuration();
+        Configuration options = Configuration.fromMap(properties);
         options.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
         options.set(PipelineOptions.MAX_PARALLELISM, MAX_PARALLELISM);
         options.set(PipelineOptions.GENERIC_TYPES, false);

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterAll;
@@ -63,7 +64,7 @@ class QueryITCase {
             }
         }
         openRegions = Region.openCount();
-        cluster = JobCluster.open(4);
+        cluster = JobCluster.open(4, new Configuration());
     }
 
     @AfterAll

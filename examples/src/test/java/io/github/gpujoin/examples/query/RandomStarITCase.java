@@ -52,7 +52,7 @@ class RandomStarITCase {
 
     @BeforeAll
     static void openCluster() throws Exception {
-        cluster = JobCluster.open(4);
+        cluster = JobCluster.open(4, new Configuration());
     }
 
     @AfterAll
