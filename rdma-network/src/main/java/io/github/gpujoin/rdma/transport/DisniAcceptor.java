@@ -85,17 +85,6 @@ final class DisniAcceptor implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        boolean isInterrupted = false;
-        while (true) {
-            try {
-                thread.join();
-                break;
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.joinUninterruptibly(thread);
     }
 }

@@ -1,4 +1,4 @@
-package io.github.gpujoin.rdma.transport.shm;
+package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
@@ -11,6 +11,9 @@ import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.session.WriterSession;
+import io.github.gpujoin.rdma.transport.shm.ShmTransport;
+import io.github.gpujoin.rdma.transport.ucx.UcxOptions;
+import io.github.gpujoin.rdma.transport.ucx.UcxTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -20,13 +23,14 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One end of a channel over shared memory: the other process of {@link ShmProcessTest}, which runs
- * the same code for its own end.
+ * One end of a channel between two processes: the other process of {@link TransportProcessTest},
+ * which runs the same code for its own end.
  *
- * <p>Arguments: directory, port, attempt, payloads. It writes its state on standard output, a line
- * each time it changes, and ends with {@code DONE}.
+ * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY} or {@code
+ * ucx:TRANSPORTS}. It writes its state on standard output, a line each time it changes, and ends
+ * with {@code DONE}.
  */
-final class ShmPeer {
+public final class ProcessPeer {
 
     static final UUID JOB = new UUID(11, 12);
     static final JobSecret SECRET = new JobSecret(new byte[JobSecret.BYTES]);
@@ -34,19 +38,27 @@ final class ShmPeer {
 
     private static final int IDLE_NS = 20_000;
 
-    private ShmPeer() {}
+    private ProcessPeer() {}
+
+    /** A transport by its name on the command line. */
+    static Transport open(String name) throws TransportException {
+        String detail = name.substring(name.indexOf(':') + 1);
+        return name.startsWith("shm:")
+                ? new ShmTransport(Path.of(detail))
+                : new UcxTransport(new UcxOptions(InetAddress.getLoopbackAddress(), detail));
+    }
 
     public static void main(String[] args) throws Exception {
         int attempt = Integer.parseInt(args[2]);
         int payloads = Integer.parseInt(args[3]);
-        try (ShmTransport shm = new ShmTransport(Path.of(args[0]));
-                WriterSession writer = writer(shm, Integer.parseInt(args[1]), attempt)) {
+        try (Transport transport = open(args[0]);
+                WriterSession writer = writer(transport, Integer.parseInt(args[1]), attempt)) {
             write(writer, attempt, payloads);
         }
         System.out.println("DONE");
     }
 
-    static WriterSession writer(ShmTransport shm, int port, int attempt) {
+    static WriterSession writer(Transport transport, int port, int attempt) {
         AttemptToken token = SECRET.token(JOB, attempt);
         InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         return new WriterSession(
@@ -55,7 +67,7 @@ final class ShmPeer {
                 0,
                 token,
                 TcpControlLink.dialer(server, ControlSockets.PLAIN),
-                shm,
+                transport,
                 SessionOptions.DEFAULT,
                 System.nanoTime());
     }
@@ -88,16 +100,18 @@ final class ShmPeer {
     /** The reading end: checks every byte. */
     static final class Reader implements AutoCloseable {
 
-        private final ShmTransport shm;
+        private final Transport transport;
         private final ReaderSession session;
         private final SessionListener listener;
         private final TcpControlServer server;
         private int attempt = -1;
         private int received;
 
-        Reader(Path directory) throws Exception {
-            shm = new ShmTransport(directory);
-            session = new ReaderSession(0, RING, shm, SessionOptions.DEFAULT, System.nanoTime());
+        Reader(String transportName) throws Exception {
+            transport = open(transportName);
+            session =
+                    new ReaderSession(
+                            0, RING, transport, SessionOptions.DEFAULT, System.nanoTime());
             listener =
                     new SessionListener(
                             JOB, SECRET, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
@@ -154,7 +168,7 @@ final class ShmPeer {
             server.close();
             listener.close();
             session.close();
-            shm.close();
+            transport.close();
         }
     }
 
@@ -164,7 +178,7 @@ final class ShmPeer {
         private ReaderMain() {}
 
         public static void main(String[] args) throws Exception {
-            try (Reader reader = new Reader(Path.of(args[0]))) {
+            try (Reader reader = new Reader(args[0])) {
                 System.out.println("PORT " + reader.port());
                 String told = "";
                 while (true) {

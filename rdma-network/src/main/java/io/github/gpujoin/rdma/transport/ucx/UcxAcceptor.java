@@ -1,0 +1,220 @@
+package io.github.gpujoin.rdma.transport.ucx;
+
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.rdma.transport.Threads;
+import io.github.gpujoin.rdma.transport.TransportException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.openucx.jucx.UcxException;
+import org.openucx.jucx.ucp.UcpConnectionRequest;
+import org.openucx.jucx.ucp.UcpConstants;
+import org.openucx.jucx.ucp.UcpContext;
+import org.openucx.jucx.ucp.UcpEndpointParams;
+import org.openucx.jucx.ucp.UcpListener;
+import org.openucx.jucx.ucp.UcpListenerParams;
+import org.openucx.jucx.ucp.UcpMemMapParams;
+import org.openucx.jucx.ucp.UcpMemory;
+import org.openucx.jucx.ucp.UcpWorker;
+import org.openucx.jucx.ucp.UcpWorkerParams;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The targets of a transport and the one worker that peers reach them by.
+ *
+ * <p>Where the network card or the writer's own processor moves the bytes, nothing happens here.
+ * Over TCP UCX moves them in this side's worker: its thread sleeps until there is something, copies
+ * it into the target, and is thereby the one that writes what readers of the target load. It stores
+ * data and flags in the order of their flushes, but promises no release store; the reader's acquire
+ * load is enough on processors that keep the order of stores (amd64), and the checksum of a slot
+ * finds what came too early elsewhere.
+ *
+ * <p>Whoever is accepted over TCP can write anywhere in this process, for UCX checks neither key
+ * nor bounds there. So an endpoint must show the token of a target, a random number of 64 bits that
+ * went only to the peer that proved itself; each target accepts one endpoint in its life.
+ */
+final class UcxAcceptor implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UcxAcceptor.class);
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    /** Turns before others get the lock. */
+    private static final int MAX_TURNS = 64;
+
+    /** What a peer may do: write, and no more. */
+    private static final long PROTECTION =
+            UcpConstants.UCP_MEM_MAP_PROT_LOCAL_READ
+                    | UcpConstants.UCP_MEM_MAP_PROT_LOCAL_WRITE
+                    | UcpConstants.UCP_MEM_MAP_PROT_REMOTE_WRITE;
+
+    private final UcpContext context;
+    private final UcxEndpoints endpoints;
+
+    /**
+     * Guards all of UCX that is used here, but waiting. Fair, for the thread takes it again at
+     * once.
+     */
+    private final ReentrantLock lock = new ReentrantLock(true);
+
+    private final UcpWorker worker;
+    private final UcpListener listener;
+    private final Map<Long, UcxTarget> targets = new HashMap<>();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    UcxAcceptor(UcpContext context, UcxEndpoints endpoints, InetAddress address)
+            throws TransportException {
+        this.context = context;
+        this.endpoints = endpoints;
+        this.worker = context.newWorker(new UcpWorkerParams().requestThreadSafety());
+        try {
+            this.listener =
+                    worker.newListener(
+                            new UcpListenerParams()
+                                    .setSockAddr(new InetSocketAddress(address, 0))
+                                    .setConnectionHandler(this::accept));
+        } catch (UcxException e) {
+            worker.close();
+            throw new TransportException(
+                    "ucx must listen on its address: address="
+                            + address.getHostAddress()
+                            + ", cause="
+                            + e.getMessage(),
+                    e);
+        }
+        this.thread = new Thread(this::run, "ucx-acceptor-" + listener.getAddress().getPort());
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    UcxTarget register(long lengthBytes) throws TransportException {
+        lock.lock();
+        try {
+            UcpMemory memory = allocate(lengthBytes);
+            long token = RANDOM.nextLong();
+            UcxDescriptor descriptor =
+                    new UcxDescriptor(
+                            listener.getAddress(),
+                            token,
+                            memory.getAddress(),
+                            lengthBytes,
+                            bytes(memory.getRemoteKeyBuffer()));
+            UcxTarget target = new UcxTarget(this, memory, token, lengthBytes, descriptor.encode());
+            targets.put(token, target);
+            return target;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private UcpMemory allocate(long lengthBytes) throws TransportException {
+        try {
+            UcpMemory memory =
+                    context.memoryMap(
+                            new UcpMemMapParams()
+                                    .allocate()
+                                    .setLength(lengthBytes)
+                                    .setProtection(PROTECTION));
+            Memory.fill(null, memory.getAddress(), lengthBytes, (byte) 0);
+            return memory;
+        } catch (UcxException e) {
+            throw new TransportException(
+                    "ucx needs memory for the ring (shared memory: room in /dev/shm, RDMA: ulimit -l):"
+                            + " lengthBytes="
+                            + lengthBytes
+                            + ", cause="
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    /** Called by the worker, so under the lock. */
+    private void accept(UcpConnectionRequest request) {
+        UcxTarget target = targets.get(request.getClientId());
+        try {
+            if (target == null || target.writer() != null) {
+                LOG.warn(
+                        "An endpoint shows the token of a target that has none yet: peer={}",
+                        request.getClientAddress());
+                request.reject();
+                return;
+            }
+            UcpEndpointParams params =
+                    new UcpEndpointParams()
+                            .setConnectionRequest(request)
+                            .setErrorHandler(
+                                    (endpoint, status, message) ->
+                                            LOG.debug("A writer's endpoint ended: {}", message));
+            target.setWriter(endpoints.open(worker, params));
+        } catch (UcxException e) {
+            LOG.warn("An endpoint was not accepted: peer={}", request.getClientAddress(), e);
+        }
+    }
+
+    private void run() {
+        while (!closed) {
+            if (!progress()) {
+                worker.waitForEvents();
+            }
+        }
+    }
+
+    /**
+     * @return whether there may be more to do
+     */
+    private boolean progress() {
+        lock.lock();
+        try {
+            for (int turn = 0; turn < MAX_TURNS; turn++) {
+                if (worker.progress() == 0) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (Exception e) {
+            LOG.warn("UCX's worker reports a failure", e);
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Ends what writes the target, then frees it. Memory whose writer could not be ended is not
+     * given back: a leak is better than a corruption. Legal twice.
+     */
+    void revoke(UcxTarget target) {
+        lock.lock();
+        try {
+            boolean first = targets.remove(target.token(), target);
+            if (first && (target.writer() == null || endpoints.close(worker, target.writer()))) {
+                target.memory().deregister();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** After all targets. */
+    @Override
+    public void close() {
+        closed = true;
+        worker.signal();
+        Threads.joinUninterruptibly(thread);
+        listener.close();
+        if (endpoints.areAllClosed()) {
+            worker.close();
+        }
+    }
+}
