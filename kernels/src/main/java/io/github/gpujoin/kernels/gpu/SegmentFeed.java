@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -15,13 +16,14 @@ import java.util.function.Consumer;
 
 /**
  * Segments in their slots, asked for in turn, again and again, as many at once as are allowed in
- * flight. Every time that a segment is served it must give as many results as before. Used by one
+ * flight. They are taken as they get ready, so that one whose results need many buffers holds up no
+ * other. Every time that a segment is served it must give as many results as before. Used by one
  * thread.
  */
 public final class SegmentFeed implements AutoCloseable {
 
     private static final long STALL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final int SPINS_PER_CHECK = 1 << 16;
+    private static final int LOOKS_PER_CHECK = 1 << 16;
 
     /**
      * What is joined.
@@ -55,10 +57,10 @@ public final class SegmentFeed implements AutoCloseable {
     private final int[] resultBuffers;
     private final long[] resultsSoFar;
     private final long[] resultsBefore;
+    private final ArrayDeque<Integer> idle = new ArrayDeque<>();
+    private final ArrayDeque<Integer> underWay = new ArrayDeque<>();
     private SegmentSlots slots;
     private int plan;
-    private long posted;
-    private long taken;
     private long busyNs;
 
     SegmentFeed(DeviceLease lease, Buffers buffers, Join join, List<Chunk> chunks, int inFlight) {
@@ -95,6 +97,7 @@ public final class SegmentFeed implements AutoCloseable {
                             slots.segmentAddress(slot),
                             epoch,
                             slot);
+            idle.add(slot);
         }
     }
 
@@ -124,41 +127,42 @@ public final class SegmentFeed implements AutoCloseable {
     /** Serves so many segments, with nothing in flight before or after. */
     public Served serveSegments(long segments) {
         drain();
-        return serve(taken + segments, () -> true, batch -> {});
+        return serve(segments, () -> true, batch -> {});
     }
 
     /** Serves each segment once, with nothing in flight before or after, and shows its results. */
     public Served serveOnce(Consumer<ResultBatch> results) {
         drain();
-        return serve(taken + chunks.size(), () -> true, results);
+        return serve(chunks.size(), () -> true, results);
     }
 
-    private Served serve(long end, BooleanSupplier goOn, Consumer<ResultBatch> results) {
+    private Served serve(long segments, BooleanSupplier goOn, Consumer<ResultBatch> results) {
         long startNs = System.nanoTime();
-        long firstTaken = taken;
         long busyBefore = busyNs;
+        long taken = 0;
         long given = 0;
-        while (taken < end && goOn.getAsBoolean()) {
-            while (posted < end && posted - taken < inFlight) {
-                int slot = (int) (posted % chunks.size());
+        while (taken < segments && goOn.getAsBoolean()) {
+            while (underWay.size() < inFlight && taken + underWay.size() < segments) {
+                int slot = idle.remove();
                 resultBuffers[slot] = 0;
                 post(slot, false);
-                posted++;
+                underWay.add(slot);
             }
-            given += takeNext(results);
+            int slot = takeNext(results);
+            taken++;
+            given += endOf(slot);
         }
-        long segments = taken - firstTaken;
         return new Served(
-                segments,
-                segments * rowsPerSegment,
+                taken,
+                taken * rowsPerSegment,
                 given,
                 busyNs - busyBefore,
                 System.nanoTime() - startNs);
     }
 
     private void drain() {
-        while (taken < posted) {
-            takeNext(batch -> {});
+        while (!underWay.isEmpty()) {
+            endOf(takeNext(batch -> {}));
         }
     }
 
@@ -188,21 +192,33 @@ public final class SegmentFeed implements AutoCloseable {
                                 slots.completionAddress(slot, buffer)));
     }
 
-    private long sequenceAddress(int slot) {
-        return slots.completionAddress(slot, resultBuffers[slot])
-                + StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
+    /** Takes whatever is ready until that ends a segment; returns its slot. */
+    private int takeNext(Consumer<ResultBatch> results) {
+        long startNs = System.nanoTime();
+        for (int look = 1; ; look++) {
+            int slot = underWay.remove();
+            if (isDone(slot) && takeStep(slot, results) == rowsPerSegment) {
+                idle.add(slot);
+                return slot;
+            }
+            underWay.add(slot);
+            if (look % LOOKS_PER_CHECK == 0) {
+                checkLiveness(startNs);
+            }
+        }
     }
 
-    /** Waits for the oldest segment and takes all its results; returns how many. */
-    private long takeNext(Consumer<ResultBatch> results) {
-        int slot = (int) (taken % chunks.size());
-        int completedRows = takeStep(slot, results);
-        while (completedRows < rowsPerSegment) {
-            resultBuffers[slot] = 1 - resultBuffers[slot];
-            post(slot, true);
-            completedRows = takeStep(slot, results);
-        }
-        taken++;
+    /** Whether the slot's step is complete. */
+    private boolean isDone(int slot) {
+        long completion = slots.completionAddress(slot, resultBuffers[slot]);
+        // acquire: the completion and the results are read after the sequence was seen
+        return Memory.getLongAcquire(
+                        null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
+                == tickets[slot] + 1;
+    }
+
+    /** Results of a segment that ended, as many as ever. */
+    private long endOf(int slot) {
         long given = resultsSoFar[slot];
         resultsSoFar[slot] = 0;
         if (resultsBefore[slot] >= 0 && resultsBefore[slot] != given) {
@@ -216,10 +232,15 @@ public final class SegmentFeed implements AutoCloseable {
         return given;
     }
 
-    /** Returns the rows of the segment that are complete with the step. */
+    /**
+     * Takes a complete step. Where the segment is not at its end, the next one is asked for first,
+     * into the other buffer, so that the kernel works while this one is read.
+     *
+     * @return rows of the segment that have given all their results
+     */
     private int takeStep(int slot, Consumer<ResultBatch> results) {
-        long completion = slots.completionAddress(slot, resultBuffers[slot]);
-        await(sequenceAddress(slot), tickets[slot] + 1);
+        int buffer = resultBuffers[slot];
+        long completion = slots.completionAddress(slot, buffer);
         lease.ring().release(tickets[slot]);
         int status = Memory.getInt(completion + StepDescriptor.COMPLETION_STATUS_OFFSET);
         if (status != StepDescriptor.STATUS_OK) {
@@ -227,31 +248,28 @@ public final class SegmentFeed implements AutoCloseable {
                     GpuFailure.DEVICE_LOST,
                     "a segment arrives on the device as it was written: status=" + status);
         }
-        busyNs += slots.busyNs(slot, resultBuffers[slot]);
-        resultsSoFar[slot] +=
-                Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
         int completedRows =
                 Memory.getInt(completion + StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET);
-        ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, resultBuffers[slot]));
+        if (completedRows < rowsPerSegment) {
+            resultBuffers[slot] = 1 - buffer;
+            post(slot, true);
+        }
+        busyNs += slots.busyNs(slot, buffer);
+        resultsSoFar[slot] +=
+                Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
+        ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, buffer));
         int rowCount = Memory.getInt(completion + StepDescriptor.COMPLETION_ROW_COUNT_OFFSET);
         batch.set(chunks.get(slot), rowCount, completedRows);
         results.accept(batch);
         return completedRows;
     }
 
-    private void await(long sequenceAddress, long sequence) {
-        long startNs = System.nanoTime();
-        // acquire: the completion and the results are read after the sequence was seen
-        for (int spin = 1; Memory.getLongAcquire(null, sequenceAddress) != sequence; spin++) {
-            Thread.onSpinWait();
-            if (spin % SPINS_PER_CHECK == 0) {
-                lease.requireRunning();
-                if (System.nanoTime() - startNs > STALL_TIMEOUT_NS) {
-                    throw new GpuUnavailableException(
-                            GpuFailure.KERNEL_STALLED,
-                            "a step ends in time: timeoutNs=" + STALL_TIMEOUT_NS);
-                }
-            }
+    private void checkLiveness(long startNs) {
+        lease.requireRunning();
+        if (System.nanoTime() - startNs > STALL_TIMEOUT_NS) {
+            throw new GpuUnavailableException(
+                    GpuFailure.KERNEL_STALLED,
+                    "a step ends in time: timeoutNs=" + STALL_TIMEOUT_NS);
         }
     }
 

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * Segments of one engine on their way through the kernel, first in, first out.
  *
- * <p>A segment takes as many steps as its results take buffers. The next step is asked for when the
- * results of the last one are handed out, into the other buffer: the kernel then works while they
- * are read, and never waits for room. Not thread-safe.
+ * <p>A segment takes as many steps as its results take buffers. The next step is asked for into the
+ * other buffer as soon as the last one is seen to be complete, also behind the head: the kernel
+ * works while results are read, or wait for their turn. Not thread-safe.
  */
 final class SegmentPipe {
 
@@ -31,10 +31,12 @@ final class SegmentPipe {
     private final SegmentSlots slots;
     private final FactSegments facts;
     private final ResultBatch[] batches;
+    private final Segment[] segmentOfSlot;
     private final long epoch;
     private final long stallTimeoutNs;
     private final ArrayDeque<Segment> underWay = new ArrayDeque<>();
     private long nextSequence;
+    private long nextLook;
     private long deviceBusyNs;
     private boolean headIsLent;
     private boolean groupsFull;
@@ -42,7 +44,10 @@ final class SegmentPipe {
     private long nextCheckNs;
     private long pausesSeen;
 
-    /** Rows of a chunk in a slot, and the step asked for. */
+    /**
+     * Rows of a chunk in a slot, and the steps asked for: the one whose results are taken next, in
+     * {@code buffer}, and the one after it, in the other.
+     */
     private static final class Segment {
         final Chunk chunk;
         final int firstRow;
@@ -52,6 +57,7 @@ final class SegmentPipe {
         int buffer;
         boolean resume;
         long ticket = NOT_POSTED;
+        long nextTicket = NOT_POSTED;
 
         Segment(Chunk chunk, int firstRow, int rowCount, int slot, long sequence) {
             this.chunk = chunk;
@@ -75,6 +81,7 @@ final class SegmentPipe {
         this.facts = facts;
         this.epoch = lease.nextEpoch();
         this.stallTimeoutNs = stallTimeoutNs;
+        this.segmentOfSlot = new Segment[slots.count()];
         this.batches = new ResultBatch[SegmentSlots.RESULT_BUFFERS * slots.count()];
         for (int i = 0; i < batches.length; i++) {
             int slot = i / SegmentSlots.RESULT_BUFFERS;
@@ -124,24 +131,24 @@ final class SegmentPipe {
         Segment segment = new Segment(chunk, firstRow, rowCount, slot, nextSequence++);
         facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, segment.sequence);
         underWay.add(segment);
-        post(segment);
+        segmentOfSlot[slot] = segment;
+        postAgain(segment);
     }
 
-    private void post(Segment segment) {
-        segment.ticket =
-                lease.ring()
-                        .post(
-                                new StepRing.Step(
-                                        plan,
-                                        segment.slot,
-                                        segment.buffer,
-                                        segment.resume,
-                                        epoch,
-                                        segment.sequence,
-                                        segment.firstRow,
-                                        facts.lengthBytes(segment.rowCount),
-                                        segment.chunk.partition(),
-                                        slots.completionAddress(segment.slot, segment.buffer)));
+    private long post(Segment segment, int buffer, boolean resume) {
+        return lease.ring()
+                .post(
+                        new StepRing.Step(
+                                plan,
+                                segment.slot,
+                                buffer,
+                                resume,
+                                epoch,
+                                segment.sequence,
+                                segment.firstRow,
+                                facts.lengthBytes(segment.rowCount),
+                                segment.chunk.partition(),
+                                slots.completionAddress(segment.slot, buffer)));
     }
 
     /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
@@ -161,10 +168,12 @@ final class SegmentPipe {
     ResultBatch poll() {
         underWay.forEach(this::postAgain);
         Segment head = underWay.peek();
-        if (head == null || !isDone(head)) {
-            if (head != null) {
-                checkLiveness();
-            }
+        if (head == null) {
+            return null;
+        }
+        lookAhead(head);
+        if (!isDone(head)) {
+            checkLiveness();
             return null;
         }
         groupsFull = hasFullGroups(head);
@@ -174,16 +183,40 @@ final class SegmentPipe {
     /** Asks for a step that the ring had no entry for. */
     private void postAgain(Segment segment) {
         if (segment.ticket == NOT_POSTED) {
-            post(segment);
+            segment.ticket = post(segment, segment.buffer, segment.resume);
         }
     }
 
-    private boolean isDone(Segment segment) {
+    /**
+     * Looks at one segment under way, each in its turn: where its step is complete and not its last
+     * one, the kernel may fill the other buffer, which nobody reads between two polls.
+     */
+    private void lookAhead(Segment head) {
+        if (nextLook < head.sequence || nextLook >= nextSequence) {
+            nextLook = head.sequence;
+        }
+        Segment segment = segmentOfSlot[(int) (nextLook++ % slots.count())];
+        if (segment.nextTicket == NOT_POSTED && isDone(segment) && hasMore(segment)) {
+            segment.nextTicket = post(segment, 1 - segment.buffer, true);
+        }
+    }
+
+    private boolean hasMore(Segment segment) {
         long completion = slots.completionAddress(segment.slot, segment.buffer);
+        return Memory.getInt(completion + COMPLETION_STATUS_OFFSET) == StepDescriptor.STATUS_OK
+                && Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET) < segment.rowCount;
+    }
+
+    private boolean isDone(Segment segment) {
+        return isDone(segment.slot, segment.buffer, segment.ticket);
+    }
+
+    private boolean isDone(int slot, int buffer, long ticket) {
+        long completion = slots.completionAddress(slot, buffer);
         // acquire: the completion and the results are read after the sequence was seen
-        return segment.ticket != NOT_POSTED
+        return ticket != NOT_POSTED
                 && Memory.getLongAcquire(null, completion + COMPLETION_SEQUENCE_OFFSET)
-                        == segment.ticket + 1;
+                        == ticket + 1;
     }
 
     private ResultBatch take(Segment head) {
@@ -205,12 +238,13 @@ final class SegmentPipe {
         return batch;
     }
 
-    /** Asks for the next step of a segment whose last one stopped before its end. */
+    /** Moves a segment on to its next step, which is asked for unless it was before. */
     private void goOn(Segment segment) {
-        segment.ticket = NOT_POSTED;
-        segment.resume = true;
         segment.buffer = 1 - segment.buffer;
-        post(segment);
+        segment.resume = true;
+        segment.ticket = segment.nextTicket;
+        segment.nextTicket = NOT_POSTED;
+        postAgain(segment);
     }
 
     private void release(Segment segment) {
@@ -259,14 +293,21 @@ final class SegmentPipe {
     void awaitSteps() {
         progressed();
         for (Segment segment : underWay) {
-            while (segment.ticket != NOT_POSTED && !isDone(segment)) {
-                checkLiveness();
-                Thread.onSpinWait();
-            }
-            if (segment.ticket != NOT_POSTED) {
-                release(segment);
-                segment.ticket = NOT_POSTED;
-            }
+            awaitStep(segment.slot, segment.buffer, segment.ticket);
+            awaitStep(segment.slot, 1 - segment.buffer, segment.nextTicket);
+            segment.ticket = NOT_POSTED;
+            segment.nextTicket = NOT_POSTED;
         }
+    }
+
+    private void awaitStep(int slot, int buffer, long ticket) {
+        if (ticket == NOT_POSTED) {
+            return;
+        }
+        while (!isDone(slot, buffer, ticket)) {
+            checkLiveness();
+            Thread.onSpinWait();
+        }
+        lease.ring().release(ticket);
     }
 }
