@@ -30,6 +30,7 @@ void runChecks() {
     }
     REQUIRE(stops > 10);
     shouldCarryBetweenTheHalvesOfALocalSum();
+    shouldLetAFewBlocksReadAtOnceAndAllInTheEnd();
     shouldRunAStepOnABlockOfItsLane();
     shouldServeALaneOnceABlockIsAllottedToIt();
     shouldReadASegmentAgainUntilItIsWhole();

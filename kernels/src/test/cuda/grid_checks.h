@@ -1,6 +1,8 @@
 // Checks of how steps reach blocks: lanes, allotments that change, stops.
 #pragma once
 
+#include <atomic>
+
 #include "test_device.h"
 
 namespace gpujoin {
@@ -74,6 +76,36 @@ inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
         join.await(1, second);
     }
     join.device->stop();
+}
+
+// More threads than may read at once, each a block of its own, which reads again and again.
+inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
+    constexpr uint32_t BLOCKS = 2 * READING_BLOCKS;
+    constexpr uint32_t READS = 200;
+    ReadGate gate{};
+    std::atomic<uint32_t> reading{0};
+    std::atomic<uint32_t> most{0};
+    std::vector<std::thread> blocks;
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        blocks.emplace_back([&] {
+            ThreadGroup::Shared alone(1);
+            ThreadGroup group(alone, 0);
+            for (uint32_t read = 0; read < READS; read++) {
+                enterGate(group, gate);
+                uint32_t now = ++reading;
+                for (uint32_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+                }
+                std::this_thread::yield();
+                reading--;
+                leaveGate(group, gate);
+            }
+        });
+    }
+    for (std::thread& block : blocks) {
+        block.join();
+    }
+    REQUIRE(most > 1 && most <= READING_BLOCKS);
+    REQUIRE(gate.entered == BLOCKS * READS && gate.left == gate.entered);
 }
 
 // Steps posted before a launch, while blocks wait, and while they are asked to stop are all run,

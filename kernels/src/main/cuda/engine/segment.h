@@ -4,6 +4,7 @@
 #pragma once
 
 #include "facts.h"
+#include "read_gate.h"
 
 namespace gpujoin {
 
@@ -13,33 +14,20 @@ struct alignas(16) Words {
 };
 
 // Copies whole words and returns this thread's share of their checksum, the stored one taken for
-// 0. Eight loads are under way before the first is used: the bus answers after microseconds.
+// 0. A thread has one load under way; the other blocks that read hide the bus's latency.
 template <typename Group>
 GPUJOIN_HD inline uint64_t copySegment(Group& group, const unsigned char* from, unsigned char* to,
                                        uint32_t lengthBytes) {
-    constexpr uint32_t AHEAD = 8;
     constexpr uint32_t CHECKSUM_INDEX = offsetof(ChunkHeader, checksum) / 8;
     const Words* source = reinterpret_cast<const Words*>(from);
     Words* target = reinterpret_cast<Words*>(to);
     uint32_t pairs = lengthBytes / sizeof(Words);
     uint64_t sum = 0;
-    for (uint32_t first = group.rank(); first < pairs; first += AHEAD * group.size()) {
-        Words words[AHEAD];
-        GPUJOIN_UNROLL
-        for (uint32_t i = 0; i < AHEAD; i++) {
-            uint32_t at = first + i * group.size();
-            words[i] = at < pairs ? source[at] : Words{0, 0};
-        }
-        GPUJOIN_UNROLL
-        for (uint32_t i = 0; i < AHEAD; i++) {
-            uint32_t at = first + i * group.size();
-            if (at < pairs) {
-                target[at] = words[i];
-                uint64_t low = 2 * at == CHECKSUM_INDEX ? 0 : words[i].low;
-                sum += checksumOf(low, 2 * uint64_t{at}) +
-                       checksumOf(words[i].high, 2 * uint64_t{at} + 1);
-            }
-        }
+    for (uint32_t at = group.rank(); at < pairs; at += group.size()) {
+        Words words = source[at];
+        target[at] = words;
+        uint64_t low = 2 * at == CHECKSUM_INDEX ? 0 : words.low;
+        sum += checksumOf(low, 2 * uint64_t{at}) + checksumOf(words.high, 2 * uint64_t{at} + 1);
     }
     return sum;
 }
@@ -51,7 +39,8 @@ constexpr uint32_t MAX_READS = 1000;
 // step and is checked against the slot's; every other field is checked in the copy, which cannot
 // change any more. All threads get the status.
 template <typename Group>
-GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const StepEntry& step) {
+GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const StepEntry& step,
+                                         ReadGate& gate) {
     const unsigned char* from =
         reinterpret_cast<const unsigned char*>(plan.segments) + plan.segmentBytes * step.slot;
     unsigned char* to =
@@ -61,8 +50,10 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
     }
     StepStatus status = STEP_BAD_HEADER;
     for (uint32_t reads = 0; reads < MAX_READS; reads++) {
+        enterGate(group, gate);
         uint64_t sum = copySegment(group, from, to, step.lengthBytes);
-        group.exclusiveSum(sum, sum);
+        group.exclusiveSum(sum, sum);  // its barrier: all threads have read
+        leaveGate(group, gate);
         ChunkHeader copy = *reinterpret_cast<const ChunkHeader*>(to);
         if (!isHeaderOf(copy, step, plan)) {
             status = STEP_BAD_HEADER;

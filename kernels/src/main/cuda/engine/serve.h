@@ -29,7 +29,8 @@ struct Grid {
     uint64_t allotment;   // version of laneOf; the looking block's own
     uint64_t heartbeat;   // the looking block's own
     uint64_t stopped;     // the last launch that was seen to be asked to stop
-    uint64_t reserved[11];
+    ReadGate gate;
+    uint64_t reserved[9];
     Lane lanes[MAX_LANES];
 };
 static_assert(offsetof(Grid, lanes) == 128);
@@ -213,7 +214,7 @@ GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint
         loadStep(group, arguments, ticket, shared);
         loadPlan(group, arguments, shared);
         Completion done{};
-        Step<Group>(group, shared).run(done);
+        Step<Group>(group, shared, arguments.grid->gate).run(done);
         group.sync();
         if (group.rank() == 0) {
             Completion* completion = reinterpret_cast<Completion*>(shared.plan.completions) +

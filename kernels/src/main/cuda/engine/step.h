@@ -29,14 +29,16 @@ struct StepShared {
 template <typename Group>
 class Step {
   public:
-    GPUJOIN_HD Step(Group& group, StepShared& shared) : group(group), shared(shared) {}
+    // Blocks of all steps read their segments through the gate.
+    GPUJOIN_HD Step(Group& group, StepShared& shared, ReadGate& gate)
+        : group(group), shared(shared), gate(gate) {}
 
     // Runs the step that stands in `shared.step` under the plan in `shared.plan`.
     GPUJOIN_HD void run(Completion& done) {
         const StepEntry& step = shared.step;
         Progress* progress = reinterpret_cast<Progress*>(shared.plan.progress) + step.slot;
         StepStatus status =
-            step.resume ? STEP_OK : readSegment(group, shared.plan, step);
+            step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate);
         matches = 0;
         out = 0;
         Progress end{0, 0, 0};
@@ -61,6 +63,7 @@ class Step {
   private:
     Group& group;
     StepShared& shared;
+    ReadGate& gate;
     Facts facts;
     uint64_t matches;  // counted or written, in this step
     uint64_t total;    // results of the tile

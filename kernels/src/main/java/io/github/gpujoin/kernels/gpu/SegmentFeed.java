@@ -212,8 +212,7 @@ public final class SegmentFeed implements AutoCloseable {
     private boolean isDone(int slot) {
         long completion = slots.completionAddress(slot, resultBuffers[slot]);
         // acquire: the completion and the results are read after the sequence was seen
-        return Memory.getLongAcquire(
-                        null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
+        return Memory.getLongAcquire(null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
                 == tickets[slot] + 1;
     }
 

@@ -4,9 +4,9 @@ package io.github.gpujoin.kernels.gpu;
  * How many rows go into a segment: as many as are expected to fill one result buffer.
  *
  * <p>Results come back in order, and a slot has two buffers: a segment that needs a third is asked
- * for again only when all before it is taken, and those behind it wait for that round trip: one with
- * four results a row would keep a whole device waiting. Facts of the last {@link #MEMORY_ROWS} rows
- * say what to expect. Not thread-safe.
+ * for again only when all before it is taken, and those behind it wait for that round trip: one
+ * with four results a row would keep a whole device waiting. Facts of the last {@link #MEMORY_ROWS}
+ * rows say what to expect. Not thread-safe.
  */
 final class SegmentSizer {
 
