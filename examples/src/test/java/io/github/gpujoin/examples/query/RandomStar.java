@@ -1,5 +1,6 @@
 package io.github.gpujoin.examples.query;
 
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.examples.tbl.TblColumn;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.examples.tbl.TblType;
@@ -52,7 +53,7 @@ final class RandomStar {
     };
 
     /** One dimension. */
-    record Dimension(TblTable table, boolean semi, List<String> selected) {}
+    record Dimension(TblTable table, JoinKind kind, List<String> selected) {}
 
     private final Random random;
     private final boolean trailingBar;
@@ -78,6 +79,11 @@ final class RandomStar {
         for (int i = 0; i <= random.nextInt(3); i++) {
             factColumns.add(payload("f_p" + i));
             factSelected.add("f_p" + i);
+        }
+        for (int d = 0; d < count; d++) {
+            if (random.nextInt(3) == 0) {
+                factSelected.add("f_k" + d);
+            }
         }
         facts = new TblTable("f", factColumns);
         int copies = count > 2 ? 2 : 3;
@@ -131,11 +137,18 @@ final class RandomStar {
     List<String> groupable() {
         List<String> columns = new ArrayList<>(List.of("f_f"));
         for (int d = 0; d < dimensions.size(); d++) {
-            if (!dimensions.get(d).semi()) {
+            if (dimensions.get(d).kind() == JoinKind.INNER) {
                 columns.add("d" + d + "_f");
             }
         }
+        List<String> nullable = new ArrayList<>();
+        dimensions.stream()
+                .filter(dimension -> dimension.kind() == JoinKind.LEFT)
+                .forEach(dimension -> nullable.addAll(dimension.selected()));
         for (TblColumn column : resultColumns()) {
+            if (nullable.contains(column.name())) {
+                continue;
+            }
             if (column.type() == TblType.INT32 && !column.nullable()) {
                 columns.add(column.name());
             }
@@ -165,12 +178,15 @@ final class RandomStar {
         for (int d = 0; d < dimensions.size(); d++) {
             String on = "d" + d + "_key = f_k" + d;
             String filtered = "d" + d + "_f" + filter();
-            if (dimensions.get(d).semi()) {
-                where.append(" and exists (select * from d" + d)
-                        .append(" where " + on + " and " + filtered + ")");
-            } else {
-                from.append(" join d" + d + " on " + on);
-                where.append(" and " + filtered);
+            String matches = "(select * from d" + d + " where " + on + " and " + filtered + ")";
+            switch (dimensions.get(d).kind()) {
+                case INNER -> {
+                    from.append(" join d" + d + " on " + on);
+                    where.append(" and " + filtered);
+                }
+                case LEFT -> from.append(" left join d" + d + " on " + on + " and " + filtered);
+                case SEMI -> where.append(" and exists " + matches);
+                case ANTI -> where.append(" and not exists " + matches);
             }
         }
         return " from " + from + " where " + where;
@@ -194,14 +210,18 @@ final class RandomStar {
         List<String> selected = new ArrayList<>();
         columns.add(TblColumn.of(prefix + "f", TblType.INT32));
         columns.add(new TblColumn(prefix + "key", keyType, random.nextInt(4) == 0));
-        boolean semi = random.nextInt(3) == 0;
+        JoinKind[] kinds = JoinKind.values();
+        JoinKind kind = random.nextBoolean() ? JoinKind.INNER : kinds[random.nextInt(kinds.length)];
+        if (kind.keepsPayload() && random.nextInt(3) == 0) {
+            selected.add(prefix + "key");
+        }
         for (int i = 0; i < random.nextInt(4); i++) {
             columns.add(payload(prefix + "p" + i));
-            if (!semi) {
+            if (kind.keepsPayload()) {
                 selected.add(prefix + "p" + i);
             }
         }
-        return new Dimension(new TblTable("d" + number, columns), semi, selected);
+        return new Dimension(new TblTable("d" + number, columns), kind, selected);
     }
 
     private TblColumn payload(String name) {

@@ -181,9 +181,13 @@ class RandomStarITCase {
                             .named("d" + d)
                             .on("f_k" + d, "d" + d + "_key")
                             .where(filter("d" + d + "_f").on(chunks));
-            if (dimension.semi()) {
-                side.semi();
-            } else if (selects) {
+            switch (dimension.kind()) {
+                case INNER -> {}
+                case LEFT -> side.left();
+                case SEMI -> side.semi();
+                case ANTI -> side.anti();
+            }
+            if (selects && dimension.kind().keepsPayload()) {
                 side.select(dimension.selected().toArray(String[]::new));
             }
             if (d == partitioned) {

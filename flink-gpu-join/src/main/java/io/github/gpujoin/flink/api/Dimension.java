@@ -38,7 +38,7 @@ public final class Dimension<F, D> {
         return this;
     }
 
-    /** Keeps only some rows of the dimension; facts that match none of them are dropped. */
+    /** Keeps only some rows of the dimension; others match nothing. */
     public Dimension<F, D> where(FilterFunction<D> filter) {
         side.input().where(filter);
         return this;
@@ -50,9 +50,27 @@ public final class Dimension<F, D> {
         return this;
     }
 
+    /**
+     * Keeps facts that match nothing too, once each: columns of this dimension are null there, and
+     * so may be their fields in a POJO. A fact whose key is null matches nothing.
+     */
+    public Dimension<F, D> left() {
+        side.kind(JoinKind.LEFT);
+        return this;
+    }
+
     /** Keeps a fact once if it matches at all; nothing of the dimension can be selected. */
     public Dimension<F, D> semi() {
         side.kind(JoinKind.SEMI);
+        return this;
+    }
+
+    /**
+     * Keeps a fact once if it matches nothing, as where its key is null; nothing of the dimension
+     * can be selected.
+     */
+    public Dimension<F, D> anti() {
+        side.kind(JoinKind.ANTI);
         return this;
     }
 

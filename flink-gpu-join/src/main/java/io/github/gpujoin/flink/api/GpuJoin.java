@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -9,7 +10,8 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 
 /**
- * Joins two streams: every probe record with every build record of the same key.
+ * Joins two streams: every probe record with every build record of the same key, or as {@link
+ * Keyed#left()} and its like say.
  *
  * <pre>{@code
  * DataStream<Enriched> enriched =
@@ -117,7 +119,43 @@ public final class GpuJoin {
             return this;
         }
 
-        /** Calls the function for every pair of matching records, the build record first. */
+        /**
+         * Keeps probe records that match nothing: the function gets null in place of a build
+         * record.
+         */
+        public Keyed<B, P> left() {
+            pipeline.kind(PairKind.LEFT);
+            return this;
+        }
+
+        /** Keeps a probe record once if it matches at all; build records are null. */
+        public Keyed<B, P> semi() {
+            pipeline.kind(PairKind.SEMI);
+            return this;
+        }
+
+        /** Keeps a probe record once if it matches nothing; build records are null. */
+        public Keyed<B, P> anti() {
+            pipeline.kind(PairKind.ANTI);
+            return this;
+        }
+
+        /**
+         * A further condition under which records with equal keys match: a record whose candidates
+         * all fail it has no match. Evaluated where results are made, for each candidate until the
+         * kind of join needs no more. Neither record is to be changed.
+         *
+         * @param condition gets the build record first; may be a rich function
+         */
+        public Keyed<B, P> matching(JoinFunction<B, P, Boolean> condition) {
+            pipeline.condition(condition);
+            return this;
+        }
+
+        /**
+         * Calls the function for every result: for every pair of matching records, the build record
+         * first, unless the kind of join is another.
+         */
         public <R> SingleOutputStreamOperator<R> apply(JoinFunction<B, P, R> function) {
             return apply(function, pipeline.resultType(function));
         }

@@ -11,7 +11,7 @@ import org.apache.flink.types.Row;
  * of a result is ever made.
  *
  * <p>Columns are ints, longs, shorts or bytes that cannot be null, of the facts or of dimensions
- * that are not semi-joined. Where two sides have a column of one name, {@code "side.column"} says
+ * that are inner-joined. Where two sides have a column of one name, {@code "side.column"} says
  * which. Sums are of 64 bits and wrap around.
  *
  * <p>Each subtask holds some ten thousand groups; where there are more it sends them on and starts

@@ -34,8 +34,9 @@ import org.apache.flink.types.Row;
  *
  * <p>The dimensions are loaded first, until they end or a watermark says that they are complete;
  * facts that come earlier wait in state. Each fact gives one result for each combination of
- * matches. A null key matches nothing. Results carry their fact's event timestamp, and watermarks
- * of the facts follow the results.
+ * matches, unless a dimension is {@linkplain Dimension#left() left}, {@linkplain Dimension#semi()
+ * semi} or {@linkplain Dimension#anti() anti} joined. A null key matches nothing. Results carry
+ * their fact's event timestamp, and watermarks of the facts follow the results.
  *
  * <p>Methods change this builder and return it. Not thread-safe.
  *

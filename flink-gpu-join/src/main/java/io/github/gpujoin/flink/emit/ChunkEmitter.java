@@ -71,7 +71,7 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
     /** Appends up to {@code count} rows, fewer where their carried bytes fill the builder. */
     private int append(int row, int count) {
         for (int column = 0; column < readers.length; column++) {
-            if (readers[column].source().isFixed()) {
+            if (builder.schema().column(column).isFixed()) {
                 gather(column, row, count);
             }
         }
@@ -82,9 +82,9 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         int appended = 0;
         while (appended < count && !builder.isFull()) {
             int length = 0;
-            for (FieldReader reader : readers) {
-                if (!reader.source().isFixed()) {
-                    length = copyCarried(reader, row + appended, length);
+            for (int column = 0; column < readers.length; column++) {
+                if (!builder.schema().column(column).isFixed()) {
+                    length = copyCarried(readers[column], row + appended, length);
                 }
             }
             builder.addCarriedRow(scratch, 0, length);
@@ -137,12 +137,42 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
 
     /** Copies a value with the length before it, which is how a carried row holds it too. */
     private int copyCarried(FieldReader reader, int row, int at) {
-        long source = reader.locate(row, probeRows[row]);
-        int length = 4 + Math.max(0, Memory.getInt(reader.base(), source));
-        if (scratch.length < at + length) {
-            scratch = Arrays.copyOf(scratch, Math.max(at + length, 2 * scratch.length));
+        if (reader.source().mayBeAbsent() && reader.isAbsent(row, probeRows[row])) {
+            ensureScratch(at + Integer.BYTES);
+            Memory.putInt(scratch, Memory.BYTES + at, ChunkDescriptor.NULL_LENGTH);
+            return at + Integer.BYTES;
         }
+        long source = reader.locate(row, probeRows[row]);
+        if (reader.source().isFixed()) {
+            return carryFixed(reader, source, at);
+        }
+        int length = 4 + Math.max(0, Memory.getInt(reader.base(), source));
+        ensureScratch(at + length);
         Memory.copy(reader.base(), source, scratch, Memory.BYTES + at, length);
         return at + length;
+    }
+
+    /** Writes a fixed value as a carried one, in the width of the result's column. */
+    private int carryFixed(FieldReader reader, long source, int at) {
+        ColumnType type = reader.kind().columnType();
+        int width = type.widthBytes();
+        ensureScratch(at + Integer.BYTES + width);
+        long target = Memory.BYTES + at + Integer.BYTES;
+        Memory.putInt(scratch, Memory.BYTES + at, width);
+        boolean wide = reader.source().type().widthBytes() == Long.BYTES;
+        long value =
+                wide ? Memory.getLong(reader.base(), source) : Memory.getInt(reader.base(), source);
+        if (width == Long.BYTES) {
+            Memory.putLong(scratch, target, value);
+        } else {
+            Memory.putInt(scratch, target, (int) value);
+        }
+        return at + Integer.BYTES + width;
+    }
+
+    private void ensureScratch(int length) {
+        if (scratch.length < length) {
+            scratch = Arrays.copyOf(scratch, Math.max(length, 2 * scratch.length));
+        }
     }
 }

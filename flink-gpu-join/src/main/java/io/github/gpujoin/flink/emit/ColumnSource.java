@@ -8,19 +8,36 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 
 /**
- * Where an engine's results hold a column.
+ * Where an engine's results hold a column, and what says that they hold none.
  *
  * @param dimension for the places in a dimension
  * @param index of the fixed fact column, of the fixed payload column, or among the carried columns
  * @param type as it is stored there
+ * @param unmatched dimension in which a row without a match has no value; {@value #NONE} where that
+ *     does not matter
+ * @param nullKeyBits as in {@link OutputField}
  */
-record ColumnSource(Place place, int dimension, int index, ColumnType type) {
+record ColumnSource(
+        Place place, int dimension, int index, ColumnType type, int unmatched, int nullKeyBits) {
+
+    /** For {@link #unmatched}. */
+    static final int NONE = -1;
 
     enum Place {
         FACT_FIXED,
         FACT_CARRIED,
         PAYLOAD_FIXED,
         PAYLOAD_CARRIED
+    }
+
+    /** Whether the value may be missing, besides being null in its column. */
+    boolean mayBeAbsent() {
+        return unmatched != NONE || nullKeyBits != 0;
+    }
+
+    /** The same for rows that have the value. */
+    ColumnSource present() {
+        return new ColumnSource(place, dimension, index, type, NONE, 0);
     }
 
     boolean isFixed() {
@@ -33,35 +50,56 @@ record ColumnSource(Place place, int dimension, int index, ColumnType type) {
      */
     static ColumnSource of(JoinSpec spec, OutputField field) {
         if (field.side() == ChunkDescriptor.FACTS) {
-            return ofFact(field, spec.factSchema(), field.column());
+            return ofFact(spec, field, field.column());
         }
         if (field.side() < 0 || field.side() >= spec.dimensions().size()) {
             throw refused("a result column is of a side of the join", field, null);
         }
         DimensionSpec dimension = spec.dimensions().get(field.side());
         if (!dimension.kind().keepsPayload()) {
-            throw refused("a semi join gives no columns of its dimension", field, dimension);
+            throw refused(
+                    "a semi or anti join gives no columns of its dimension", field, dimension);
         }
         if (field.column() == dimension.keyColumn()) {
             // An engine does not repeat the key, which the fact's key equals.
-            return ofFact(field, spec.factSchema(), dimension.factKeyColumn());
+            return ofFact(spec, field, dimension.factKeyColumn());
         }
         Column column = checked(field, dimension.schema(), field.column());
         if (column.isFixed()) {
             int payload = dimension.payloadColumns().indexOf(field.column());
-            return new ColumnSource(Place.PAYLOAD_FIXED, field.side(), payload, column.type());
+            return new ColumnSource(
+                    Place.PAYLOAD_FIXED,
+                    field.side(),
+                    payload,
+                    column.type(),
+                    unmatched(spec, field),
+                    0);
         }
         int index = indexAmongCarried(dimension.schema(), field.column());
-        return new ColumnSource(Place.PAYLOAD_CARRIED, field.side(), index, column.type());
+        return new ColumnSource(
+                Place.PAYLOAD_CARRIED,
+                field.side(),
+                index,
+                column.type(),
+                unmatched(spec, field),
+                0);
     }
 
-    private static ColumnSource ofFact(OutputField field, ChunkSchema facts, int index) {
+    private static ColumnSource ofFact(JoinSpec spec, OutputField field, int index) {
+        ChunkSchema facts = spec.factSchema();
         boolean key = field.side() != ChunkDescriptor.FACTS;
         Column column = key ? facts.column(index) : checked(field, facts, index);
-        return column.isFixed()
-                ? new ColumnSource(Place.FACT_FIXED, -1, index, column.type())
-                : new ColumnSource(
-                        Place.FACT_CARRIED, -1, indexAmongCarried(facts, index), column.type());
+        return new ColumnSource(
+                column.isFixed() ? Place.FACT_FIXED : Place.FACT_CARRIED,
+                -1,
+                column.isFixed() ? index : indexAmongCarried(facts, index),
+                column.type(),
+                key ? unmatched(spec, field) : NONE,
+                field.nullKeyBits());
+    }
+
+    private static int unmatched(JoinSpec spec, OutputField field) {
+        return spec.dimensions().get(field.side()).kind().hasNullPayload() ? field.side() : NONE;
     }
 
     private static Column checked(OutputField field, ChunkSchema schema, int index) {

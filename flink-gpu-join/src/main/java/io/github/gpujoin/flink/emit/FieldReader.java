@@ -31,14 +31,27 @@ final class FieldReader {
     private ResultLayout layout;
     private Object base;
     private long start;
+    private final int nullKeysColumn;
+    private long matched;
+    private long nullKeys;
 
     FieldReader(JoinSpec spec, OutputField field) {
-        this.source = ColumnSource.of(spec, field);
+        this(spec, field, ColumnSource.of(spec, field));
+    }
+
+    private FieldReader(JoinSpec spec, OutputField field, ColumnSource source) {
+        this.nullKeysColumn = spec.nullKeysColumn();
+        this.source = source;
         this.kind = field.field().kind();
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
         boolean repeats = source.place() == Place.PAYLOAD_CARRIED && kind == FieldKind.STRING;
         this.texts = repeats ? new TextCache() : null;
+    }
+
+    /** A reader of rows that have a match in the field's dimension, as the caller knows. */
+    static FieldReader ofMatches(JoinSpec spec, OutputField field) {
+        return new FieldReader(spec, field, ColumnSource.of(spec, field).present());
     }
 
     void bind(ResultBatch batch) {
@@ -48,6 +61,12 @@ final class FieldReader {
             texts.clear();
         }
         layout = batch.layout();
+        if (source.unmatched() != ColumnSource.NONE) {
+            matched = batch.matchedAddress(source.unmatched());
+        }
+        if (source.nullKeyBits() != 0) {
+            nullKeys = Memory.BYTES + chunk.columnOffset(nullKeysColumn);
+        }
         switch (source.place()) {
             case FACT_FIXED -> {
                 base = chunk.array();
@@ -79,9 +98,22 @@ final class FieldReader {
         return start;
     }
 
-    /** Whether values are the kind's own bits, to be copied as they are. */
+    FieldKind kind() {
+        return kind;
+    }
+
+    /** Whether values are the kind's own bits, all there, to be copied as they are. */
     boolean isRaw() {
-        return source.isFixed() && source.type() == kind.columnType();
+        return source.isFixed() && source.type() == kind.columnType() && !source.mayBeAbsent();
+    }
+
+    /** Whether the row has no such value, so that there is nothing to {@link #locate}. */
+    boolean isAbsent(int row, int probeRow) {
+        return source.unmatched() != ColumnSource.NONE && Memory.getByte(null, matched + row) == 0
+                || source.nullKeyBits() != 0
+                        && (Memory.getInt(chunk.array(), nullKeys + 4L * probeRow)
+                                        & source.nullKeyBits())
+                                != 0;
     }
 
     /** Where the fixed value stands, or the length that stands before the carried value. */
@@ -103,6 +135,9 @@ final class FieldReader {
 
     /** The value as an object of the field's type; null where the field is null. */
     Object value(int row, int probeRow) throws IOException {
+        if (source.mayBeAbsent() && isAbsent(row, probeRow)) {
+            return null;
+        }
         if (texts != null) {
             return text(row, probeRow);
         }

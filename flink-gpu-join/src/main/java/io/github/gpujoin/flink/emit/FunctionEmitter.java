@@ -2,12 +2,10 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.RuntimeContext;
-import org.apache.flink.api.common.functions.util.FunctionUtils;
 
-/** Emits what a user's function makes of the build and the probe record. */
+/** Emits what a user's function makes of each result's build and probe record. */
 final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
 
     private final RecordAssembler<A> build;
@@ -25,8 +23,7 @@ final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
         this.build = build;
         this.probe = probe;
         this.function = function;
-        FunctionUtils.setFunctionRuntimeContext(function, context);
-        FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
+        UserFunctions.open(function, context);
     }
 
     @Override
@@ -42,6 +39,6 @@ final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
 
     @Override
     public void close() throws Exception {
-        FunctionUtils.closeFunction(function);
+        UserFunctions.close(function);
     }
 }

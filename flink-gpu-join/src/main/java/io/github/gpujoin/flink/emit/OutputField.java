@@ -1,7 +1,6 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.pack.RecordField;
 import java.io.Serializable;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -13,9 +12,16 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
  * @param side number of a dimension, or {@link ChunkDescriptor#FACTS}
  * @param column in the side's schema
  * @param field what stood in the column, to be restored
+ * @param nullKeyBits bits of the join's null keys column of which each says that the value is null;
+ *     0 for all but keys of facts that are kept when they are null
  */
-public record OutputField(String name, int side, int column, RecordField field)
+public record OutputField(String name, int side, int column, RecordField field, int nullKeyBits)
         implements Serializable {
+
+    /** A field that is null only where its column says so. */
+    public OutputField(String name, int side, int column, RecordField field) {
+        this(name, side, column, field, 0);
+    }
 
     /** A fact column, under its own name. */
     public static OutputField ofFact(int column, RecordField field) {
@@ -25,11 +31,6 @@ public record OutputField(String name, int side, int column, RecordField field)
     /** A column of a dimension, under its own name. */
     public static OutputField ofDimension(int dimension, int column, RecordField field) {
         return new OutputField(field.name(), dimension, column, field);
-    }
-
-    /** The field as a column of result chunks. */
-    public Column asColumn() {
-        return new Column(name, field.kind().columnType(), field.nullable());
     }
 
     /** Type of the field in a result Row. */

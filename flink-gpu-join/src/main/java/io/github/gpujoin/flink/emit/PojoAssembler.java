@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.pack.FieldKind;
 import java.util.List;
+import java.util.function.BiFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.typeutils.PojoField;
 import org.apache.flink.api.java.typeutils.PojoTypeInfo;
@@ -16,6 +17,14 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     private final FieldWriter[] writers;
 
     PojoAssembler(JoinSpec spec, List<OutputField> fields, TypeInformation<T> type) {
+        this(FieldReader::new, spec, fields, type);
+    }
+
+    PojoAssembler(
+            BiFunction<JoinSpec, OutputField, FieldReader> reader,
+            JoinSpec spec,
+            List<OutputField> fields,
+            TypeInformation<T> type) {
         check(type, fields);
         PojoTypeInfo<T> pojo = (PojoTypeInfo<T>) type;
         this.readers = new FieldReader[fields.size()];
@@ -23,7 +32,7 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
         this.factory = RecordFactory.of(type.getTypeClass());
         for (int i = 0; i < readers.length; i++) {
             OutputField field = fields.get(i);
-            readers[i] = new FieldReader(spec, field);
+            readers[i] = reader.apply(spec, field);
             PojoField target = pojo.getPojoFieldAt(pojo.getFieldIndex(field.name()));
             writers[i] =
                     factory.writer(target.getField(), FieldKind.of(target.getTypeInformation()));
@@ -63,6 +72,26 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
                                 + target
                                 + ", class="
                                 + type.getTypeClass().getName());
+            }
+        }
+    }
+
+    /**
+     * @throws IllegalArgumentException where facts without a match have no value for a primitive
+     *     field
+     */
+    static void checkNulls(TypeInformation<?> type, ResultColumns columns) {
+        PojoTypeInfo<?> pojo = (PojoTypeInfo<?>) type;
+        for (OutputField field : columns.fields()) {
+            PojoField target = pojo.getPojoFieldAt(pojo.getFieldIndex(field.name()));
+            if (target.getField().getType().isPrimitive()
+                    && ColumnSource.of(columns.spec(), field).mayBeAbsent()) {
+                throw new IllegalArgumentException(
+                        "a column that is null where a fact has no match needs a field of a class,"
+                                + " as Integer for int: column="
+                                + field.name()
+                                + ", field="
+                                + target.getField());
             }
         }
     }

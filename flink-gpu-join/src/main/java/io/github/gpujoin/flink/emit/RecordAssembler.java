@@ -21,19 +21,28 @@ interface RecordAssembler<T> {
      */
     T assemble(int row, int probeRow) throws Exception;
 
-    /** Makes the whole records of a side again. */
+    /** Makes the whole records of the one build side again, null where a row has none. */
+    static <T> RecordAssembler<T> ofBuild(JoinSpec spec, RecordLayout<T> layout) {
+        return switch (spec.dimensions().get(0).kind()) {
+            case INNER -> whole(spec, 0, layout);
+            case LEFT -> new MatchedAssembler<>(whole(spec, 0, layout));
+            case SEMI, ANTI -> new NullAssembler<>();
+        };
+    }
+
+    /** Makes the whole records of a side again, for rows that have one. */
     static <T> RecordAssembler<T> whole(JoinSpec spec, int side, RecordLayout<T> layout) {
         List<OutputField> fields = new ArrayList<>();
         for (int column = 0; column < layout.fields().size(); column++) {
             RecordField field = layout.fields().get(column);
             OutputField output = new OutputField(field.name(), side, column, field);
             if (field.name().equals(RecordLayout.RECORD)) {
-                return new SerializedAssembler<>(new FieldReader(spec, output));
+                return new SerializedAssembler<>(FieldReader.ofMatches(spec, output));
             }
             if (!RecordLayout.isReserved(field.name())) {
                 fields.add(output);
             }
         }
-        return new PojoAssembler<>(spec, fields, layout.type());
+        return new PojoAssembler<>(FieldReader::ofMatches, spec, fields, layout.type());
     }
 }

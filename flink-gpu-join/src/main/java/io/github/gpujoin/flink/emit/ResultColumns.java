@@ -2,6 +2,8 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.flink.pack.RecordField;
 import java.io.Serializable;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -19,8 +21,7 @@ public final class ResultColumns implements Serializable {
     private ResultColumns(JoinSpec spec, List<OutputField> fields) {
         this.spec = spec;
         this.fields = List.copyOf(fields);
-        this.schema = ChunkSchema.of(fields.stream().map(OutputField::asColumn).toList());
-        fields.forEach(field -> ColumnSource.of(spec, field));
+        this.schema = ChunkSchema.of(fields.stream().map(this::column).toList());
     }
 
     /**
@@ -29,6 +30,16 @@ public final class ResultColumns implements Serializable {
      */
     public static ResultColumns of(JoinSpec spec, List<OutputField> fields) {
         return new ResultColumns(spec, fields);
+    }
+
+    private Column column(OutputField output) {
+        RecordField field = output.field();
+        return new Column(output.name(), field.kind().columnType(), isNullable(output));
+    }
+
+    /** Whether a result may have a null there. */
+    boolean isNullable(OutputField field) {
+        return field.field().nullable() || ColumnSource.of(spec, field).mayBeAbsent();
     }
 
     public JoinSpec spec() {

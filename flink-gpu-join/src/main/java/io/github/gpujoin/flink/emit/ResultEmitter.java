@@ -21,6 +21,9 @@ public interface ResultEmitter<OUT> extends AutoCloseable {
     void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
             throws Exception;
 
+    /** Says that no more results come of rows of the current chunk before {@code completedRows}. */
+    default void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {}
+
     /** Emits groups of an aggregating join, which gives no rows. */
     default void emit(GroupRows groups, Output<StreamRecord<OUT>> output) throws Exception {
         throw new UnsupportedOperationException("this emitter is of rows: " + getClass());

@@ -4,7 +4,6 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.pack.RecordLayout;
-import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
 
@@ -22,14 +21,15 @@ public final class ResultEmitters {
 
     /**
      * POJOs, filled by field name. Fields that are no result column stay as the constructor leaves
-     * them; a null for a primitive field fails the job.
+     * them; a null of a record's own for a primitive field fails the job.
      *
      * @throws IllegalArgumentException where the type is no POJO, or a column has no field of its
-     *     name and type
+     *     name and type, or a primitive one where a fact may have no match
      */
     public static <T> ResultEmitterFactory<T> pojos(
             ResultColumns columns, TypeInformation<T> type) {
         PojoAssembler.check(type, columns.fields());
+        PojoAssembler.checkNulls(type, columns);
         return context ->
                 new RecordEmitter<>(
                         columns.spec(),
@@ -51,17 +51,14 @@ public final class ResultEmitters {
     }
 
     /**
-     * What a function makes of each pair of records.
+     * What a function makes of two sides' records.
      *
      * @param spec of a join with one dimension
      * @param build layout of the dimension's records, whole
      * @param probe layout of the facts' records, whole
      */
     public static <A, B, R> ResultEmitterFactory<R> function(
-            JoinSpec spec,
-            RecordLayout<A> build,
-            RecordLayout<B> probe,
-            JoinFunction<A, B, R> function) {
+            JoinSpec spec, RecordLayout<A> build, RecordLayout<B> probe, PairJoin<A, B, R> join) {
         if (!build.isWhole()
                 || !probe.isWhole()
                 || spec.dimensions().size() != 1
@@ -73,12 +70,24 @@ public final class ResultEmitters {
                             + ", probe="
                             + probe.schema());
         }
-        return context ->
-                new FunctionEmitter<>(
-                        spec,
-                        RecordAssembler.whole(spec, 0, build),
-                        RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe),
-                        function,
-                        context);
+        if (spec.dimensions().get(0).kind() != join.kind().ofCandidates(join.isVerified())) {
+            throw new IllegalArgumentException(
+                    "an engine is asked for the candidates of a join: kind="
+                            + join.kind()
+                            + ", ofCandidates="
+                            + spec.dimensions().get(0).kind());
+        }
+        return context -> {
+            RecordAssembler<B> probes = RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe);
+            return join.isVerified()
+                    ? new VerifyingEmitter<>(
+                            spec, RecordAssembler.whole(spec, 0, build), probes, join, context)
+                    : new FunctionEmitter<>(
+                            spec,
+                            RecordAssembler.ofBuild(spec, build),
+                            probes,
+                            join.function(),
+                            context);
+        };
     }
 }

@@ -104,6 +104,7 @@ final class RowPump<OUT> implements ResultPump {
             return batch.probeRow(0);
         }
         emitRows(batch, 0, whole);
+        emitter.completed(batch.completedRows(), output);
         if (whole < batch.rowCount()) {
             heldBatch = batch;
             heldFrom = whole;

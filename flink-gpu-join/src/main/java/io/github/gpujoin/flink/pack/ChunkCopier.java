@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
 
 /** Copies chosen rows of a chunk, projected, into a builder, column by column. Not thread-safe. */
@@ -73,6 +74,10 @@ final class ChunkCopier {
     private void appendFixed(
             Chunk chunk, int column, int[] rows, int from, int count, ChunkBuilder builder) {
         int sourceColumn = projection.sourceColumn(column);
+        if (sourceColumn == ChunkProjection.NULL_KEYS) {
+            appendNullKeys(chunk, column, rows, from, count, builder);
+            return;
+        }
         ColumnType type = target.column(column).type();
         byte[] array = builder.array();
         int width = type.widthBytes();
@@ -80,7 +85,8 @@ final class ChunkCopier {
         int offset = chunk.columnOffset(sourceColumn);
         if (offset < 0) {
             for (int i = 0; i < count; i++) {
-                long key = cursor.at(chunk, rows[from + i]).getLong(sourceColumn);
+                RowView row = cursor.at(chunk, rows[from + i]);
+                long key = row.isNull(sourceColumn) ? rows[from + i] : row.getLong(sourceColumn);
                 put(type, array, targetStart + width * i, key);
             }
         } else if (count > 0 && rows[from + count - 1] - rows[from] == count - 1) {
@@ -96,6 +102,19 @@ final class ChunkCopier {
                     count,
                     array,
                     targetStart);
+        }
+    }
+
+    private void appendNullKeys(
+            Chunk chunk, int column, int[] rows, int from, int count, ChunkBuilder builder) {
+        int start = builder.columnOffset(column) + Integer.BYTES * builder.rowCount();
+        for (int i = 0; i < count; i++) {
+            RowView row = cursor.at(chunk, rows[from + i]);
+            int nullKeys = 0;
+            for (int key : projection.nullableKeys()) {
+                nullKeys |= row.isNull(key) ? projection.nullKeyBits(key) : 0;
+            }
+            put(ColumnType.INT32, builder.array(), start + Integer.BYTES * i, nullKeys);
         }
     }
 

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Objects;
 
@@ -45,7 +46,7 @@ final class ChunkKeys {
         partitioner.sort(rowCount);
     }
 
-    /** Sorts the selected rows; the key column may be carried, where none of theirs is null. */
+    /** Sorts the selected rows; a null key is taken as the row's number. */
     void sort(Chunk chunk, RowSelection selection, RowPartitioner partitioner) {
         int count = selection.size();
         int[] rows = selection.rows();
@@ -61,7 +62,8 @@ final class ChunkKeys {
             int row = rows[i];
             long key;
             if (!isFixed) {
-                key = cursor.at(chunk, row).getLong(column);
+                RowView at = cursor.at(chunk, row);
+                key = at.isNull(column) ? row : at.getLong(column);
             } else if (isWide) {
                 key = Memory.getLong(array, start + 8L * row);
             } else {

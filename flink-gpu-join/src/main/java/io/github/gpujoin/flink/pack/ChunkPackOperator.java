@@ -91,7 +91,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         return !hasFilter() && projection.isIdentity() && !packing.isPartitioned();
     }
 
-    /** Finds the rows that the filter keeps and whose keys are all there. */
+    /** Finds the rows that the filter keeps and whose keys are all there, or may be null. */
     private void select(Chunk chunk, boolean keepsAll) {
         int rowCount = chunk.rowCount();
         boolean filters = hasFilter();
@@ -115,9 +115,10 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         nullKeyRows.inc(nullKeys);
     }
 
+    /** Whether a key is null for whose sake the row is dropped. */
     private boolean hasNullKey(Chunk chunk, int row) {
         for (int column : projection.nullableKeys()) {
-            if (cursor.at(chunk, row).isNull(column)) {
+            if (projection.nullKeyBits(column) == 0 && cursor.at(chunk, row).isNull(column)) {
                 return true;
             }
         }

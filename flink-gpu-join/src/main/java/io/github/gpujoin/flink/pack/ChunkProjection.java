@@ -2,16 +2,23 @@ package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Which columns of columnar chunks are wanted, and in which order. A wanted nullable integer column
- * that is a key becomes fixed; rows with a null there match nothing and are dropped. Immutable.
+ * that is a key becomes fixed; rows with a null there match nothing and are dropped, unless the
+ * projection {@linkplain #keepingNullKeys keeps} them. Immutable.
  */
 public final class ChunkProjection implements Serializable {
+
+    /** For {@link #sourceColumn}. */
+    static final int NULL_KEYS = -1;
 
     private static final long serialVersionUID = 1L;
 
@@ -19,19 +26,56 @@ public final class ChunkProjection implements Serializable {
     private final ChunkSchema target;
     private final int[] sourceColumns;
     private final int[] nullableKeys;
+    private final Map<String, Integer> nullKeyBits;
 
-    private ChunkProjection(ChunkSchema source, ChunkSchema target) {
+    private ChunkProjection(
+            ChunkSchema source, ChunkSchema target, Map<String, Integer> nullKeyBits) {
         this.source = source;
         this.target = target;
+        this.nullKeyBits = Map.copyOf(nullKeyBits);
         this.sourceColumns =
-                target.columns().stream().mapToInt(c -> source.require(c.name())).toArray();
+                target.columns().stream()
+                        .mapToInt(
+                                c ->
+                                        c.name().equals(RecordLayout.NULL_KEYS)
+                                                ? NULL_KEYS
+                                                : source.require(c.name()))
+                        .toArray();
         List<Integer> nullable = new ArrayList<>();
         for (int i = 0; i < target.size(); i++) {
-            if (target.column(i).isFixed() && !source.column(sourceColumns[i]).isFixed()) {
-                nullable.add(sourceColumns[i]);
+            int column = sourceColumns[i];
+            if (column != NULL_KEYS
+                    && target.column(i).isFixed()
+                    && !source.column(column).isFixed()) {
+                nullable.add(column);
             }
         }
         this.nullableKeys = nullable.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /**
+     * The same projection, which keeps rows where such a key is null, as {@link
+     * RecordLayout#keepingNullKeys} does.
+     */
+    public ChunkProjection keepingNullKeys(Map<String, Integer> bits) {
+        Map<String, Integer> kept = new HashMap<>(bits);
+        kept.keySet().removeIf(key -> source.column(source.require(key)).isFixed());
+        if (kept.isEmpty()) {
+            return this;
+        }
+        List<Column> columns = new ArrayList<>(target.columns());
+        columns.add(Column.of(RecordLayout.NULL_KEYS, ColumnType.INT32));
+        return new ChunkProjection(source, ChunkSchema.of(columns), kept);
+    }
+
+    /** Of each key column that may be null, its bits in the column of null keys. */
+    public Map<String, Integer> nullKeyBits() {
+        return nullKeyBits;
+    }
+
+    /** Bits of a nullable key of the source, 0 where a null drops the row. */
+    int nullKeyBits(int sourceColumn) {
+        return nullKeyBits.getOrDefault(source.column(sourceColumn).name(), 0);
     }
 
     /**
@@ -59,7 +103,7 @@ public final class ChunkProjection implements Serializable {
                         "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
             }
         }
-        return new ChunkProjection(source, ChunkSchema.of(wanted));
+        return new ChunkProjection(source, ChunkSchema.of(wanted), Map.of());
     }
 
     /** Schema of the chunks that come in. */
@@ -82,12 +126,15 @@ public final class ChunkProjection implements Serializable {
         return source.equals(target);
     }
 
-    /** Column of the source in which a null means that the row is dropped. */
+    /** Keys in the source in which there may be a null. */
     int[] nullableKeys() {
         return nullableKeys;
     }
 
-    /** Column of the source that is column {@code column} of {@link #schema()}. */
+    /**
+     * Column of the source that is column {@code column} of {@link #schema()}; {@value #NULL_KEYS}
+     * for the column of null keys, which the source does not have.
+     */
     int sourceColumn(int column) {
         return sourceColumns[column];
     }

@@ -85,12 +85,21 @@ public final class RecordEncoder<T> {
     private final Slot<T>[] narrow;
     private final Slot<T>[] objects;
     private final Slot<T>[] nullableKeys;
+
+    /** Bits of each nullable key, 0 where a null drops the row. */
+    private final int[] nullKeyBits;
+
+    private final int nullKeysColumn;
     private final Slot<T>[] byColumn;
     private final DataOutputSerializer scratch = new DataOutputSerializer(256);
     private final long[] offsets8;
     private final long[] offsets4;
     private final boolean rawOnly;
     private Object selectedKey;
+    private int nullKeys;
+
+    /** Key in place of a null, another for each row: partitions get equal shares of them. */
+    private int standInKey;
 
     RecordEncoder(RecordLayout<T> layout) {
         this.type = layout.type().getTypeClass();
@@ -98,6 +107,7 @@ public final class RecordEncoder<T> {
         this.exactType = layout.isWhole() && layout.schema().indexOf(RecordLayout.RECORD) < 0;
         this.keySelector = layout.keySelector();
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
+        this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
         this.byColumn = slots(layout);
         List<Slot<?>> eight = new ArrayList<>();
         List<Slot<?>> four = new ArrayList<>();
@@ -125,10 +135,15 @@ public final class RecordEncoder<T> {
         this.raw4 = RawColumns.of(four);
         this.offsets8 = raw8.offsets;
         this.offsets4 = raw4.offsets;
-        this.rawOnly = narrower.isEmpty() && others.isEmpty() && timestampColumn < 0;
+        this.rawOnly =
+                narrower.isEmpty() && others.isEmpty() && timestampColumn < 0 && nullKeysColumn < 0;
         this.narrow = array(narrower);
         this.objects = array(others);
         this.nullableKeys = array(keys);
+        this.nullKeyBits =
+                keys.stream()
+                        .mapToInt(key -> layout.nullKeyBits().getOrDefault(key.field.name(), 0))
+                        .toArray();
     }
 
     private Slot<T>[] slots(RecordLayout<T> layout) {
@@ -139,7 +154,7 @@ public final class RecordEncoder<T> {
             RecordField field = layout.fields().get(column);
             slots.add(
                     switch (field.name()) {
-                        case RecordLayout.TIMESTAMP -> null;
+                        case RecordLayout.TIMESTAMP, RecordLayout.NULL_KEYS -> null;
                         case RecordLayout.KEY ->
                                 new Slot<>(column, field, -1, record -> selectedKey, null);
                         case RecordLayout.RECORD ->
@@ -172,7 +187,7 @@ public final class RecordEncoder<T> {
     /**
      * Looks at the record's keys.
      *
-     * @return false where one is null, so that the row matches nothing
+     * @return false where one is null, so that the row matches nothing and is not kept
      * @throws IllegalArgumentException where the record is not of the layout's class, or is of a
      *     subclass whose own fields would be lost
      */
@@ -183,11 +198,17 @@ public final class RecordEncoder<T> {
         if (keySelector != null) {
             selectedKey = keySelector.getKey(record);
         }
-        for (Slot<T> key : nullableKeys) {
-            if (key.getter.get(record) == null) {
-                return false;
+        int nulls = 0;
+        for (int i = 0; i < nullableKeys.length; i++) {
+            if (nullableKeys[i].getter.get(record) == null) {
+                if (nullKeyBits[i] == 0) {
+                    return false;
+                }
+                nulls |= nullKeyBits[i];
             }
         }
+        nullKeys = nulls;
+        standInKey += nulls == 0 ? 0 : 1;
         return true;
     }
 
@@ -219,7 +240,8 @@ public final class RecordEncoder<T> {
     public long key(T record, int column) {
         Slot<T> slot = byColumn[column];
         if (!slot.isRaw()) {
-            return ((Number) slot.getter.get(record)).longValue();
+            Object key = slot.getter.get(record);
+            return key == null ? standInKey : ((Number) key).longValue();
         }
         return slot.field.kind() == FieldKind.LONG
                 ? Memory.getLong(record, slot.offset)
@@ -280,6 +302,9 @@ public final class RecordEncoder<T> {
         if (timestampColumn >= 0) {
             builder.putLong(timestampColumn, timestamp);
         }
+        if (nullKeysColumn >= 0) {
+            builder.putInt(nullKeysColumn, nullKeys);
+        }
         for (Slot<T> slot : objects) {
             encodeObject(slot.getter.get(record), slot, builder);
         }
@@ -299,7 +324,7 @@ public final class RecordEncoder<T> {
     private void encodeObject(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
         try {
             if (!slot.field.nullable()) {
-                putFixed(value, slot, target);
+                putFixed(value == null ? standInKey(slot) : value, slot, target);
             } else if (value == null) {
                 target.addNull();
             } else {
@@ -315,6 +340,10 @@ public final class RecordEncoder<T> {
                             + value.getClass().getName(),
                     e);
         }
+    }
+
+    private Object standInKey(Slot<T> slot) {
+        return slot.field.kind().ofInteger(standInKey);
     }
 
     private void putFixed(Object value, Slot<T> slot, ChunkBuilder target) {

@@ -4,7 +4,9 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -18,7 +20,8 @@ import org.apache.flink.api.java.typeutils.PojoTypeInfo;
  * <p>Primitive numbers of POJOs become fixed columns (short, byte, char and boolean as INT32).
  * Boxed numbers, text, byte arrays and all fields of Rows and tuples become nullable, carried
  * columns; any other type becomes BYTES written by its Flink serializer. Keys are always fixed: a
- * row with a null key matches nothing and does not enter a chunk. Immutable; travels with the job.
+ * row with a null key matches nothing and does not enter a chunk, unless the layout {@linkplain
+ * #keepingNullKeys keeps} it. Immutable; travels with the job.
  */
 public final class RecordLayout<T> implements Serializable {
 
@@ -31,18 +34,29 @@ public final class RecordLayout<T> implements Serializable {
     /** Fixed INT64 column of the record's event timestamp, {@link Long#MIN_VALUE} for none. */
     public static final String TIMESTAMP = "$timestamp";
 
+    /**
+     * Fixed INT32 column of bits that say which keys are null, as {@link
+     * io.github.gpujoin.core.engine.JoinSpec#nullKeysColumn}.
+     */
+    public static final String NULL_KEYS = "$nullKeys";
+
     private static final long serialVersionUID = 1L;
 
     private final TypeInformation<T> type;
     private final List<RecordField> fields;
     private final KeySelector<T, ?> keySelector;
+    private final Map<String, Integer> nullKeyBits;
     private final ChunkSchema schema;
 
     private RecordLayout(
-            TypeInformation<T> type, List<RecordField> fields, KeySelector<T, ?> keySelector) {
+            TypeInformation<T> type,
+            List<RecordField> fields,
+            KeySelector<T, ?> keySelector,
+            Map<String, Integer> nullKeyBits) {
         this.type = type;
         this.fields = List.copyOf(fields);
         this.keySelector = keySelector;
+        this.nullKeyBits = Map.copyOf(nullKeyBits);
         this.schema = ChunkSchema.of(fields.stream().map(RecordField::column).toList());
     }
 
@@ -74,7 +88,7 @@ public final class RecordLayout<T> implements Serializable {
                         "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
             }
         }
-        return new RecordLayout<>(type, fields, null);
+        return new RecordLayout<>(type, fields, null, Map.of());
     }
 
     /**
@@ -104,14 +118,41 @@ public final class RecordLayout<T> implements Serializable {
                             type,
                             type.createSerializer(config)));
         }
-        return new RecordLayout<>(type, fields, key);
+        return new RecordLayout<>(type, fields, key, Map.of());
     }
 
     /** The same layout with the column {@link #TIMESTAMP} after all others. */
     public RecordLayout<T> withTimestamp() {
+        return with(TIMESTAMP, FieldKind.LONG, Types.LONG, nullKeyBits);
+    }
+
+    /**
+     * The same layout, which keeps rows where such a key is null: with the column {@link
+     * #NULL_KEYS} after all others, unless none of the keys can be null. What a key column holds
+     * then is of no meaning.
+     *
+     * @param bits of each key that may be null, to be set where it is
+     */
+    public RecordLayout<T> keepingNullKeys(Map<String, Integer> bits) {
+        Map<String, Integer> kept = new HashMap<>(bits);
+        kept.keySet().removeIf(key -> !isNullable(key));
+        return kept.isEmpty() ? this : with(NULL_KEYS, FieldKind.INT, Types.INT, kept);
+    }
+
+    private boolean isNullable(String key) {
+        return key.equals(KEY) || !RecordShape.of(type).isPrimitive(key);
+    }
+
+    private RecordLayout<T> with(
+            String name, FieldKind kind, TypeInformation<?> fieldType, Map<String, Integer> bits) {
         List<RecordField> extended = new ArrayList<>(fields);
-        extended.add(new RecordField(TIMESTAMP, FieldKind.LONG, false, Types.LONG, null));
-        return new RecordLayout<>(type, extended, keySelector);
+        extended.add(new RecordField(name, kind, false, fieldType, null));
+        return new RecordLayout<>(type, extended, keySelector, bits);
+    }
+
+    /** Of each key column that may be null, its bits in {@link #NULL_KEYS}. */
+    public Map<String, Integer> nullKeyBits() {
+        return nullKeyBits;
     }
 
     private static RecordField field(RecordShape<?> shape, String name, SerializerConfig config) {
@@ -120,7 +161,10 @@ public final class RecordLayout<T> implements Serializable {
 
     /** Whether a column of this name is not a field of the record. */
     public static boolean isReserved(String name) {
-        return name.equals(KEY) || name.equals(RECORD) || name.equals(TIMESTAMP);
+        return name.equals(KEY)
+                || name.equals(RECORD)
+                || name.equals(TIMESTAMP)
+                || name.equals(NULL_KEYS);
     }
 
     public TypeInformation<T> type() {

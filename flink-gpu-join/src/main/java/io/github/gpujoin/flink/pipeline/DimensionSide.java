@@ -60,7 +60,7 @@ public final class DimensionSide<R> {
     JoinKind kind() {
         if (!kind.keepsPayload() && !input.selections().isEmpty()) {
             throw new IllegalArgumentException(
-                    "nothing of a semi-joined dimension stands in the result: dimension="
+                    "nothing of a semi- or anti-joined dimension stands in the result: dimension="
                             + input.name()
                             + ", selected="
                             + input.selections());

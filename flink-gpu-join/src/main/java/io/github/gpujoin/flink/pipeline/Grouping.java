@@ -86,6 +86,8 @@ public final class Grouping {
 
     private static JoinColumn joinColumn(String name, JoinSides sides, IntFunction<Packed> packed) {
         SideColumn column = sides.find(name);
+        StarJoinPipeline.requireNotNull(
+                packed.apply(column.side()), column.column(), "groups are made of");
         int index = packed.apply(column.side()).column(column.column());
         return new JoinColumn(column.side(), index);
     }

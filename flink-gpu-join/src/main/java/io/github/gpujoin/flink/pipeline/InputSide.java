@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.apache.flink.api.common.functions.FilterFunction;
@@ -36,7 +37,15 @@ public final class InputSide<R> {
 
     /** What goes into the chunks of this side, and the operator that puts it there. */
     record Packed(
-            ChunkSchema schema, List<RecordField> fields, OneInputStreamOperator<?, Chunk> packer) {
+            ChunkSchema schema,
+            List<RecordField> fields,
+            Map<String, Integer> nullKeyBits,
+            OneInputStreamOperator<?, Chunk> packer) {
+
+        /** Bits in the column of null keys; 0 for all but keys that are kept when null. */
+        int nullKeyBits(String column) {
+            return nullKeyBits.getOrDefault(column, 0);
+        }
 
         int column(String name) {
             return schema.require(name);
@@ -143,35 +152,51 @@ public final class InputSide<R> {
      * Lays out the chunks of this side: key columns, then those selected, then others in use.
      *
      * @param keys names of the key columns
+     * @param keptNullKeys bits of those of them whose rows are kept where they are null
      * @param withTimestamp whether each record's event timestamp travels along
      * @param packing its partition column is the first key
      */
-    Packed pack(Collection<String> keys, boolean withTimestamp, Packing packing) {
+    Packed pack(
+            Collection<String> keys,
+            Map<String, Integer> keptNullKeys,
+            boolean withTimestamp,
+            Packing packing) {
         Set<String> columns = new LinkedHashSet<>(keys);
         selections.forEach(selection -> columns.add(selection.column()));
         columns.addAll(used);
         return chunks
-                ? packChunks(List.copyOf(columns), keys, packing)
-                : packRecords(List.copyOf(columns), keys, withTimestamp, packing);
+                ? packChunks(List.copyOf(columns), keys, keptNullKeys, packing)
+                : packRecords(List.copyOf(columns), keys, keptNullKeys, withTimestamp, packing);
     }
 
     @SuppressWarnings("unchecked")
     private Packed packRecords(
-            List<String> columns, Collection<String> keys, boolean timestamp, Packing packing) {
+            List<String> columns,
+            Collection<String> keys,
+            Map<String, Integer> keptNullKeys,
+            boolean timestamp,
+            Packing packing) {
         SerializerConfig config = stream.getExecutionConfig().getSerializerConfig();
         DataStream<R> records = (DataStream<R>) stream;
-        RecordLayout<R> layout = RecordLayout.of(records.getType(), columns, keys, config);
+        RecordLayout<R> layout =
+                RecordLayout.of(records.getType(), columns, keys, config)
+                        .keepingNullKeys(keptNullKeys);
         if (timestamp) {
             layout = layout.withTimestamp();
         }
         PackOperator<R> packer = new PackOperator<>(layout, filter, packing);
-        return new Packed(layout.schema(), layout.fields(), packer);
+        return new Packed(layout.schema(), layout.fields(), layout.nullKeyBits(), packer);
     }
 
     @SuppressWarnings("unchecked")
-    private Packed packChunks(List<String> columns, Collection<String> keys, Packing packing) {
+    private Packed packChunks(
+            List<String> columns,
+            Collection<String> keys,
+            Map<String, Integer> keptNullKeys,
+            Packing packing) {
         ChunkSchema schema = ((ChunkTypeInfo) stream.getType()).schema();
-        ChunkProjection projection = ChunkProjection.of(schema, columns, keys);
+        ChunkProjection projection =
+                ChunkProjection.of(schema, columns, keys).keepingNullKeys(keptNullKeys);
         ChunkProjection whole =
                 ChunkProjection.of(
                         schema, schema.columns().stream().map(Column::name).toList(), keys);
@@ -180,7 +205,8 @@ public final class InputSide<R> {
         }
         ChunkPackOperator packer =
                 new ChunkPackOperator(projection, (FilterFunction<RowView>) filter, packing);
-        return new Packed(projection.schema(), projection.fields(), packer);
+        return new Packed(
+                projection.schema(), projection.fields(), projection.nullKeyBits(), packer);
     }
 
     /**

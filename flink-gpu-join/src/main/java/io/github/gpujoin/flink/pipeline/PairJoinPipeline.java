@@ -1,16 +1,18 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.emit.PairJoin;
+import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -31,6 +33,8 @@ public final class PairJoinPipeline<B, P> {
     private final RecordLayout<P> probeLayout;
     private String uid = DEFAULT_UID;
     private Distribution distribution = Distribution.PARTITIONED;
+    private PairKind kind = PairKind.INNER;
+    private JoinFunction<B, P, Boolean> condition;
 
     /**
      * @throws IllegalArgumentException where a key is neither Integer nor Long
@@ -62,6 +66,14 @@ public final class PairJoinPipeline<B, P> {
         this.uid = uid;
     }
 
+    public void kind(PairKind kind) {
+        this.kind = kind;
+    }
+
+    public void condition(JoinFunction<B, P, Boolean> condition) {
+        this.condition = env.clean(condition);
+    }
+
     public void replicated() {
         this.distribution = Distribution.REPLICATED;
     }
@@ -85,16 +97,12 @@ public final class PairJoinPipeline<B, P> {
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid);
         boolean partitioned = distribution == Distribution.PARTITIONED;
-        JoinSpec spec =
-                new JoinSpec(
-                        probeLayout.schema(),
-                        List.of(
-                                new DimensionSpec(
-                                        "build",
-                                        buildLayout.schema(),
-                                        buildLayout.schema().require(RecordLayout.KEY),
-                                        probeLayout.schema().require(RecordLayout.KEY),
-                                        JoinKind.INNER)));
+        PairJoin<B, P, R> join = new PairJoin<>(kind, condition, env.clean(function));
+        RecordLayout<P> probeLayout =
+                kind.keepsUnmatchedProbe()
+                        ? this.probeLayout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
+                        : this.probeLayout;
+        JoinSpec spec = spec(probeLayout);
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,
@@ -113,8 +121,24 @@ public final class PairJoinPipeline<B, P> {
                 List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
                 partitioned ? topology.byPartition(packedProbe) : packedProbe,
                 spec,
-                ResultEmitters.function(spec, buildLayout, probeLayout, env.clean(function)),
+                ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
+    }
+
+    private JoinSpec spec(RecordLayout<P> probeLayout) {
+        DimensionSpec side =
+                new DimensionSpec(
+                        "build",
+                        buildLayout.schema(),
+                        buildLayout.schema().require(RecordLayout.KEY),
+                        probeLayout.schema().require(RecordLayout.KEY),
+                        kind.ofCandidates(condition != null));
+        return new JoinSpec(
+                probeLayout.schema(),
+                List.of(side),
+                List.of(),
+                null,
+                probeLayout.schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
     private Packing packing(JoinTopology topology, String side, int dimension) {

@@ -13,10 +13,13 @@ import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.Packing;
+import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -68,7 +71,8 @@ public final class StarJoinPipeline {
                         packedFacts.schema(),
                         dimensionSpecs(),
                         factFilters(),
-                        grouping == null ? null : grouping.aggregation(sides, this::packed));
+                        grouping == null ? null : grouping.aggregation(sides, this::packed),
+                        packedFacts.schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
     /** Parts of groups, of each subtask and each stretch of time. */
@@ -149,8 +153,23 @@ public final class StarJoinPipeline {
         dimensions.forEach(dimension -> keys.add(dimension.factKey()));
         return facts.pack(
                 keys,
+                keptNullKeys(),
                 grouping == null && facts.hasTimestamps(),
                 packing(facts, ChunkDescriptor.FACTS, partitionedDimension != NONE));
+    }
+
+    /** Keys with which facts are kept even where they are null, with bits of their dimensions. */
+    private Map<String, Integer> keptNullKeys() {
+        Map<String, Integer> bits = new LinkedHashMap<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).kind().keepsUnmatched()) {
+                bits.merge(dimensions.get(d).factKey(), 1 << d, (a, b) -> a | b);
+            }
+        }
+        dimensions.stream()
+                .filter(side -> !side.kind().keepsUnmatched())
+                .forEach(side -> bits.remove(side.factKey()));
+        return bits;
     }
 
     private List<Packed> packDimensions() {
@@ -158,7 +177,7 @@ public final class StarJoinPipeline {
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
             Packing packing = packing(side.input(), d, d == partitionedDimension);
-            packed.add(side.input().pack(List.of(side.key()), false, packing));
+            packed.add(side.input().pack(List.of(side.key()), Map.of(), false, packing));
         }
         return packed;
     }
@@ -179,9 +198,22 @@ public final class StarJoinPipeline {
     }
 
     private List<FactFilter> factFilters() {
+        facts.columnFilters()
+                .forEach(filter -> requireNotNull(packedFacts, filter.column(), "a filter reads"));
         return facts.columnFilters().stream()
                 .map(f -> new FactFilter(packedFacts.column(f.column()), f.values()))
                 .toList();
+    }
+
+    /** A kept null key is any integer in its column, which must not be taken as its value. */
+    static void requireNotNull(Packed side, String column, String user) {
+        if (side.nullKeyBits(column) != 0) {
+            throw new IllegalArgumentException(
+                    user
+                            + " columns that are not nullable, and the key of a left or anti join may"
+                            + " be null: column="
+                            + column);
+        }
     }
 
     private List<DimensionSpec> dimensionSpecs() {
@@ -218,7 +250,12 @@ public final class StarJoinPipeline {
         for (Selection selection : side.selections()) {
             int column = packed.column(selection.column());
             fields.add(
-                    new OutputField(selection.name(), number, column, packed.fields().get(column)));
+                    new OutputField(
+                            selection.name(),
+                            number,
+                            column,
+                            packed.fields().get(column),
+                            packed.nullKeyBits(selection.column())));
         }
     }
 

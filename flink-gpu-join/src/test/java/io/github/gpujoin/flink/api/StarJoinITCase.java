@@ -244,6 +244,111 @@ class StarJoinITCase {
         assertThat(collect(result)).containsExactlyInAnyOrderElementsOf(expected);
     }
 
+    /** What a POJO needs where a fact may have no match. */
+    public static class Labelled {
+        public String note;
+        public Integer product;
+        public String name;
+        public Integer id;
+
+        @Override
+        public String toString() {
+            return note + "," + product + "," + name + "," + id;
+        }
+    }
+
+    private static Dimension<Sale, Row> labelled(DataStream<Sale> facts, DataStream<Row> products) {
+        return StarJoin.facts(facts)
+                .select("note", "product")
+                .dimension(products)
+                .on("product", "id")
+                .select("name", "id")
+                .left();
+    }
+
+    @ParameterizedTest(name = "engine={0} partitioned={1}")
+    @CsvSource({"cpu,false", "cpu,true", "reference,true", "gpu,false"})
+    void shouldKeepFactsWithoutAMatchInALeftJoin(String engine, boolean partitioned)
+            throws Exception {
+        generate(2_000);
+        List<String> expected = new ArrayList<>();
+        for (Sale s : sales) {
+            boolean matched = s.product != null && s.product % 3 == 0 && s.product < 150;
+            String name = matched ? "product " + s.product / 3 : null;
+            expected.add(
+                    s.note + "," + s.product + "," + name + "," + (matched ? s.product : null));
+        }
+        expected.sort(Comparator.naturalOrder());
+        StreamExecutionEnvironment env = environment(engine, 3);
+        Dimension<Sale, Row> join = labelled(env.fromData(sales), productStream(env));
+        if (partitioned) {
+            join.partitioned();
+        }
+        assertThat(collect(join.toPojos(Labelled.class))).isEqualTo(expected);
+
+        // the same as chunks, read by a join that drops nothing
+        StreamExecutionEnvironment other = environment(engine, 2);
+        DataStream<Chunk> chunks =
+                labelled(other.fromData(sales), productStream(other)).uid("first").toChunks();
+        DataStream<Labelled> again =
+                StarJoin.factChunks(chunks)
+                        .select("note", "product", "name", "id")
+                        .dimension(productStream(other))
+                        .on("id", "id")
+                        .where(product -> false)
+                        .anti()
+                        .uid("second")
+                        .toPojos(Labelled.class);
+        assertThat(collect(again)).isEqualTo(expected);
+    }
+
+    @Test
+    void shouldKeepFactsThatMatchNothingOnceInAnAntiJoin() throws Exception {
+        generate(2_000);
+        StreamExecutionEnvironment env = environment("cpu", 2);
+        DataStream<Row> result =
+                StarJoin.facts(env.fromData(sales))
+                        .select("product", "note")
+                        .dimension(productStream(env))
+                        .on("product", "id")
+                        .anti()
+                        .toRows();
+        List<String> expected =
+                sales.stream()
+                        .filter(s -> s.product == null || s.product % 3 != 0 || s.product >= 150)
+                        .map(s -> Row.of(s.product, s.note).toString())
+                        .toList();
+        assertThat(expected).hasSizeGreaterThan(500);
+        assertThat(collect(result)).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    @Test
+    void shouldRefuseAPlaceForNullThatHasNone() {
+        generate(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        Dimension<Sale, Customer> left =
+                StarJoin.facts(env.fromData(sales))
+                        .select("quantity", "price", "note")
+                        .dimension(env.fromData(customers))
+                        .on("customer", "id")
+                        .select("nation", "segment")
+                        .left();
+        assertThatThrownBy(() -> left.toPojos(Enriched.class))
+                .hasMessageContaining("null where a fact has no match")
+                .hasMessageContaining("column=segment");
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(env.fromData(sales))
+                                        .where(ColumnPredicate.column("product").atLeast(3))
+                                        .dimension(productStream(env))
+                                        .on("product", "id")
+                                        .anti()
+                                        .groupBy()
+                                        .count("n")
+                                        .toRows())
+                .hasMessageContaining("may be null: column=product");
+    }
+
     @Test
     void shouldGivePojosAndTakeChunksThatAnotherJoinMade() throws Exception {
         generate(2_000);
@@ -352,7 +457,7 @@ class StarJoinITCase {
                                         .select("nation")
                                         .semi()
                                         .toRows())
-                .hasMessageContaining("semi-joined");
+                .hasMessageContaining("semi- or anti-joined");
         assertThatThrownBy(
                         () ->
                                 StarJoin.facts(facts)

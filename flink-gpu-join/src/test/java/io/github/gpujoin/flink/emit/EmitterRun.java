@@ -88,6 +88,7 @@ final class EmitterRun {
                 ResultBatch batch;
                 while ((batch = engine.poll()) != null) {
                     emitInParts(emitter, batch, output, random);
+                    emitter.completed(batch.completedRows(), output);
                 }
                 if (random.nextInt(3) == 0) {
                     emitter.flush(output);

@@ -11,7 +11,6 @@ import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichJoinFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
@@ -57,6 +56,10 @@ class FunctionEmitterTest {
         return records;
     }
 
+    private static <A, B> PairJoin<A, B, Tuple2<A, B>> pairs() {
+        return new PairJoin<>(PairKind.INNER, null, Tuple2::of);
+    }
+
     /** Pairs of records that both sides' keys bring together, by nested loops. */
     private static <A, B> List<Tuple2<A, B>> pairs(
             List<A> builds, KeySelector<A, ?> a, List<B> probes, KeySelector<B, ?> b)
@@ -89,15 +92,7 @@ class FunctionEmitterTest {
                         spec(build, probe),
                         List.of(EmitterRun.pack(build, builds, 0)),
                         EmitterRun.pack(probe, probes, -1),
-                        ResultEmitters.function(
-                                spec(build, probe),
-                                build,
-                                probe,
-                                (JoinFunction<
-                                                Tuple2<Integer, String>,
-                                                AllKinds,
-                                                Tuple2<Tuple2<Integer, String>, AllKinds>>)
-                                        Tuple2::of),
+                        ResultEmitters.function(spec(build, probe), build, probe, pairs()),
                         random);
 
         assertThat(EmitterRun.values(out))
@@ -138,11 +133,7 @@ class FunctionEmitterTest {
                         spec(build, probe),
                         List.of(EmitterRun.pack(build, builds, 0)),
                         EmitterRun.pack(probe, probes, -1),
-                        ResultEmitters.function(
-                                spec(build, probe),
-                                build,
-                                probe,
-                                (JoinFunction<AllKinds, Long, Tuple2<AllKinds, Long>>) Tuple2::of),
+                        ResultEmitters.function(spec(build, probe), build, probe, pairs()),
                         random);
 
         assertThat(EmitterRun.values(out))
@@ -183,7 +174,11 @@ class FunctionEmitterTest {
                 spec(build, probe),
                 List.of(EmitterRun.pack(build, List.of(15L, 25L, 36L), 0)),
                 EmitterRun.pack(probe, List.of(5L), -1),
-                ResultEmitters.function(spec(build, probe), build, probe, new Noting()),
+                ResultEmitters.function(
+                        spec(build, probe),
+                        build,
+                        probe,
+                        new PairJoin<>(PairKind.INNER, null, new Noting())),
                 new Random(5));
 
         assertThat(Noting.CALLS).startsWith("open").endsWith("close").hasSize(4);
@@ -198,14 +193,10 @@ class FunctionEmitterTest {
                 RecordLayout.of(
                         POJO, List.of("anInt"), List.of("anInt"), new SerializerConfigImpl());
 
-        assertThatThrownBy(
-                        () -> ResultEmitters.function(spec(longs, part), longs, part, (a, b) -> a))
+        assertThatThrownBy(() -> ResultEmitters.function(spec(longs, part), longs, part, pairs()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("a join function takes whole records of the two sides");
-        assertThatThrownBy(
-                        () ->
-                                ResultEmitters.function(
-                                        spec(longs, longs), longs, pojos, (a, b) -> a))
+        assertThatThrownBy(() -> ResultEmitters.function(spec(longs, longs), longs, pojos, pairs()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("a join function takes whole records of the two sides");
     }

@@ -1,0 +1,15 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+
+/** In place of records that are not in the result. */
+final class NullAssembler<T> implements RecordAssembler<T> {
+
+    @Override
+    public void bind(ResultBatch batch) {}
+
+    @Override
+    public T assemble(int row, int probeRow) {
+        return null;
+    }
+}

@@ -1,0 +1,48 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinKind;
+
+/** Kinds of joins of a build and a probe side; docs/semantics.md has what each of them gives. */
+public enum PairKind {
+    INNER,
+    /** Keeps probe records without a match. */
+    LEFT,
+    /** Keeps build records without a match. */
+    RIGHT,
+    /** Keeps records of both sides without a match. */
+    FULL,
+    SEMI,
+    ANTI;
+
+    /** Whether each match is a result, rather than whether there is any. */
+    boolean givesPairs() {
+        return this != SEMI && this != ANTI;
+    }
+
+    /** Whether a probe record without a match is a result. */
+    public boolean keepsUnmatchedProbe() {
+        return this == LEFT || this == FULL || this == ANTI;
+    }
+
+    /**
+     * Whether a build record without a match is a result, once no probe record can come any more.
+     */
+    public boolean keepsUnmatchedBuild() {
+        return this == RIGHT || this == FULL;
+    }
+
+    /**
+     * What an engine, which knows equal keys only, is asked for.
+     *
+     * @param conditioned whether records with equal keys may still not match, so that all of them
+     *     are needed to tell
+     */
+    public JoinKind ofCandidates(boolean conditioned) {
+        return switch (this) {
+            case INNER, RIGHT -> JoinKind.INNER;
+            case LEFT, FULL -> JoinKind.LEFT;
+            case SEMI -> conditioned ? JoinKind.INNER : JoinKind.SEMI;
+            case ANTI -> conditioned ? JoinKind.LEFT : JoinKind.ANTI;
+        };
+    }
+}

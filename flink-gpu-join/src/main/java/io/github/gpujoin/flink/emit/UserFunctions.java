@@ -1,0 +1,31 @@
+package io.github.gpujoin.flink.emit;
+
+import org.apache.flink.api.common.functions.DefaultOpenContext;
+import org.apache.flink.api.common.functions.Function;
+import org.apache.flink.api.common.functions.RuntimeContext;
+import org.apache.flink.api.common.functions.util.FunctionUtils;
+
+/** Life of functions that may be rich ones. */
+final class UserFunctions {
+
+    private UserFunctions() {}
+
+    /**
+     * @param function null for none
+     */
+    static void open(Function function, RuntimeContext context) throws Exception {
+        if (function != null) {
+            FunctionUtils.setFunctionRuntimeContext(function, context);
+            FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
+        }
+    }
+
+    /**
+     * @param function null for none
+     */
+    static void close(Function function) throws Exception {
+        if (function != null) {
+            FunctionUtils.closeFunction(function);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.functions.RuntimeContext;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Tells for each probe row which of its candidates, build rows of equal key, match, and emits what
+ * the kind of join makes of them. Only a row whose candidates have all been looked at is known to
+ * have no match; candidates of a row come side by side, in one batch or several.
+ */
+final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
+
+    private static final int NONE = -1;
+
+    private final PairJoin<A, B, OUT> join;
+    private final RecordAssembler<A> build;
+    private final RecordAssembler<B> probe;
+    private final FactTimestamps timestamps;
+    private final StreamRecord<OUT> element = new StreamRecord<>(null);
+
+    /** The probe row whose candidates come, its record, and whether one of them matched. */
+    private int openRow = NONE;
+
+    private B openRecord;
+    private boolean matched;
+
+    VerifyingEmitter(
+            JoinSpec spec,
+            RecordAssembler<A> build,
+            RecordAssembler<B> probe,
+            PairJoin<A, B, OUT> join,
+            RuntimeContext context)
+            throws Exception {
+        this.join = join;
+        this.build = build;
+        this.probe = probe;
+        this.timestamps = new FactTimestamps(spec);
+        UserFunctions.open(join.function(), context);
+        UserFunctions.open(join.condition(), context);
+    }
+
+    @Override
+    public void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
+            throws Exception {
+        Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
+        build.bind(batch);
+        probe.bind(batch);
+        timestamps.bind(batch.chunk());
+        for (int row = fromRow; row < toRow; row++) {
+            int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
+            if (probeRow != openRow) {
+                closeRow(output);
+                openRow = probeRow;
+                openRecord = probe.assemble(row, probeRow);
+                timestamps.apply(probeRow, element);
+            }
+            if (batch.isMatched(0, row)) {
+                look(row, output);
+            }
+        }
+    }
+
+    private void look(int row, Output<StreamRecord<OUT>> output) throws Exception {
+        if (matched && !join.kind().givesPairs()) {
+            return;
+        }
+        A record = build.assemble(row, openRow);
+        JoinFunction<A, B, Boolean> condition = join.condition();
+        if (condition != null && !condition.join(record, openRecord)) {
+            return;
+        }
+        boolean first = !matched;
+        matched = true;
+        if (join.kind().givesPairs()) {
+            collect(record, output);
+        } else if (first && join.kind() == PairKind.SEMI) {
+            collect(null, output);
+        }
+    }
+
+    private void collect(A record, Output<StreamRecord<OUT>> output) throws Exception {
+        output.collect(element.replace(join.function().join(record, openRecord)));
+    }
+
+    @Override
+    public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
+        if (openRow < completedRows) {
+            closeRow(output);
+        }
+    }
+
+    private void closeRow(Output<StreamRecord<OUT>> output) throws Exception {
+        if (openRow != NONE && !matched && join.kind().keepsUnmatchedProbe()) {
+            collect(null, output);
+        }
+        openRow = NONE;
+        openRecord = null;
+        matched = false;
+    }
+
+    @Override
+    public void close() throws Exception {
+        try {
+            UserFunctions.close(join.condition());
+        } finally {
+            UserFunctions.close(join.function());
+        }
+    }
+}
