@@ -1,6 +1,5 @@
 package io.github.gpujoin.examples;
 
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.examples.csv.CsvHeader;
 import io.github.gpujoin.examples.csv.CsvJoinJob;
 import io.github.gpujoin.examples.data.WholeFile;
@@ -36,10 +35,10 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Joins two CSV files (header line, RFC 4180 quotes, UTF-8) with the streaming join.",
-            "Keys are 64-bit integers; an empty unquoted field is null, and a null key matches"
-                    + " nothing.",
-            "Result columns: the probe file's, then the build file's; a build column whose name"
-                    + " is taken is called build.NAME."
+            "Keys are 64-bit integers where all keys of both files read as such, else text; an empty"
+                    + " unquoted field is null, and a null key matches nothing.",
+            "Result columns: the probe file's, then, unless the kind is semi or anti, the build"
+                    + " file's; a build column whose name is taken is called build.NAME."
         })
 public final class CsvJoin implements Callable<Integer> {
 
@@ -79,8 +78,10 @@ public final class CsvJoin implements Callable<Integer> {
             names = "--kind",
             paramLabel = "KIND",
             defaultValue = "inner",
-            description = "inner or semi; default: inner")
-    private JoinKind kind;
+            description =
+                    "${COMPLETION-CANDIDATES}; the file that streams by is the left one;"
+                            + " default: inner")
+    private CsvJoinJob.Kind kind;
 
     @Option(
             names = "--out",
@@ -101,9 +102,6 @@ public final class CsvJoin implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Configuration options = jobOptions.configuration();
-        if (kind.keepsUnmatched()) {
-            throw new UserError("--kind is inner or semi: kind=" + kind);
-        }
         CsvHeader buildHeader = CsvHeader.read(build, buildKey);
         CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
         checkOut();

@@ -18,6 +18,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -29,7 +30,7 @@ import java.util.concurrent.Future;
  * the engine, not a test. Tuples are of 16 bytes, build keys unique, probe keys uniform.
  *
  * <p>Arguments, all {@code name=value}: keys (dense, sparse, random), buildRows, probeRows,
- * threads, chunkBytes, rounds, hitPercent, payloadBytes (4 or 8 with keys of the same width).
+ * threads, chunkBytes, rounds, hitPercent, payloadBytes (4 or 8 with keys of the same width), kind.
  */
 public final class CpuJoinEngineProfile {
 
@@ -44,6 +45,7 @@ public final class CpuJoinEngineProfile {
     private final int chunkBytes;
     private final int rounds;
     private final int hitPercent;
+    private final JoinKind kind;
     private final ColumnType type;
     private final ChunkSchema schema;
 
@@ -56,6 +58,7 @@ public final class CpuJoinEngineProfile {
         this.chunkBytes = Integer.parseInt(option(options, "chunkBytes", "262144"));
         this.rounds = Integer.parseInt(option(options, "rounds", "5"));
         this.hitPercent = Integer.parseInt(option(options, "hitPercent", "100"));
+        this.kind = JoinKind.valueOf(option(options, "kind", "inner").toUpperCase(Locale.ROOT));
         boolean narrow = option(options, "payloadBytes", "8").equals("4");
         this.type = narrow ? ColumnType.INT32 : ColumnType.INT64;
         this.schema = ChunkSchema.of(Column.of("key", type), Column.of("payload", type));
@@ -87,8 +90,7 @@ public final class CpuJoinEngineProfile {
 
     private void run() throws Exception {
         JoinSpec spec =
-                new JoinSpec(
-                        schema, List.of(new DimensionSpec("build", schema, 0, 0, JoinKind.INNER)));
+                new JoinSpec(schema, List.of(new DimensionSpec("build", schema, 0, 0, kind)));
         List<Chunk> build = chunks(permuted(buildRows));
         int[] sample = new int[(int) Math.min(probeRows, POOL_BYTES / schema.fixedRowBytes())];
         SplittableRandom random = new SplittableRandom(SEED);
@@ -114,8 +116,9 @@ public final class CpuJoinEngineProfile {
             Arrays.sort(cpuRates);
             double median = rates[rounds / 2];
             System.out.printf(
-                    "RESULT keys=%s threads=%d probe M/s: median %.1f best %.1f, by CPU time median"
+                    "RESULT kind=%s keys=%s threads=%d probe M/s: median %.1f best %.1f, by CPU time median"
                             + " %.1f best %.1f; copy %.1f GB/s, probe bytes/copied bytes %.3f%n",
+                    kind,
                     keys,
                     threads,
                     median / 1e6,
@@ -195,7 +198,8 @@ public final class CpuJoinEngineProfile {
         }
         long elapsed = System.nanoTime() - start;
         pool.shutdown();
-        if (sum == 0 || hitPercent == 100 && count != probed) {
+        long matched = kind == JoinKind.ANTI ? 0 : probed;
+        if (hitPercent == 100 && (count != matched || sum == 0 && matched > 0)) {
             throw new IllegalStateException("count=" + count + ", probed=" + probed);
         }
         return new double[] {probed * 1e9 / elapsed, threads * probed * 1e9 / cpuNs};
@@ -222,8 +226,8 @@ public final class CpuJoinEngineProfile {
 
     private long sum(ResultBatch batch) {
         long sum = 0;
-        long address = batch.payloadAddress(0, 0);
-        if (type == ColumnType.INT64) {
+        long address = kind.keepsPayload() ? batch.payloadAddress(0, 0) : batch.probeRowAddress();
+        if (kind.keepsPayload() && type == ColumnType.INT64) {
             for (int i = 0; i < batch.rowCount(); i++) {
                 sum += Memory.getLong(address + 8L * i);
             }

@@ -8,30 +8,17 @@ import java.io.OutputStream;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.api.common.serialization.Encoder;
-import org.apache.flink.types.Row;
 
-/** Writes rows as CSV: null as an empty field, an empty text as two quotes. */
-final class CsvEncoder implements Encoder<Row> {
+/** Writes records as CSV: null as an empty field, an empty text as two quotes. */
+final class CsvEncoder implements Encoder<String[]> {
 
     private static final long serialVersionUID = 1L;
-
-    /** Position in the Row of each column that is written. */
-    private final int[] positions;
 
     private transient StringWriter text;
     private transient CsvWriter csv;
 
-    CsvEncoder(int[] positions) {
-        this.positions = positions;
-    }
-
     @Override
-    public void encode(Row row, OutputStream out) throws IOException {
-        String[] fields = new String[positions.length];
-        for (int i = 0; i < fields.length; i++) {
-            Object value = row.getField(positions[i]);
-            fields[i] = value == null ? null : value.toString();
-        }
+    public void encode(String[] fields, OutputStream out) throws IOException {
         out.write(line(fields));
     }
 

@@ -57,6 +57,34 @@ public record CsvHeader(String file, List<String> columns, int keyColumn) implem
         return new CsvHeader(file.toString(), columns, keyColumn);
     }
 
+    /**
+     * Whether every key of the file that is not null is a 64-bit integer. Reads the file up to the
+     * first that is not.
+     *
+     * @throws UserError where a line on the way is malformed
+     */
+    public boolean hasIntegerKeys() {
+        try (CsvRecords records = CsvRecords.open(file, Files.newInputStream(Path.of(file)))) {
+            records.next();
+            for (String[] record = records.next(); record != null; record = records.next()) {
+                if (record.length > keyColumn && !isIntegerOrNull(record[keyColumn])) {
+                    return false;
+                }
+            }
+            return true;
+        } catch (IOException e) {
+            throw new UserError(e.getMessage());
+        }
+    }
+
+    private static boolean isIntegerOrNull(String key) {
+        try {
+            return key == null || Long.valueOf(key) != null;
+        } catch (NumberFormatException e) {
+            return false;
+        }
+    }
+
     public int size() {
         return columns.size();
     }

@@ -24,8 +24,9 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  *
  * <p>The build side is loaded first, until it ends; probe records that come earlier wait in state.
  * Both sides are sent to the subtask of their key, unless the build side is {@linkplain
- * Keyed#replicated() replicated}. Records with a null key match nothing. For joins of more than two
- * streams, of selected columns, or in chunks, see {@link StarJoin}.
+ * Keyed#replicated() replicated} or {@linkplain Keyed#expectedBytes(long) small}. Records with a
+ * null key match nothing. For joins of more than two streams, of selected columns, or in chunks,
+ * see {@link StarJoin}.
  */
 public final class GpuJoin {
 
@@ -113,6 +114,15 @@ public final class GpuJoin {
             return this;
         }
 
+        /**
+         * How large the build side is, by which it is replicated where it is small ({@code
+         * gpu-join.replicate-max-bytes}), unless the kind of join keeps its records.
+         */
+        public Keyed<B, P> expectedBytes(long bytes) {
+            pipeline.expectedBytes(bytes);
+            return this;
+        }
+
         /** Every subtask gets the whole build side, and probe records stay where they are. */
         public Keyed<B, P> replicated() {
             pipeline.replicated();
@@ -125,6 +135,22 @@ public final class GpuJoin {
          */
         public Keyed<B, P> left() {
             pipeline.kind(PairKind.LEFT);
+            return this;
+        }
+
+        /**
+         * Keeps build records that match nothing: at the end of the probe side, which is bounded,
+         * the function gets them once with null in place of a probe record. They have no event
+         * timestamp. The build side is not replicated.
+         */
+        public Keyed<B, P> right() {
+            pipeline.kind(PairKind.RIGHT);
+            return this;
+        }
+
+        /** As {@link #left()} and {@link #right()} together. */
+        public Keyed<B, P> full() {
+            pipeline.kind(PairKind.FULL);
             return this;
         }
 

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.checkpoint;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -50,6 +51,42 @@ public final class BuildLog {
                                         REPLICATED,
                                         LongSerializer.INSTANCE,
                                         BytePrimitiveArraySerializer.INSTANCE));
+    }
+
+    /**
+     * Reads the chunks of a partitioned dimension, partition after partition, each in its order.
+     */
+    public final class Reader {
+
+        private final Function<byte[], Chunk> wrap;
+        private final Iterator<Integer> partitions = keys.ownPartitions().iterator();
+        private int partition;
+        private long next;
+        private long size;
+
+        private Reader(Function<byte[], Chunk> wrap) {
+            this.wrap = wrap;
+        }
+
+        /** The next chunk, null at the end. */
+        public Chunk next() throws Exception {
+            while (next == size) {
+                if (!partitions.hasNext()) {
+                    return null;
+                }
+                partition = partitions.next();
+                setCurrentKey.accept(keys.keyOf(partition));
+                next = 0;
+                size = partitioned.size();
+            }
+            setCurrentKey.accept(keys.keyOf(partition));
+            return wrap.apply(partitioned.get(next++));
+        }
+    }
+
+    /** A reader at the start of the log, for when nothing is appended any more. */
+    public Reader reader(Function<byte[], Chunk> wrap) {
+        return new Reader(wrap);
     }
 
     public void append(Chunk chunk) throws Exception {

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.ResultBatch;
+import java.util.Optional;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -23,6 +24,11 @@ public interface ResultEmitter<OUT> extends AutoCloseable {
 
     /** Says that no more results come of rows of the current chunk before {@code completedRows}. */
     default void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {}
+
+    /** Gives build rows without a match; empty where those are in no result. */
+    default Optional<UnmatchedBuildEmitter<OUT>> unmatchedBuild() {
+        return Optional.empty();
+    }
 
     /** Emits groups of an aggregating join, which gives no rows. */
     default void emit(GroupRows groups, Output<StreamRecord<OUT>> output) throws Exception {

@@ -80,8 +80,7 @@ public final class ResultEmitters {
         return context -> {
             RecordAssembler<B> probes = RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe);
             return join.isVerified()
-                    ? new VerifyingEmitter<>(
-                            spec, RecordAssembler.whole(spec, 0, build), probes, join, context)
+                    ? new VerifyingEmitter<>(spec, build, probes, join, context)
                     : new FunctionEmitter<>(
                             spec,
                             RecordAssembler.ofBuild(spec, build),

@@ -2,8 +2,11 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.Objects;
+import java.util.Optional;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.streaming.api.operators.Output;
@@ -14,13 +17,14 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
  * the kind of join makes of them. Only a row whose candidates have all been looked at is known to
  * have no match; candidates of a row come side by side, in one batch or several.
  */
-final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
+final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, UnmatchedBuildEmitter<OUT> {
 
     private static final int NONE = -1;
 
     private final PairJoin<A, B, OUT> join;
     private final RecordAssembler<A> build;
     private final RecordAssembler<B> probe;
+    private final BuildNumbers<A> numbers;
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
 
@@ -32,14 +36,15 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
 
     VerifyingEmitter(
             JoinSpec spec,
-            RecordAssembler<A> build,
+            RecordLayout<A> build,
             RecordAssembler<B> probe,
             PairJoin<A, B, OUT> join,
             RuntimeContext context)
             throws Exception {
         this.join = join;
-        this.build = build;
+        this.build = RecordAssembler.whole(spec, 0, build);
         this.probe = probe;
+        this.numbers = join.kind().keepsUnmatchedBuild() ? new BuildNumbers<>(spec, build) : null;
         this.timestamps = new FactTimestamps(spec);
         UserFunctions.open(join.function(), context);
         UserFunctions.open(join.condition(), context);
@@ -61,13 +66,17 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
                 timestamps.apply(probeRow, element);
             }
             if (batch.isMatched(0, row)) {
-                look(row, output);
+                look(batch, row, output);
             }
         }
     }
 
-    private void look(int row, Output<StreamRecord<OUT>> output) throws Exception {
+    private void look(ResultBatch batch, int row, Output<StreamRecord<OUT>> output)
+            throws Exception {
         if (matched && !join.kind().givesPairs()) {
+            return;
+        }
+        if (numbers != null && numbers.hasNullKey(batch, row)) {
             return;
         }
         A record = build.assemble(row, openRow);
@@ -77,6 +86,9 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
         }
         boolean first = !matched;
         matched = true;
+        if (numbers != null) {
+            numbers.matched(batch, row);
+        }
         if (join.kind().givesPairs()) {
             collect(record, output);
         } else if (first && join.kind() == PairKind.SEMI) {
@@ -102,6 +114,28 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT> {
         openRow = NONE;
         openRecord = null;
         matched = false;
+    }
+
+    @Override
+    public Optional<UnmatchedBuildEmitter<OUT>> unmatchedBuild() {
+        return numbers == null ? Optional.empty() : Optional.of(this);
+    }
+
+    @Override
+    public int numberColumn() {
+        return numbers.column();
+    }
+
+    @Override
+    public void onMatch(MatchListener listener) {
+        numbers.onMatch(listener);
+    }
+
+    @Override
+    public void emitUnmatched(Chunk chunk, int row, Output<StreamRecord<OUT>> output)
+            throws Exception {
+        element.eraseTimestamp();
+        output.collect(element.replace(join.function().join(numbers.record(chunk, row), null)));
     }
 
     @Override

@@ -66,6 +66,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient FallbackJoinEngine engine;
     private transient ResultEmitter<OUT> emitter;
     private transient ResultPump pump;
+    private transient UnmatchedBuildRows<OUT> unmatched;
     private transient WatermarkGate watermarks;
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
@@ -122,6 +123,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
         emitter = emitterFactory.create(getRuntimeContext());
         pump = createPump();
+        unmatched =
+                UnmatchedBuildRows.of(
+                        emitter,
+                        context.getKeyedStateStore(),
+                        keys,
+                        this::setCurrentKey,
+                        buildLog.reader(this::wrapBuild),
+                        output);
         if (context.isRestored()) {
             restore();
         }
@@ -163,7 +172,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
-        buildLog.replay(this::wrapBuild, this::load);
+        buildLog.replay(
+                this::wrapBuild,
+                chunk -> {
+                    unmatched.restored(chunk);
+                    load(chunk);
+                });
+        unmatched.restore();
         probeLog.restore();
         for (int i = 0; i < probeLog.size(); i++) {
             watermarks.accepted();
@@ -183,6 +198,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (phase == JoinPhase.JOIN) {
             probeLog.snapshotInFlight(engine.snapshot());
         }
+        unmatched.snapshot();
     }
 
     @Override
@@ -190,6 +206,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (inputId - 1 == BUILD_INPUT) {
             // Comes again after a restore with a finished source.
             startJoining();
+        } else {
+            factsEnded();
         }
     }
 
@@ -225,8 +243,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + ", lateRows="
                             + chunk.rowCount());
         }
-        buildLog.append(chunk);
-        load(chunk);
+        Chunk numbered = unmatched.numbered(chunk);
+        buildLog.append(numbered);
+        load(numbered);
     }
 
     private void load(Chunk chunk) {
@@ -300,7 +319,18 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processWatermark2(Watermark mark) throws Exception {
+        if (mark.getTimestamp() == Long.MAX_VALUE) {
+            factsEnded();
+        }
         watermarks.hold(mark);
+    }
+
+    /** Has build rows without a match emitted behind all facts, and in front of their last mark. */
+    private void factsEnded() {
+        if (unmatched.factsEnded()) {
+            watermarks.accepted();
+            postMail();
+        }
     }
 
     /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
@@ -317,7 +347,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     private boolean hasWork() {
-        return phase == JoinPhase.JOIN && (engine.inFlight() > 0 || !probeLog.isEmpty());
+        return phase == JoinPhase.JOIN && (hasFacts() || unmatched.isDue());
+    }
+
+    private boolean hasFacts() {
+        return engine.inFlight() > 0 || !probeLog.isEmpty();
     }
 
     /** Feeds the engine from state and emits results, for about that long at most. */
@@ -326,10 +360,19 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         boolean goesOn = true;
         while (goesOn && hasWork()) {
             submitWaiting();
-            goesOn = pump.turn() && System.nanoTime() - deadlineNs < 0;
+            goesOn = hasFacts() ? pump.turn() : emitUnmatched();
+            goesOn &= System.nanoTime() - deadlineNs < 0;
         }
         // A barrier may come next, and it must not find results that nobody has.
         pump.flush();
+    }
+
+    private boolean emitUnmatched() throws Exception {
+        unmatched.turn();
+        if (!unmatched.isDue()) {
+            watermarks.completed();
+        }
+        return true;
     }
 
     private void submitWaiting() throws Exception {

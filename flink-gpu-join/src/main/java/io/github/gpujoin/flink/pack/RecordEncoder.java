@@ -90,6 +90,7 @@ public final class RecordEncoder<T> {
     private final int[] nullKeyBits;
 
     private final int nullKeysColumn;
+    private final int numberColumn;
     private final Slot<T>[] byColumn;
     private final DataOutputSerializer scratch = new DataOutputSerializer(256);
     private final long[] offsets8;
@@ -108,6 +109,7 @@ public final class RecordEncoder<T> {
         this.keySelector = layout.keySelector();
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
         this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
+        this.numberColumn = layout.schema().indexOf(RecordLayout.NUMBER);
         this.byColumn = slots(layout);
         List<Slot<?>> eight = new ArrayList<>();
         List<Slot<?>> four = new ArrayList<>();
@@ -136,7 +138,11 @@ public final class RecordEncoder<T> {
         this.offsets8 = raw8.offsets;
         this.offsets4 = raw4.offsets;
         this.rawOnly =
-                narrower.isEmpty() && others.isEmpty() && timestampColumn < 0 && nullKeysColumn < 0;
+                narrower.isEmpty()
+                        && others.isEmpty()
+                        && timestampColumn < 0
+                        && nullKeysColumn < 0
+                        && numberColumn < 0;
         this.narrow = array(narrower);
         this.objects = array(others);
         this.nullableKeys = array(keys);
@@ -154,7 +160,8 @@ public final class RecordEncoder<T> {
             RecordField field = layout.fields().get(column);
             slots.add(
                     switch (field.name()) {
-                        case RecordLayout.TIMESTAMP, RecordLayout.NULL_KEYS -> null;
+                        case RecordLayout.TIMESTAMP, RecordLayout.NULL_KEYS, RecordLayout.NUMBER ->
+                                null;
                         case RecordLayout.KEY ->
                                 new Slot<>(column, field, -1, record -> selectedKey, null);
                         case RecordLayout.RECORD ->
@@ -304,6 +311,9 @@ public final class RecordEncoder<T> {
         }
         if (nullKeysColumn >= 0) {
             builder.putInt(nullKeysColumn, nullKeys);
+        }
+        if (numberColumn >= 0) {
+            builder.putLong(numberColumn, nullKeys == 0 ? 0 : -1);
         }
         for (Slot<T> slot : objects) {
             encodeObject(slot.getter.get(record), slot, builder);

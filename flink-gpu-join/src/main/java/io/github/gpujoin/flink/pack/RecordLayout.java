@@ -40,6 +40,12 @@ public final class RecordLayout<T> implements Serializable {
      */
     public static final String NULL_KEYS = "$nullKeys";
 
+    /**
+     * Fixed INT64 column for the number that a join gives a row; a packer writes 0 there, or -1
+     * where the key is null.
+     */
+    public static final String NUMBER = "$number";
+
     private static final long serialVersionUID = 1L;
 
     private final TypeInformation<T> type;
@@ -139,6 +145,14 @@ public final class RecordLayout<T> implements Serializable {
         return kept.isEmpty() ? this : with(NULL_KEYS, FieldKind.INT, Types.INT, kept);
     }
 
+    /**
+     * The same layout of whole records, which keeps rows where the key is null: with the column
+     * {@link #NUMBER} after all others.
+     */
+    public RecordLayout<T> numbered() {
+        return with(NUMBER, FieldKind.LONG, Types.LONG, Map.of(KEY, 1));
+    }
+
     private boolean isNullable(String key) {
         return key.equals(KEY) || !RecordShape.of(type).isPrimitive(key);
     }
@@ -164,7 +178,8 @@ public final class RecordLayout<T> implements Serializable {
         return name.equals(KEY)
                 || name.equals(RECORD)
                 || name.equals(TIMESTAMP)
-                || name.equals(NULL_KEYS);
+                || name.equals(NULL_KEYS)
+                || name.equals(NUMBER);
     }
 
     public TypeInformation<T> type() {

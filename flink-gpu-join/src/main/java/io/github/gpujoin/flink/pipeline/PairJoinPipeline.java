@@ -32,7 +32,8 @@ public final class PairJoinPipeline<B, P> {
     private final RecordLayout<B> buildLayout;
     private final RecordLayout<P> probeLayout;
     private String uid = DEFAULT_UID;
-    private Distribution distribution = Distribution.PARTITIONED;
+    private Distribution distribution;
+    private long expectedBytes = Long.MAX_VALUE;
     private PairKind kind = PairKind.INNER;
     private JoinFunction<B, P, Boolean> condition;
 
@@ -74,6 +75,10 @@ public final class PairJoinPipeline<B, P> {
         this.condition = env.clean(condition);
     }
 
+    public void expectedBytes(long bytes) {
+        this.expectedBytes = bytes;
+    }
+
     public void replicated() {
         this.distribution = Distribution.REPLICATED;
     }
@@ -96,25 +101,31 @@ public final class PairJoinPipeline<B, P> {
     public <R> SingleOutputStreamOperator<R> apply(
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid);
-        boolean partitioned = distribution == Distribution.PARTITIONED;
+        boolean partitioned = isPartitioned(topology);
+        RecordLayout<B> buildLayout = this.buildLayout;
+        if (kind.keepsUnmatchedBuild()) {
+            requireNotReplicated();
+            BoundedInput.require("the probe side of a right or full join", probe);
+            buildLayout = buildLayout.numbered();
+        }
         PairJoin<B, P, R> join = new PairJoin<>(kind, condition, env.clean(function));
         RecordLayout<P> probeLayout =
                 kind.keepsUnmatchedProbe()
                         ? this.probeLayout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
                         : this.probeLayout;
-        JoinSpec spec = spec(probeLayout);
+        JoinSpec spec = spec(buildLayout, probeLayout);
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,
                         buildLayout,
-                        packing(topology, "build", 0),
+                        packing(topology, "build", 0, partitioned),
                         ChunkTypeInfo.ofDimensions(List.of(buildLayout.schema())),
                         topology.uid("pack-build"));
         DataStream<Chunk> packedProbe =
                 pack(
                         probe,
                         probeLayout,
-                        packing(topology, "probe", ChunkDescriptor.FACTS),
+                        packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
                         ChunkTypeInfo.of(probeLayout.schema()),
                         topology.uid("pack-probe"));
         return topology.join(
@@ -125,7 +136,24 @@ public final class PairJoinPipeline<B, P> {
                 resultType);
     }
 
-    private JoinSpec spec(RecordLayout<P> probeLayout) {
+    private boolean isPartitioned(JoinTopology topology) {
+        return kind.keepsUnmatchedBuild()
+                || distribution != Distribution.REPLICATED
+                        && expectedBytes > topology.replicateMaxBytes();
+    }
+
+    private void requireNotReplicated() {
+        if (distribution == Distribution.REPLICATED) {
+            throw new IllegalArgumentException(
+                    "a build row without a match is known where all probe rows of its key come by,"
+                            + " so the build side of a right or full join is not replicated: kind="
+                            + kind
+                            + ", uid="
+                            + uid);
+        }
+    }
+
+    private JoinSpec spec(RecordLayout<B> buildLayout, RecordLayout<P> probeLayout) {
         DimensionSpec side =
                 new DimensionSpec(
                         "build",
@@ -141,8 +169,8 @@ public final class PairJoinPipeline<B, P> {
                 probeLayout.schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
-    private Packing packing(JoinTopology topology, String side, int dimension) {
-        boolean partitioned = distribution == Distribution.PARTITIONED;
+    private static Packing packing(
+            JoinTopology topology, String side, int dimension, boolean partitioned) {
         return new Packing(
                 side,
                 dimension,

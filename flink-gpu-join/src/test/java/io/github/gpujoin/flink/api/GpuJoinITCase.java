@@ -1,20 +1,28 @@
 package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,11 +43,17 @@ class GpuJoinITCase {
     enum Kind {
         INNER,
         LEFT,
+        RIGHT,
+        FULL,
         SEMI,
         ANTI;
 
         boolean keepsProbe() {
-            return this == LEFT || this == ANTI;
+            return this == LEFT || this == FULL || this == ANTI;
+        }
+
+        boolean keepsBuild() {
+            return this == RIGHT || this == FULL;
         }
     }
 
@@ -63,6 +77,10 @@ class GpuJoinITCase {
         "LEFT, false, true, reference",
         "LEFT, true, false, cpu",
         "LEFT, true, true, gpu",
+        "RIGHT, false, false, cpu",
+        "RIGHT, true, false, reference",
+        "FULL, false, false, gpu",
+        "FULL, true, false, cpu",
         "SEMI, false, false, gpu",
         "SEMI, true, false, cpu",
         "ANTI, false, true, cpu",
@@ -80,13 +98,12 @@ class GpuJoinITCase {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(3);
         GpuJoin.Keyed<Row, Row> join =
-                GpuJoin.build(env.fromData(builds, RECORD))
-                        .probe(env.fromData(probes, RECORD))
-                        .where(b -> b.<Integer>getFieldAs(0), Types.INT)
-                        .equalTo(p -> p.<Integer>getFieldAs(0), Types.INT);
+                keyed(env.fromData(builds, RECORD), env.fromData(probes, RECORD));
         switch (kind) {
             case INNER -> {}
             case LEFT -> join.left();
+            case RIGHT -> join.right();
+            case FULL -> join.full();
             case SEMI -> join.semi();
             case ANTI -> join.anti();
         }
@@ -106,9 +123,42 @@ class GpuJoinITCase {
                 .containsExactlyInAnyOrderElementsOf(expected(kind, conditioned, builds, probes));
     }
 
+    @Test
+    void shouldRefuseOuterJoinsThatCannotTellWhatIsUnmatched() {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        DataStream<Row> bounded = env.fromData(List.of(Row.of(1, 2)), RECORD);
+        DataStream<Row> endless =
+                env.fromSource(
+                                new NumberSequenceSource(0, Long.MAX_VALUE) {
+                                    @Override
+                                    public Boundedness getBoundedness() {
+                                        return Boundedness.CONTINUOUS_UNBOUNDED;
+                                    }
+                                },
+                                WatermarkStrategy.noWatermarks(),
+                                "endless")
+                        .map(n -> Row.of(1, 2), RECORD);
+        JoinFunction<Row, Row, String> text = (b, p) -> b + " " + p;
+        assertThatThrownBy(() -> keyed(bounded, endless).right().apply(text, Types.STRING))
+                .hasMessageStartingWith("the probe side of a right or full join is bounded")
+                .hasMessageContaining("endless")
+                .hasMessageContaining("CONTINUOUS_UNBOUNDED");
+        assertThatThrownBy(
+                        () -> keyed(bounded, bounded).full().replicated().apply(text, Types.STRING))
+                .hasMessageContaining("is not replicated: kind=FULL");
+    }
+
+    private static GpuJoin.Keyed<Row, Row> keyed(DataStream<Row> build, DataStream<Row> probe) {
+        return GpuJoin.build(build)
+                .probe(probe)
+                .where(b -> b.<Integer>getFieldAs(0), Types.INT)
+                .equalTo(p -> p.<Integer>getFieldAs(0), Types.INT);
+    }
+
     private static List<String> expected(
             Kind kind, boolean conditioned, List<Row> builds, List<Row> probes) {
         List<String> results = new ArrayList<>();
+        Set<Row> matchedBuilds = new HashSet<>();
         for (Row p : probes) {
             List<String> matches = new ArrayList<>();
             for (Row b : builds) {
@@ -116,15 +166,21 @@ class GpuJoinITCase {
                         && p.getField(0).equals(b.getField(0))
                         && !(conditioned && (number(b) + number(p)) % 3 != 0)) {
                     matches.add(b + " " + p);
+                    matchedBuilds.add(b);
                 }
             }
             if (kind == Kind.SEMI && !matches.isEmpty()) {
                 results.add("null " + p);
-            } else if (kind == Kind.INNER || kind == Kind.LEFT) {
+            } else if (kind != Kind.SEMI && kind != Kind.ANTI) {
                 results.addAll(matches);
             }
             if (matches.isEmpty() && kind.keepsProbe()) {
                 results.add("null " + p);
+            }
+        }
+        for (Row b : builds) {
+            if (kind.keepsBuild() && !matchedBuilds.contains(b)) {
+                results.add(b + " null");
             }
         }
         return results;

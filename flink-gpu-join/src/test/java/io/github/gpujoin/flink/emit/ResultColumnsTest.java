@@ -50,7 +50,7 @@ class ResultColumnsTest {
         assertThatThrownBy(
                         () -> ResultColumns.of(SPEC, List.of(OutputField.ofDimension(1, 0, key))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a semi join gives no columns of its dimension");
+                .hasMessageStartingWith("a semi or anti join gives no columns of its dimension");
         assertThatThrownBy(
                         () -> ResultColumns.of(SPEC, List.of(OutputField.ofDimension(2, 0, key))))
                 .isInstanceOf(IllegalArgumentException.class)

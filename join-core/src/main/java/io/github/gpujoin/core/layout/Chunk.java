@@ -24,6 +24,7 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
 import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.function.IntToLongFunction;
 
 /**
  * A sealed batch of rows in columns, backed by one byte array in the layout of {@link
@@ -249,6 +250,20 @@ public final class Chunk {
         }
         long bits = Memory.getLong(bytes, fixedAt(column, row, ColumnType.FLOAT64));
         return Double.longBitsToDouble(bits);
+    }
+
+    /**
+     * A copy with other values in a fixed INT64 column.
+     *
+     * @param values by row
+     */
+    public Chunk withLongs(int column, IntToLongFunction values) {
+        byte[] copy = bytes.clone();
+        for (int row = 0; row < rowCount; row++) {
+            Memory.putLong(copy, fixedAt(column, row, ColumnType.INT64), values.applyAsLong(row));
+        }
+        Memory.putLong(copy, Memory.BYTES + CHECKSUM_OFFSET, ChunkChecksum.NONE);
+        return new Chunk(schema, copy, rowCount, offsets);
     }
 
     /** Where the row's carried bytes start in {@link #array()}. */

@@ -196,4 +196,20 @@ class ChunkRoundTripTest {
                 .isThrownBy(() -> cursor.at(extremes(), 0))
                 .withMessageContaining("expected=(key INT64), schema=" + ALL);
     }
+
+    @Test
+    void shouldReplaceAColumnInACopyAndLeaveTheRest() {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("id", ColumnType.INT64),
+                        Column.of("kind", ColumnType.INT32),
+                        Column.nullable("text", ColumnType.STRING));
+        Chunk chunk = TestChunks.of(schema, new Object[][] {{1L, 5, "a"}, {2L, 6, null}});
+        byte[] before = chunk.bytes().clone();
+        Chunk copy = chunk.withLongs(0, row -> 10 - chunk.getLong(0, row));
+        assertThat(chunk.bytes()).isEqualTo(before);
+        assertThat(Chunk.wrap(schema, copy.bytes()))
+                .isEqualTo(TestChunks.of(schema, new Object[][] {{9L, 5, "a"}, {8L, 6, null}}));
+        assertThatIllegalArgumentException().isThrownBy(() -> chunk.withLongs(1, row -> 0));
+    }
 }
