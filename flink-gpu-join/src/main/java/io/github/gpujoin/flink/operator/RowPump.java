@@ -29,6 +29,7 @@ final class RowPump<OUT> implements ResultPump {
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingRunnable<Exception> onChunkCompleted;
+    private final FanOutWatch fanOut;
 
     /** Batch with results held back from {@link #heldFrom} on; null if none are. */
     private ResultBatch heldBatch;
@@ -40,11 +41,13 @@ final class RowPump<OUT> implements ResultPump {
             JoinEngine engine,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
-            ThrowingRunnable<Exception> onChunkCompleted) {
+            ThrowingRunnable<Exception> onChunkCompleted,
+            FanOutWatch fanOut) {
         this.engine = engine;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
+        this.fanOut = fanOut;
     }
 
     @Override
@@ -55,6 +58,7 @@ final class RowPump<OUT> implements ResultPump {
             ResultBatch batch = engine.poll();
             if (batch != null) {
                 progressed = true;
+                fanOut.accept(batch);
                 begunRow = emit(batch, begunRow);
             } else if (begunRow != NONE) {
                 // The rest of the row is on its way; ending here would repeat it after a restore.

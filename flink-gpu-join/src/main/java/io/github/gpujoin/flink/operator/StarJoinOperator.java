@@ -159,7 +159,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private ResultPump createPump() {
         if (!spec.aggregates()) {
-            return new RowPump<>(engine, emitter, output, watermarks::completed);
+            return new RowPump<>(
+                    engine,
+                    emitter,
+                    output,
+                    watermarks::completed,
+                    new FanOutWatch(getOperatorName(), spec, getMetricGroup()));
         }
         return new GroupPump<>(
                 engine,

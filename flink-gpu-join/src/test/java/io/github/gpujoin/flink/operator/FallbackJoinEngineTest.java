@@ -124,7 +124,8 @@ class FallbackJoinEngineTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> {});
+                            () -> {},
+                            JoinScenario.fanOutWatch());
             for (PendingProbe probe : pending) {
                 assertThat(engine.submitProbe(probe.chunk(), probe.firstRow())).isTrue();
             }

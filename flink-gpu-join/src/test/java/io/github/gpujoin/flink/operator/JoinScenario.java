@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -77,6 +78,11 @@ final class JoinScenario {
     static JoinSpec spec() {
         return new JoinSpec(
                 FACTS, List.of(new DimensionSpec("dimension", DIMENSION, 0, 0, JoinKind.INNER)));
+    }
+
+    static FanOutWatch fanOutWatch() {
+        return new FanOutWatch(
+                "test", spec(), UnregisteredMetricsGroup.createOperatorMetricGroup());
     }
 
     static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {

@@ -53,6 +53,7 @@ class RowPumpTest {
     private static final class Run implements AutoCloseable {
         final JoinEngine engine;
         final List<StreamElement> output = new ArrayList<>();
+        final FanOutWatch fanOut = JoinScenario.fanOutWatch();
         final RowPump<String> pump;
         int completedChunks;
 
@@ -65,7 +66,8 @@ class RowPumpTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> completedChunks++);
+                            () -> completedChunks++,
+                            fanOut);
         }
 
         @Override
@@ -112,6 +114,23 @@ class RowPumpTest {
             }
         }
         assertThat(stoppedInside).isGreaterThan(3);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("engines")
+    void shouldCountTheResultsOfAFactWithMoreThanABatchHolds(
+            String name, String other, JoinEngineFactory engine, JoinEngineFactory unused)
+            throws Exception {
+        JoinScenario scenario = scenario();
+        try (Run run = new Run(engine, scenario)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                run.engine.submitProbe(chunk, 0);
+            }
+            while (run.pump.turn()) {
+                // until nothing is left
+            }
+            assertThat(run.fanOut.maxFanOut()).isEqualTo(2_500);
+        }
     }
 
     private static List<String> sorted(List<StreamElement> results) {

@@ -111,7 +111,8 @@ class SharedDeviceFailureTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> {});
+                            () -> {},
+                            JoinScenario.fanOutWatch());
             for (Chunk chunk : factChunks) {
                 while (!engine.submitProbe(chunk, 0)) {
                     pump.turn();
