@@ -13,6 +13,8 @@ import picocli.CommandLine.Command;
             GpuCommand.class,
             JmhCommand.class,
             SoakCommand.class,
+            CheckpointCommand.class,
+            LatencyCommand.class,
             TransportCommand.class,
             ReportCommand.class
         })

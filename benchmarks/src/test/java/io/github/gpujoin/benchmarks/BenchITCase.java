@@ -71,6 +71,56 @@ class BenchITCase {
     }
 
     @Test
+    void shouldMeasureWhatCheckpointsCostAndRestoreTheBuildSide(@TempDir Path dir)
+            throws Exception {
+        long openBefore = Region.openCount();
+        Path json = dir.resolve("checkpoint.json");
+        int exit =
+                bench(
+                        "checkpoint",
+                        "--rounds=1",
+                        "--interval-seconds=1",
+                        "--round-seconds=2",
+                        "--warm-up-seconds=0",
+                        "--build-mib=4",
+                        "--portions=2",
+                        "--folder=" + dir.resolve("checkpoints"),
+                        "--json=" + json);
+        assertThat(exit).as(err.toString()).isZero();
+        JsonNode observations = new ObjectMapper().readTree(json.toFile()).at("/observations");
+        assertThat(observations)
+                .extracting(observation -> observation.at("/name").asText())
+                .containsExactly(
+                        "checkpoint-rate",
+                        "checkpoint-growth",
+                        "checkpoint-growth",
+                        "checkpoint-growth",
+                        "checkpoint-restore");
+        assertThat(observations.at("/0/values/checkpoints").asInt()).isPositive();
+        assertThat(observations.at("/3/values/new_build_bytes").asInt()).isZero();
+        assertThat(observations.at("/3/values/written_bytes").asLong())
+                .isLessThan(observations.at("/2/values/written_bytes").asLong());
+        assertThat(dir.resolve("checkpoints")).doesNotExist();
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void shouldMeasureLatencyUnderLoad() {
+        int exit =
+                bench(
+                        "latency",
+                        "--build-rows=1000",
+                        "--chunk-rows=1024",
+                        "--percent=10",
+                        "--seconds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .containsPattern(
+                        "RESULT latency chunk_rows=1024 percent_of_highest=10"
+                                + " rows_per_second=[0-9.E]+ .* p50_us=[0-9.]+ p99_us=[0-9.]+");
+    }
+
+    @Test
     void shouldSendChunksByEveryTransport() {
         long openBefore = Region.openCount();
         int exit =

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -35,22 +37,35 @@ final class FlinkRun implements AutoCloseable {
 
     private static final Map<Integer, FlinkRun> OPEN = new ConcurrentHashMap<>();
     private static final AtomicInteger NEXT_ID = new AtomicInteger();
+    private static final List<CompletableFuture<Void>> AT_ONCE =
+            List.of(CompletableFuture.completedFuture(null));
 
     private final int id = NEXT_ID.incrementAndGet();
     private final Tuples tuples;
     private final List<Chunk> timed;
     private final int parallelism;
     private final boolean endless;
+    private final List<CompletableFuture<Void>> buildGates;
+    private final List<CountDownLatch> buildSent = new ArrayList<>();
     private final long primeRows;
     private final AtomicLong primesAnswered = new AtomicLong();
     private final CompletableFuture<Void> gate = new CompletableFuture<>();
+    private final CompletableFuture<Void> allFinished = new CompletableFuture<>();
     private final LongAdder endlessRows = new LongAdder();
     private volatile long startNs;
     private long endNs;
+    private int finishedSinks;
     private JoinAnswer answer = JoinAnswer.NOTHING;
 
-    private FlinkRun(Tuples tuples, List<Chunk> timed, int parallelism, boolean endless) {
+    private FlinkRun(
+            Tuples tuples,
+            List<Chunk> timed,
+            int parallelism,
+            boolean endless,
+            List<CompletableFuture<Void>> buildGates) {
         this.tuples = tuples;
+        this.buildGates = buildGates;
+        buildGates.forEach(gate -> buildSent.add(new CountDownLatch(parallelism)));
         this.timed = timed;
         this.parallelism = parallelism;
         this.endless = endless;
@@ -63,12 +78,21 @@ final class FlinkRun implements AutoCloseable {
 
     /** A run whose probe sources send the timed chunks once. */
     static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
-        return register(new FlinkRun(tuples, timed, parallelism, false));
+        return register(new FlinkRun(tuples, timed, parallelism, false, AT_ONCE));
     }
 
     /** A run whose probe sources send the probe chunks over and over until it is cancelled. */
     static FlinkRun endless(Tuples tuples, int parallelism) {
-        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true));
+        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, AT_ONCE));
+    }
+
+    /** An endless run whose build sources send one of several portions at each call. */
+    static FlinkRun inPortions(Tuples tuples, int parallelism, int portions) {
+        List<CompletableFuture<Void>> gates = new ArrayList<>();
+        for (int i = 0; i < portions; i++) {
+            gates.add(new CompletableFuture<>());
+        }
+        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, gates));
     }
 
     private static FlinkRun register(FlinkRun run) {
@@ -94,13 +118,31 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** Build chunks that a subtask sends. */
-    List<Chunk> build(int subtask) {
-        return Tuples.share(tuples.build(), subtask, parallelism);
+    List<TupleReader.Portion> build(int subtask) {
+        List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
+        List<TupleReader.Portion> portions = new ArrayList<>();
+        int count = buildGates.size();
+        for (int i = 0; i < count; i++) {
+            int from = (int) ((long) own.size() * i / count);
+            int end = (int) ((long) own.size() * (i + 1) / count);
+            portions.add(
+                    new TupleReader.Portion(
+                            buildGates.get(i),
+                            own.subList(from, end),
+                            buildSent.get(i)::countDown));
+        }
+        return portions;
+    }
+
+    /** Lets build sources send a portion; returns when they have, or false when time is up. */
+    boolean sendBuild(int portion, long timeoutS) throws InterruptedException {
+        buildGates.get(portion).complete(null);
+        return buildSent.get(portion).await(timeoutS, TimeUnit.SECONDS);
     }
 
     /** Probe chunks that a subtask sends before the gate opens. */
     List<Chunk> primes(int subtask) {
-        List<Chunk> own = new ArrayList<>(build(subtask));
+        List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
         return own.isEmpty() ? own : List.of(Tuples.asProbe(own.get(own.size() - 1)));
     }
 
@@ -148,6 +190,19 @@ final class FlinkRun implements AutoCloseable {
     synchronized void finished(JoinAnswer part) {
         endNs = Math.max(endNs, System.nanoTime());
         answer = answer.plus(part);
+        if (++finishedSinks == parallelism) {
+            allFinished.complete(null);
+        }
+    }
+
+    /** Completes when all sinks have taken their last result. */
+    CompletableFuture<Void> allFinished() {
+        return allFinished;
+    }
+
+    /** When the build side was loaded and answered, by {@link System#nanoTime()}. */
+    long startNs() {
+        return startNs;
     }
 
     synchronized JoinAnswer answer() {

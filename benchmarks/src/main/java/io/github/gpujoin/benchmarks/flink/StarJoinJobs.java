@@ -36,11 +36,19 @@ public final class StarJoinJobs {
     }
 
     static void columnar(StreamExecutionEnvironment env, FlinkRun run) {
+        columnar(env, run, 0);
+    }
+
+    /**
+     * @param expectedBytes of the build side, by which it is replicated or partitioned
+     */
+    static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
         StarJoin.factChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
                 .select(TupleSchemas.PROBE_PAYLOAD)
                 .dimensionChunks(chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD))
                 .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
                 .select(TupleSchemas.BUILD_PAYLOAD)
+                .expectedBytes(expectedBytes)
                 .toChunks()
                 .sinkTo(new TallySink<>(run, new ChunkTally()));
     }

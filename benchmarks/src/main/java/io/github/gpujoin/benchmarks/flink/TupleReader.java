@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks.flink;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -8,40 +9,52 @@ import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.core.io.InputStatus;
 
-/** Sends the chunks of one subtask: some before the run's gate opens, the others after it. */
+/**
+ * Sends the chunks of one subtask in portions, each when its gate is open. It has no state: after a
+ * restore it starts over.
+ */
 final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
 
     private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
 
+    /**
+     * Chunks that are sent one after the other.
+     *
+     * @param sent is told when the last of them has been sent
+     */
+    record Portion(CompletableFuture<Void> gate, List<Chunk> chunks, Runnable sent) {}
+
     private final RecordCutter<T> cutter;
-    private final CompletableFuture<Void> gate;
-    private final List<Chunk> gated;
+    private final Iterator<Portion> portions;
+
+    /** The last portion is sent over and over. */
     private final boolean endless;
-    private Iterator<Chunk> chunks;
-    private boolean gateReached;
+
+    /** Waits for its gate; null where none is left. */
+    private Portion next;
+
+    private Portion current;
+    private Iterator<Chunk> chunks = Collections.emptyIterator();
     private Chunk chunk;
     private int row;
 
-    private TupleReader(
-            RecordCutter<T> cutter,
-            CompletableFuture<Void> gate,
-            List<Chunk> first,
-            List<Chunk> gated,
-            boolean endless) {
+    private TupleReader(RecordCutter<T> cutter, List<Portion> portions, boolean endless) {
         this.cutter = cutter;
-        this.gate = gate;
-        this.chunks = first.iterator();
-        this.gated = gated;
-        this.endless = endless && !gated.isEmpty();
+        this.portions = portions.iterator();
+        this.next = this.portions.next();
+        this.endless = endless && !portions.get(portions.size() - 1).chunks().isEmpty();
     }
 
     static <T> TupleReader<T> build(FlinkRun run, int subtask, RecordCutter<T> cutter) {
-        return new TupleReader<>(cutter, NOW, run.build(subtask), List.of(), false);
+        return new TupleReader<>(cutter, run.build(subtask), false);
     }
 
     static <T> TupleReader<T> probe(FlinkRun run, int subtask, RecordCutter<T> cutter) {
-        return new TupleReader<>(
-                cutter, run.gate(), run.primes(subtask), run.timed(subtask), run.isEndless());
+        List<Portion> portions =
+                List.of(
+                        new Portion(NOW, run.primes(subtask), () -> {}),
+                        new Portion(run.gate(), run.timed(subtask), () -> {}));
+        return new TupleReader<>(cutter, portions, run.isEndless());
     }
 
     @Override
@@ -50,24 +63,34 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
             if (chunks.hasNext()) {
                 chunk = chunks.next();
                 row = 0;
-            } else if (gateReached && !endless) {
-                return InputStatus.END_OF_INPUT;
-            } else if (!gate.isDone()) {
+            } else if (next != null && !next.gate().isDone()) {
                 return InputStatus.NOTHING_AVAILABLE;
+            } else if (next != null) {
+                begin(next);
+                next = portions.hasNext() ? portions.next() : null;
+            } else if (endless) {
+                begin(current);
             } else {
-                gateReached = true;
-                chunks = gated.iterator();
+                return InputStatus.END_OF_INPUT;
             }
         }
         output.collect(cutter.record(chunk, row));
         row += cutter.rowsAt(chunk, row);
+        if (row == chunk.rowCount() && !chunks.hasNext()) {
+            current.sent().run();
+        }
         return InputStatus.MORE_AVAILABLE;
+    }
+
+    private void begin(Portion portion) {
+        current = portion;
+        chunks = portion.chunks().iterator();
     }
 
     @Override
     public CompletableFuture<Void> isAvailable() {
         boolean waiting = !chunks.hasNext() && (chunk == null || row == chunk.rowCount());
-        return waiting && !gateReached ? gate : NOW;
+        return waiting && next != null ? next.gate() : NOW;
     }
 
     @Override
@@ -75,8 +98,7 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
 
     @Override
     public List<TupleSource.NoSplit> snapshotState(long checkpointId) {
-        throw new UnsupportedOperationException(
-                "benchmark jobs run without checkpoints: checkpointId=" + checkpointId);
+        return List.of();
     }
 
     @Override

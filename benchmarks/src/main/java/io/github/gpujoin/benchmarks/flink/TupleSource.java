@@ -12,7 +12,7 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
  * Sends one side of a {@link FlinkRun}, each subtask every n-th chunk. A subtask knows its share
- * from its number, so there are no splits to assign. Not for jobs with checkpoints.
+ * from its number, so there are no splits to assign, and after a restore it sends all of it again.
  */
 final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void> {
 

@@ -28,6 +28,7 @@ public final class PerformancePage {
     private final Path gpuFile;
     private final GpuReport gpu;
     private final Map<Path, JsonNode> joins = new LinkedHashMap<>();
+    private final Map<Path, JsonNode> observations = new LinkedHashMap<>();
 
     private PerformancePage(Path gpuFile, GpuReport gpu) {
         this.gpuFile = gpuFile;
@@ -41,12 +42,15 @@ public final class PerformancePage {
         ObjectMapper mapper = new ObjectMapper();
         Map<Path, GpuReport> gpus = new LinkedHashMap<>();
         Map<Path, JsonNode> joins = new LinkedHashMap<>();
+        Map<Path, JsonNode> observations = new LinkedHashMap<>();
         for (Path file : jsonFiles(results)) {
             JsonNode document = mapper.readTree(file.toFile());
             if (document.has("figures")) {
                 gpus.put(file, GpuReport.read(file));
             } else if (document.has("contenders")) {
                 joins.put(file, document);
+            } else if (document.has("observations")) {
+                observations.put(file, document);
             }
         }
         Map.Entry<Path, GpuReport> newest =
@@ -59,6 +63,7 @@ public final class PerformancePage {
                                                         + results));
         PerformancePage page = new PerformancePage(newest.getKey(), newest.getValue());
         page.joins.putAll(joins);
+        page.observations.putAll(observations);
         return page;
     }
 
@@ -98,6 +103,11 @@ public final class PerformancePage {
         appendPictures(page);
         appendCases(page);
         joins.forEach((file, document) -> appendJoin(page, file, document));
+        observations.forEach(
+                (file, document) -> {
+                    appendHeading(page, file, document);
+                    ObservationTables.append(page, document.at("/observations"));
+                });
         return page.toString();
     }
 
@@ -202,11 +212,7 @@ public final class PerformancePage {
     }
 
     private static void appendJoin(StringBuilder page, Path file, JsonNode document) {
-        page.append("\n## ").append(document.at("/command").asText()).append("\n\n");
-        page.append(document.at("/machine/cores").asInt()).append(" cores of ");
-        page.append(document.at("/machine/cpu").asText()).append(", ");
-        page.append(document.at("/time").asText(), 0, 10);
-        page.append("; [all figures](").append(link(file)).append(").\n\n");
+        appendHeading(page, file, document);
         page.append("| contender | probe rows | M tuples/s, median | min to max | answer |\n");
         page.append("|---|---:|---:|---|---|\n");
         for (JsonNode contender : document.at("/contenders")) {
@@ -218,6 +224,14 @@ public final class PerformancePage {
             page.append(" | ").append(contender.at("/correct").asBoolean() ? "right" : "WRONG");
             page.append(" |\n");
         }
+    }
+
+    private static void appendHeading(StringBuilder page, Path file, JsonNode document) {
+        page.append("\n## ").append(document.at("/command").asText()).append("\n\n");
+        page.append(document.at("/machine/cores").asInt()).append(" cores of ");
+        page.append(document.at("/machine/cpu").asText()).append(", ");
+        page.append(document.at("/time").asText(), 0, 10);
+        page.append("; [all figures](").append(link(file)).append(").\n\n");
     }
 
     private static String millions(JsonNode contender, String which) {

@@ -1,0 +1,292 @@
+package io.github.gpujoin.benchmarks.flink;
+
+import io.github.gpujoin.benchmarks.workload.KeyDomain;
+import io.github.gpujoin.benchmarks.workload.TupleSchemas;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.api.StarJoin;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import java.io.Serializable;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+
+/**
+ * The columnar star join on an embedded cluster, its facts made at a steady rate. A fact is due at
+ * a time that the rate alone says, whatever came of those before it, and carries that time as its
+ * payload; its latency is counted from there to where its result is taken. So what a fact has to
+ * wait because others were late is counted too: coordinated omission cannot hide it.
+ *
+ * <p>Sources and sinks find their run by its number, as they are serialised on the way to the
+ * cluster. Run once.
+ */
+public final class PacedJoin {
+
+    private static final Map<Integer, PacedJoin> OPEN = new ConcurrentHashMap<>();
+    private static final AtomicInteger NEXT_ID = new AtomicInteger();
+    private static final long MAX_LATENCY_NS = TimeUnit.MINUTES.toNanos(5);
+    private static final long START_TIMEOUT_S = 120;
+
+    /** Payload of the facts that are sent before the clock starts. */
+    private static final long PRIME = -1;
+
+    /** One of so many chunks, from the first on, warms up. */
+    private static final int WARM_UP_SHARE = 5;
+
+    private final int id = NEXT_ID.incrementAndGet();
+    private final Facts facts;
+    private final AtomicLong primeRows = new AtomicLong();
+
+    /** Completed with the start of the clock, when all primes are answered. */
+    private final CompletableFuture<Long> startNs = new CompletableFuture<>();
+
+    private final LongAdder resultRows = new LongAdder();
+    private final LongAdder wrongRows = new LongAdder();
+    private final Recorder latencyNs = new Recorder(MAX_LATENCY_NS, 3);
+    private volatile long lastNs;
+
+    /**
+     * What is joined.
+     *
+     * @param buildRows of the dimension, keys 0 to n - 1
+     * @param chunkRows facts of a chunk, which is sent when its last one is due
+     * @param chunks that each thread sends
+     * @param rowsPerSecond of all threads; 0 for as many as go
+     */
+    public record Facts(int buildRows, int chunkRows, long chunks, int threads, long rowsPerSecond)
+            implements Serializable {
+
+        private long rows() {
+            return chunks * chunkRows * threads;
+        }
+
+        /** When the first fact of a thread's chunk is due, after the start. */
+        private long dueNs(long chunk) {
+            return rowsPerSecond == 0
+                    ? 0
+                    : (long) (1e9 * chunk * chunkRows * threads / rowsPerSecond);
+        }
+    }
+
+    /**
+     * What was measured.
+     *
+     * @param latencyNs of all facts after the warm-up, each taken for as old as its chunk's first
+     */
+    public record Figures(double rowsPerSecond, Histogram latencyNs) {}
+
+    public PacedJoin(Facts facts) {
+        this.facts = facts;
+    }
+
+    /**
+     * Runs the job to its end.
+     *
+     * @throws IllegalStateException where a result is missing or wrong
+     */
+    public Figures run() throws Exception {
+        OPEN.put(id, this);
+        try {
+            StreamExecutionEnvironment env =
+                    FlinkContender.environment(facts.threads(), new Configuration());
+            define(env);
+            env.execute("latency");
+        } finally {
+            OPEN.remove(id);
+        }
+        if (resultRows.sum() != facts.rows() || wrongRows.sum() != 0) {
+            throw new IllegalStateException(
+                    "every fact has its one result: facts=%d, resultRows=%d, wrongRows=%d"
+                            .formatted(facts.rows(), resultRows.sum(), wrongRows.sum()));
+        }
+        double seconds = (lastNs - startNs.join()) / 1e9;
+        return new Figures(facts.rows() / seconds, latencyNs.getIntervalHistogram());
+    }
+
+    private void define(StreamExecutionEnvironment env) {
+        long buildChunks = (facts.buildRows() - 1L) / facts.chunkRows() + 1;
+        // The first chunk of each thread is a prime.
+        long factChunks = (facts.chunks() + 1) * facts.threads();
+        StarJoin.factChunks(
+                        env.fromSequence(0, factChunks - 1)
+                                .map(new PacedFacts(id, facts))
+                                .returns(ChunkTypeInfo.of(TupleSchemas.PROBE)))
+                .select(TupleSchemas.PROBE_KEY, TupleSchemas.PROBE_PAYLOAD)
+                .dimensionChunks(
+                        env.fromSequence(0, buildChunks - 1)
+                                .map(new BuildChunks(facts))
+                                .returns(ChunkTypeInfo.of(TupleSchemas.BUILD)))
+                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                .select(TupleSchemas.BUILD_PAYLOAD)
+                .toChunks()
+                .map(new Taken(id))
+                .sinkTo(new DiscardingSink<>());
+    }
+
+    private void primesAnswered(long rows) {
+        if (primeRows.addAndGet(rows) == (long) facts.chunkRows() * facts.threads()) {
+            startNs.complete(System.nanoTime());
+        }
+    }
+
+    /** Tells of results of facts that were due at the same time. */
+    private void taken(long dueNs, long rows, long nowNs) {
+        resultRows.add(rows);
+        lastNs = nowNs;
+        if (dueNs - startNs.join() >= facts.dueNs(facts.chunks() / WARM_UP_SHARE)) {
+            long waitedNs = Math.max(0, Math.min(MAX_LATENCY_NS, nowNs - dueNs));
+            latencyNs.recordValueWithCount(waitedNs, rows);
+        }
+    }
+
+    private static ChunkBuilder builder(ChunkSchema schema, Facts facts) {
+        return new ChunkBuilder(schema, facts.chunkRows() * TupleSchemas.TUPLE_BYTES);
+    }
+
+    private static void append(ChunkBuilder builder, long key, long payload) {
+        builder.putLong(TupleSchemas.KEY, key);
+        builder.putLong(TupleSchemas.PAYLOAD, payload);
+        builder.endRow();
+    }
+
+    /** The dimension, chunk by chunk. */
+    private static final class BuildChunks extends RichMapFunction<Long, Chunk> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final Facts facts;
+        private transient ChunkBuilder builder;
+
+        BuildChunks(Facts facts) {
+            this.facts = facts;
+        }
+
+        @Override
+        public Chunk map(Long number) {
+            if (builder == null) {
+                builder = builder(TupleSchemas.BUILD, facts);
+            }
+            long from = number * facts.chunkRows();
+            long end = Math.min(from + facts.chunkRows(), facts.buildRows());
+            for (long key = from; key < end; key++) {
+                append(builder, key, KeyDomain.mix(key));
+            }
+            return builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, number);
+        }
+    }
+
+    /** Makes facts when they are due. */
+    private static final class PacedFacts extends RichMapFunction<Long, Chunk> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int run;
+        private final Facts facts;
+        private transient ChunkBuilder builder;
+        private transient SplittableRandom random;
+        private transient PacedJoin join;
+        private transient long chunk;
+        private transient long startNs;
+
+        PacedFacts(int run, Facts facts) {
+            this.run = run;
+            this.facts = facts;
+        }
+
+        @Override
+        public void open(OpenContext context) {
+            builder = builder(TupleSchemas.PROBE, facts);
+            random =
+                    new SplittableRandom(getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
+            join = OPEN.get(run);
+        }
+
+        @Override
+        public Chunk map(Long number) {
+            long dueNs = PRIME;
+            if (chunk == 1) {
+                startNs = join.startNs.orTimeout(START_TIMEOUT_S, TimeUnit.SECONDS).join();
+            }
+            if (chunk > 0) {
+                dueNs = awaitDue(chunk - 1);
+            }
+            chunk++;
+            for (int row = 0; row < facts.chunkRows(); row++) {
+                append(builder, random.nextInt(facts.buildRows()), dueNs);
+            }
+            return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, number);
+        }
+
+        /** Waits for the last fact of the chunk; returns when the first was due. */
+        private long awaitDue(long number) {
+            if (facts.rowsPerSecond() == 0) {
+                return System.nanoTime();
+            }
+            long lastDueNs = startNs + facts.dueNs(number + 1);
+            for (long leftNs = lastDueNs - System.nanoTime(); leftNs > 0; ) {
+                LockSupport.parkNanos(leftNs);
+                leftNs = lastDueNs - System.nanoTime();
+            }
+            return startNs + facts.dueNs(number);
+        }
+    }
+
+    /** Checks and counts results. */
+    private static final class Taken extends RichMapFunction<Chunk, Integer> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int run;
+        private transient PacedJoin join;
+
+        Taken(int run) {
+            this.run = run;
+        }
+
+        @Override
+        public void open(OpenContext context) {
+            join = OPEN.get(run);
+        }
+
+        @Override
+        public Integer map(Chunk results) {
+            long nowNs = System.nanoTime();
+            int rows = results.rowCount();
+            int wrong = 0;
+            int first = 0;
+            for (int row = 0; row < rows; row++) {
+                // Columns of the facts, then the dimension's.
+                wrong += results.getLong(2, row) == KeyDomain.mix(results.getLong(0, row)) ? 0 : 1;
+                if (row + 1 == rows || results.getLong(1, row + 1) != results.getLong(1, first)) {
+                    count(results.getLong(1, first), row + 1L - first, nowNs);
+                    first = row + 1;
+                }
+            }
+            join.wrongRows.add(wrong);
+            return rows;
+        }
+
+        private void count(long dueNs, long rows, long nowNs) {
+            if (dueNs == PRIME) {
+                join.primesAnswered(rows);
+            } else {
+                join.taken(dueNs, rows, nowNs);
+            }
+        }
+    }
+}
