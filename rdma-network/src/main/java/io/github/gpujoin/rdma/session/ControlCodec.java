@@ -11,6 +11,8 @@ import io.github.gpujoin.rdma.session.ControlMessage.Progress;
 import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.Transport;
+import java.io.DataInput;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -87,15 +89,18 @@ final class ControlCodec {
     }
 
     /**
-     * Checks the length that stands before a body.
+     * Reads a whole frame.
      *
-     * @return it
+     * @throws ProtocolException where it is none; what follows cannot be read either then
      */
-    static int checkLength(int lengthBytes) throws ProtocolException {
+    static ControlMessage read(DataInput in) throws IOException {
+        int lengthBytes = Integer.reverseBytes(in.readInt());
         require(
                 lengthBytes >= 1 && lengthBytes <= MAX_BODY_BYTES,
                 "a control message has 1 to 512 bytes: lengthBytes=" + lengthBytes);
-        return lengthBytes;
+        byte[] body = new byte[lengthBytes];
+        in.readFully(body);
+        return decode(body);
     }
 
     /** Reads the body of a frame. */

@@ -125,10 +125,7 @@ public final class TcpControlLink implements ControlLink {
     private void readAll() throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         while (true) {
-            int length = ControlCodec.checkLength(Integer.reverseBytes(in.readInt()));
-            byte[] body = new byte[length];
-            in.readFully(body);
-            if (!unread.offer(ControlCodec.decode(body))) {
+            if (!unread.offer(ControlCodec.read(in))) {
                 throw new ProtocolException("messages are read as they come: unread=" + MAX_UNREAD);
             }
         }

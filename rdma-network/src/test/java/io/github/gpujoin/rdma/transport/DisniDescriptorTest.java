@@ -3,13 +3,16 @@ package io.github.gpujoin.rdma.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DisniDescriptorTest {
@@ -57,6 +60,23 @@ class DisniDescriptorTest {
         little(bytes).putLong(offset, value);
         assertThatThrownBy(() -> DisniDescriptor.decode(bytes))
                 .isInstanceOf(TransportException.class);
+    }
+
+    static Stream<byte[]> descriptors() {
+        return Stream.of(TARGET.encode(), new byte[DisniDescriptor.LENGTH_BYTES]);
+    }
+
+    @MethodSource("descriptors")
+    @FuzzTest(maxDuration = "5m")
+    void shouldDecodeWhatItWouldEncodeOrRefuse(byte[] bytes) {
+        if (bytes == null) {
+            return;
+        }
+        try {
+            assertThat(DisniDescriptor.decode(bytes).encode()).isEqualTo(bytes);
+        } catch (TransportException e) {
+            assertThat(e.getMessage()).isNotBlank();
+        }
     }
 
     private static ByteBuffer little(byte[] bytes) {

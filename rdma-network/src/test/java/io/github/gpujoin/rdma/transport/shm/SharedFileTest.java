@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.TransportException;
@@ -15,6 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SharedFileTest {
@@ -43,6 +45,21 @@ class SharedFileTest {
             assertThatExceptionOfType(TransportException.class)
                     .isThrownBy(() -> shm.map(descriptor.getBytes(StandardCharsets.US_ASCII)))
                     .withMessageStartingWith("a descriptor of shm names a ring");
+        }
+    }
+
+    static Stream<byte[]> descriptors() {
+        return Stream.of("gpu-join-ring-" + "0".repeat(32), "gpu-join-ring-../x", "\0")
+                .map(name -> name.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** The directory holds no ring, so a descriptor that opens anything opened it elsewhere. */
+    @MethodSource("descriptors")
+    @FuzzTest(maxDuration = "5m")
+    void shouldOpenNothingBesideItsDirectory(byte[] descriptor) {
+        if (descriptor != null) {
+            assertThatExceptionOfType(TransportException.class)
+                    .isThrownBy(() -> SharedFile.open(directory, descriptor));
         }
     }
 

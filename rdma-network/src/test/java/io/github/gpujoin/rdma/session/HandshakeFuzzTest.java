@@ -1,0 +1,151 @@
+package io.github.gpujoin.rdma.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
+import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Whatever bytes a stranger sends who holds no secret, in whatever order: neither end of a channel
+ * lets it in, and neither breaks.
+ */
+class HandshakeFuzzTest {
+
+    private static final UUID JOB = new UUID(7, 8);
+    private static final SessionOptions TIMES = SessionOptions.DEFAULT;
+    private static final int MAX_MESSAGES = 8;
+
+    private final JobSecret secret = JobSecret.random();
+    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, () -> 0);
+
+    /** The other end of a connection, played from bytes. */
+    private static final class Stranger implements ControlLink {
+
+        private final DataInputStream in;
+        private final List<ControlMessage> told = new ArrayList<>();
+        private boolean closed;
+
+        Stranger(byte[] bytes) {
+            in = new DataInputStream(new ByteArrayInputStream(bytes));
+        }
+
+        @Override
+        public void send(ControlMessage message) {
+            told.add(message);
+        }
+
+        @Override
+        public ControlMessage receive() throws IOException {
+            return in.available() == 0 ? null : ControlCodec.read(in);
+        }
+
+        @Override
+        public String peer() {
+            return "stranger";
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    static Stream<byte[]> conversations() {
+        return Stream.concat(
+                        ControlCodecFuzzTest.messages().map(List::of),
+                        Stream.of(ControlCodecFuzzTest.messages().toList()))
+                .map(HandshakeFuzzTest::frames);
+    }
+
+    @MethodSource("conversations")
+    @FuzzTest(maxDuration = "5m")
+    void shouldLetNoStrangerIn(byte[] bytes) throws Exception {
+        if (bytes != null) {
+            writeAsAStranger(bytes);
+            readAsAStranger(bytes);
+        }
+    }
+
+    /** Messages of a handshake in any order, some of them damaged. */
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void shouldLetNoStrangerInWhateverTheOrder(long seed) throws Exception {
+        Random random = new Random(seed);
+        List<ControlMessage> messages = ControlCodecFuzzTest.messages().toList();
+        for (int i = 0; i < 500; i++) {
+            byte[] bytes =
+                    frames(
+                            random.ints(1 + random.nextInt(4), 0, messages.size())
+                                    .mapToObj(messages::get)
+                                    .toList());
+            if (random.nextBoolean()) {
+                bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+            }
+            shouldLetNoStrangerIn(bytes);
+        }
+    }
+
+    private void writeAsAStranger(byte[] bytes) throws SessionException {
+        Stranger stranger = new Stranger(bytes);
+        try (SessionListener listener =
+                        new SessionListener(JOB, secret, TIMES, SessionListener.Limits.DEFAULT);
+                ReaderSession reader =
+                        new ReaderSession(4, RingGeometry.forPayload(2, 64), twin, TIMES, 0)) {
+            listener.add(reader);
+            listener.accept(stranger, InetAddress.getLoopbackAddress(), 0);
+            for (int i = 0; i < MAX_MESSAGES; i++) {
+                listener.step(i);
+                reader.step(i);
+            }
+            listener.step(TIMES.handshakeTimeoutNs() + 1);
+            assertThat(listener.pendingCount()).isZero();
+            assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
+        }
+        assertThat(stranger.closed).isTrue();
+        assertThat(stranger.told)
+                .allMatch(told -> told instanceof Challenge || told instanceof Refuse);
+    }
+
+    private void readAsAStranger(byte[] bytes) {
+        try (WriterSession writer =
+                new WriterSession(
+                        JOB,
+                        3,
+                        4,
+                        secret.token(JOB, 3),
+                        () -> new Stranger(bytes),
+                        twin,
+                        TIMES,
+                        0)) {
+            for (int i = 0; i < MAX_MESSAGES; i++) {
+                writer.step(i * TIMES.retryIntervalNs());
+                assertThat(writer.state()).isIn(WriterState.DISCONNECTED, WriterState.GREETED);
+            }
+        } catch (SessionException e) {
+            assertThat(e).hasMessageContaining("refusal=");
+        }
+    }
+
+    private static byte[] frames(List<ControlMessage> messages) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        messages.forEach(message -> out.writeBytes(ControlCodec.encode(message)));
+        return out.toByteArray();
+    }
+}
