@@ -2,8 +2,10 @@ package io.github.gpujoin.rdma.session;
 
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Proof;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.SocketException;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -168,9 +170,17 @@ public final class SessionListener implements AutoCloseable {
                 turnAway(link, e.getMessage());
             } catch (IOException e) {
                 link.close();
-                turnAway(link, e.getMessage());
+                if (!hasLeft(e)) {
+                    turnAway(link, e.getMessage());
+                }
             }
             return true;
+        }
+
+        /** A writer whose task ends while it connects is nothing to warn of. */
+        private static boolean hasLeft(IOException end) {
+            return end.getCause() instanceof SocketException
+                    || end.getCause() instanceof EOFException;
         }
 
         private boolean step(long nowNs) throws IOException {
