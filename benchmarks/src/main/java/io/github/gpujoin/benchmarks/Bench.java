@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
             CheckpointCommand.class,
             LatencyCommand.class,
             TransportCommand.class,
+            HybridCommand.class,
             ReportCommand.class
         })
 public final class Bench {

@@ -46,6 +46,7 @@ class ModuleOrderTest {
                     List.of("core.histogram", "core.engine", "core.ring"),
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
+                    List.of("hybrid"),
                     List.of("flink.config", "flink.chunk", "flink.handover"),
                     List.of("flink.transport"),
                     List.of("flink.pack", "flink.checkpoint"),
@@ -57,12 +58,18 @@ class ModuleOrderTest {
                     List.of("benchmarks"));
 
     private static final String[] LIBRARY = {
-        ROOT + "core..", ROOT + "rdma..", ROOT + "kernels..", ROOT + "cpu..", ROOT + "flink.."
+        ROOT + "core..",
+        ROOT + "rdma..",
+        ROOT + "kernels..",
+        ROOT + "cpu..",
+        ROOT + "hybrid..",
+        ROOT + "flink.."
     };
 
     /** What a user's code does not see. */
     private static final String[] INTERNAL = {
         ROOT + "cpu..",
+        ROOT + "hybrid..",
         ROOT + "flink.pack..",
         ROOT + "flink.checkpoint..",
         ROOT + "flink.emit..",

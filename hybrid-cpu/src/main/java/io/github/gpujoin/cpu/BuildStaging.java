@@ -1,6 +1,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
@@ -12,14 +13,25 @@ import io.github.gpujoin.core.region.PagedMemory;
 final class BuildStaging implements AutoCloseable {
 
     private final RowLayout layout;
-    private final PagedMemory rows = new PagedMemory();
-    private PagedMemory carried = new PagedMemory();
+    private final Allocator allocator;
+    private final PagedMemory rows;
+    private PagedMemory carried;
     private long rowCount;
     private long minKey = Long.MAX_VALUE;
     private long maxKey = Long.MIN_VALUE;
 
-    BuildStaging(RowLayout layout) {
+    /**
+     * @param allocator of the rows, and of the table that is made of them
+     */
+    BuildStaging(RowLayout layout, Allocator allocator) {
         this.layout = layout;
+        this.allocator = allocator;
+        this.rows = new PagedMemory(allocator);
+        this.carried = new PagedMemory(allocator);
+    }
+
+    Allocator allocator() {
+        return allocator;
     }
 
     RowLayout layout() {
@@ -51,7 +63,7 @@ final class BuildStaging implements AutoCloseable {
     /** Hands over the carried bytes, to which rows refer by address. */
     PagedMemory takeCarried() {
         PagedMemory taken = carried;
-        carried = new PagedMemory();
+        carried = new PagedMemory(allocator);
         return taken;
     }
 

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -11,9 +12,15 @@ import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Joins on the CPU with one {@link CpuJoinTable} for each dimension. Synchronous: {@link #poll()}
@@ -31,7 +38,15 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     private final List<BuildStaging> staging = new ArrayList<>();
     private final List<CpuJoinTable> tables = new ArrayList<>();
     private final ProbeQueue<Probe> queue;
-    private final PagedMemory scratch = new PagedMemory();
+    private final Allocator allocator;
+    private final PagedMemory scratch;
+
+    /** Tables of another engine, by dimension; the others are built here. */
+    private final Map<Integer, CpuJoinTable> shared = new TreeMap<>();
+
+    /** Tables that are another engine's in this one's account of memory. */
+    private final BitSet notCounted = new BitSet();
+
     private ProbePipeline pipeline;
 
     /** Null where results are given as rows. */
@@ -51,27 +66,61 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     }
 
     public CpuJoinEngine(JoinSpec spec) {
+        this(spec, Allocator.unlimited());
+    }
+
+    /**
+     * @param allocator of all memory that grows with the data
+     */
+    public CpuJoinEngine(JoinSpec spec, Allocator allocator) {
         this.spec = spec;
+        this.allocator = allocator;
+        this.scratch = new PagedMemory(allocator);
         this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Probe::new);
         for (DimensionSpec dimension : spec.dimensions()) {
-            staging.add(new BuildStaging(new RowLayout(dimension)));
+            staging.add(new BuildStaging(new RowLayout(dimension), allocator));
         }
     }
 
     @Override
     public CpuJoinEngine fork() {
         state.require(EngineState.JOINING);
-        CpuJoinEngine fork = new CpuJoinEngine(spec);
+        CpuJoinEngine fork = new CpuJoinEngine(spec, allocator);
         fork.buildRows = buildRows;
         fork.buildBytes = buildBytes;
         try {
-            tables.forEach(table -> fork.tables.add(table.retain()));
+            fork.tables.addAll(retainedTables());
             fork.startJoining();
+        } catch (MemoryRefusedException e) {
+            fork.close();
+            throw unavailable(e);
         } catch (Throwable e) {
             fork.close();
             throw e;
         }
         return fork;
+    }
+
+    @Override
+    public CpuJoinEngine forkLoading(int dimension) {
+        state.require(EngineState.JOINING);
+        CpuJoinEngine fork = new CpuJoinEngine(spec, allocator);
+        for (int d = 0; d < tables.size(); d++) {
+            if (d != dimension) {
+                fork.shared.put(d, tables.get(d).retain());
+                fork.notCounted.set(d);
+            }
+        }
+        return fork;
+    }
+
+    private List<CpuJoinTable> retainedTables() {
+        return tables.stream().map(CpuJoinTable::retain).toList();
+    }
+
+    @Override
+    public long availableBytes() {
+        return allocator.availableBytes();
     }
 
     @Override
@@ -93,12 +142,11 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     public void submitBuild(int dimension, Chunk chunk) {
         state.require(EngineState.LOADING);
         EngineChecks.buildSide(spec, dimension, chunk);
-        try {
-            staging.get(dimension).append(chunk);
-        } catch (Throwable e) {
-            state = state.to(EngineState.FAILED);
-            throw e;
+        if (shared.containsKey(dimension)) {
+            throw new IllegalArgumentException(
+                    "an engine builds no table that it shares: dimension=" + dimension);
         }
+        orFail(() -> staging.get(dimension).append(chunk));
         buildRows += chunk.rowCount();
         buildBytes += EngineChecks.payloadBytes(chunk);
     }
@@ -106,16 +154,37 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     @Override
     public void finishBuild() {
         state.require(EngineState.LOADING);
+        orFail(
+                () -> {
+                    for (int d = 0; d < staging.size(); d++) {
+                        CpuJoinTable finished = shared.remove(d);
+                        tables.add(finished != null ? finished : buildTable(d));
+                    }
+                    startJoining();
+                });
+    }
+
+    private CpuJoinTable buildTable(int dimension) {
+        boolean keepsRepeats = spec.dimensions().get(dimension).kind().keepsPayload();
+        return CpuJoinTable.build(staging.get(dimension), keepsRepeats);
+    }
+
+    /** An error leaves the engine FAILED. */
+    private void orFail(Runnable step) {
         try {
-            for (int d = 0; d < staging.size(); d++) {
-                boolean keepsRepeats = spec.dimensions().get(d).kind().keepsPayload();
-                tables.add(CpuJoinTable.build(staging.get(d), keepsRepeats));
-            }
-            startJoining();
+            step.run();
+        } catch (MemoryRefusedException e) {
+            state = state.to(EngineState.FAILED);
+            throw unavailable(e);
         } catch (Throwable e) {
             state = state.to(EngineState.FAILED);
             throw e;
         }
+    }
+
+    private static EngineUnavailableException unavailable(MemoryRefusedException e) {
+        return new EngineUnavailableException(
+                EngineUnavailableException.Scope.NO_MEMORY, e.getMessage(), e);
     }
 
     private void startJoining() {
@@ -185,7 +254,10 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     @Override
     public EngineStats stats() {
         long tableBytes =
-                tables.stream().mapToLong(CpuJoinTable::lengthBytes).sum()
+                IntStream.range(0, tables.size())
+                                .filter(d -> !notCounted.get(d))
+                                .mapToLong(d -> tables.get(d).lengthBytes())
+                                .sum()
                         + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
         return new EngineStats(
                 buildRows, buildBytes, tableBytes, queue.probeRows(), queue.resultRows());
@@ -199,6 +271,8 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
             scratch.close();
             tables.forEach(CpuJoinTable::close);
             tables.clear();
+            shared.values().forEach(CpuJoinTable::close);
+            shared.clear();
             staging.forEach(BuildStaging::close);
         }
     }

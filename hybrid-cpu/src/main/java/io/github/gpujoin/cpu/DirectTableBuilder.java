@@ -51,8 +51,8 @@ final class DirectTableBuilder implements AutoCloseable {
 
     /** Copies each row to its slot, unless it turns out that rows of a key would be lost. */
     private boolean scatter() {
-        rows = Region.allocate((long) slotFunction.slots() * layout.rowBytes());
-        presence = new PresenceBits(slotFunction.slots());
+        rows = staging.allocator().allocate((long) slotFunction.slots() * layout.rowBytes());
+        presence = new PresenceBits(slotFunction.slots(), staging.allocator());
         staging.rows().forEach(this::scatter);
         return !keepsRepeats || keyCount == staging.rowCount();
     }

@@ -1,5 +1,6 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
@@ -11,8 +12,8 @@ final class PresenceBits implements AutoCloseable {
     private final Region region;
 
     /** Bits that are all 0. */
-    PresenceBits(int slots) {
-        this.region = Region.allocateZeroed(8L * ((slots + 63L) >>> WORD_SHIFT));
+    PresenceBits(int slots, Allocator allocator) {
+        this.region = allocator.allocateZeroed(8L * ((slots + 63L) >>> WORD_SHIFT));
     }
 
     long address() {

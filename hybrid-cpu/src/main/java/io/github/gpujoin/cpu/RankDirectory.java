@@ -1,5 +1,6 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
@@ -28,9 +29,9 @@ final class RankDirectory implements AutoCloseable {
     private final int blocks;
 
     /** A directory of empty slots. */
-    RankDirectory(int slots) {
+    RankDirectory(int slots, Allocator allocator) {
         this.blocks = (slots + SLOT_MASK) >>> BLOCK_SHIFT;
-        this.region = Region.allocateZeroed((long) blocks * Long.BYTES);
+        this.region = allocator.allocateZeroed((long) blocks * Long.BYTES);
         this.address = region.address();
     }
 

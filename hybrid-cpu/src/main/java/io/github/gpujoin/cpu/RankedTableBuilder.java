@@ -69,12 +69,12 @@ final class RankedTableBuilder implements AutoCloseable {
     }
 
     private RankedTable build() {
-        rows = Region.allocate((rowCount + 1) * layout.rowBytes());
+        rows = staging.allocator().allocate((rowCount + 1) * layout.rowBytes());
         long[] ends = scatterToPartitions();
         int spareSlots = slotFunction.isDirect() ? 1 : (int) rowCount + 1;
-        directory = new RankDirectory(slotFunction.slots() + spareSlots);
-        scratch = Region.allocate(longestPartition(ends));
-        bucketEnds = Region.allocate((long) Long.BYTES << partitionShift);
+        directory = new RankDirectory(slotFunction.slots() + spareSlots, staging.allocator());
+        scratch = staging.allocator().allocate(longestPartition(ends));
+        bucketEnds = staging.allocator().allocate((long) Long.BYTES << partitionShift);
         long start = rows.address();
         for (int p = 0; p < partitions; p++) {
             long end = rows.address() + ends[p];
@@ -234,7 +234,7 @@ final class RankedTableBuilder implements AutoCloseable {
     }
 
     private void findStarts() {
-        starts = Region.allocate(keyCount * Long.BYTES);
+        starts = staging.allocator().allocate(keyCount * Long.BYTES);
         long next = starts.address();
         for (long i = 0; i < rowCount; i++) {
             if (isFirstOfKey(i)) {
@@ -247,7 +247,7 @@ final class RankedTableBuilder implements AutoCloseable {
     /** Replaces the rows by the first one of each key, the key left out where so wished. */
     private void keepFirsts(RowLayout kept) {
         int skippedBytes = layout.keyBytes() - kept.keyBytes();
-        Region firsts = Region.allocate((keyCount + 1) * kept.rowBytes());
+        Region firsts = staging.allocator().allocate((keyCount + 1) * kept.rowBytes());
         long next = firsts.address();
         for (long i = 0; i < rowCount; i++) {
             if (isFirstOfKey(i)) {

@@ -16,6 +16,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -131,7 +132,7 @@ class DirectTableTest {
     }
 
     private static Class<?> tableClass(DimensionSpec side, List<Long> keys) {
-        try (BuildStaging staging = new BuildStaging(new RowLayout(side))) {
+        try (BuildStaging staging = new BuildStaging(new RowLayout(side), Allocator.unlimited())) {
             staging.append(build(side, 0, keys).chunk());
             try (CpuJoinTable table = CpuJoinTable.build(staging, side.kind().keepsPayload())) {
                 return table.getClass();

@@ -2,6 +2,7 @@ package io.github.gpujoin.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Region;
 import java.util.BitSet;
 import java.util.Random;
@@ -15,7 +16,7 @@ class PresenceBitsTest {
     void shouldTellWhichSlotsWereSetBefore(int slots) {
         Random random = new Random(slots);
         BitSet expected = new BitSet();
-        try (PresenceBits bits = new PresenceBits(slots)) {
+        try (PresenceBits bits = new PresenceBits(slots, Allocator.unlimited())) {
             assertThat(bits.lengthBytes()).isEqualTo((slots + 63) / 64 * 8);
             for (int i = 0; i < slots; i++) {
                 int slot = random.nextInt(slots);

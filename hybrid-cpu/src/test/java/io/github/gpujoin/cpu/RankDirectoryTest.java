@@ -2,6 +2,7 @@ package io.github.gpujoin.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ class RankDirectoryTest {
     void shouldCountTheSlotsBefore(int slots, int takenOf100, long seed) {
         Random random = new Random(seed);
         BitSet taken = new BitSet();
-        try (RankDirectory directory = new RankDirectory(slots)) {
+        try (RankDirectory directory = new RankDirectory(slots, Allocator.unlimited())) {
             for (int slot = 0; slot < slots; slot++) {
                 if (random.nextInt(100) < takenOf100) {
                     directory.take(slot);

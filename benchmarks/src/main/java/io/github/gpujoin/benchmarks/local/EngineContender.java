@@ -101,7 +101,7 @@ public final class EngineContender implements Contender {
     }
 
     /** Joins the chunks that the source gives until it gives null, and sums up. */
-    static JoinAnswer probe(JoinEngine engine, Supplier<Chunk> source) {
+    public static JoinAnswer probe(JoinEngine engine, Supplier<Chunk> source) {
         JoinAnswer answer = JoinAnswer.NOTHING;
         for (Chunk chunk = source.get(); chunk != null; chunk = source.get()) {
             while (!engine.submitProbe(chunk, 0)) {

@@ -79,6 +79,15 @@ public final class PerformancePage {
         new Plots(new Figures(gpu.figures()))
                 .all()
                 .forEach((name, plot) -> plots.put(name + ".svg", plot));
+        joins.values().forEach(document -> plots.putAll(joinPlots(document)));
+        return plots;
+    }
+
+    private static Map<String, Plot> joinPlots(JsonNode document) {
+        Map<String, Plot> plots = new LinkedHashMap<>();
+        if (HybridPlots.isOf(document)) {
+            new HybridPlots(document).all().forEach((name, plot) -> plots.put(name + ".svg", plot));
+        }
         return plots;
     }
 
@@ -175,13 +184,14 @@ public final class PerformancePage {
 
     private void appendPictures(StringBuilder page) {
         page.append("\n### Pictures\n");
-        plots().forEach(
-                        (file, plot) ->
-                                page.append("\n![")
-                                        .append(plot.title())
-                                        .append("](" + PICTURES + "/")
-                                        .append(file)
-                                        .append(")\n"));
+        new Plots(new Figures(gpu.figures()))
+                .all()
+                .forEach((name, plot) -> appendPicture(page, name + ".svg", plot));
+    }
+
+    private static void appendPicture(StringBuilder page, String file, Plot plot) {
+        page.append("\n![").append(plot.title()).append("](" + PICTURES + "/");
+        page.append(file).append(")\n");
     }
 
     private void appendCases(StringBuilder page) {
@@ -224,6 +234,7 @@ public final class PerformancePage {
             page.append(" | ").append(contender.at("/correct").asBoolean() ? "right" : "WRONG");
             page.append(" |\n");
         }
+        joinPlots(document).forEach((name, plot) -> appendPicture(page, name, plot));
     }
 
     private static void appendHeading(StringBuilder page, Path file, JsonNode document) {

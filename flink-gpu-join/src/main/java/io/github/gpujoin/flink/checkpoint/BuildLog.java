@@ -98,11 +98,9 @@ public final class BuildLog {
         }
     }
 
-    /**
-     * Gives all chunks, replicated ones first, each log in its order. To be called before the first
-     * append where a snapshot was restored, and again whenever tables are to be made anew.
-     */
-    public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
+    /** Gives all chunks of replicated dimensions, in order. */
+    public void replayReplicated(
+            Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {
         TreeMap<Long, byte[]> inOrder = new TreeMap<>();
         for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
@@ -112,6 +110,31 @@ public final class BuildLog {
             consumer.accept(wrap.apply(bytes));
         }
         nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;
+    }
+
+    /** Chunks of the partitioned dimension in one of the subtask's own partitions. */
+    public long count(int partition) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        return partitioned.size();
+    }
+
+    /**
+     * One of them.
+     *
+     * @param index in order of arrival, from 0
+     */
+    public byte[] get(int partition, long index) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        return partitioned.get(index);
+    }
+
+    /**
+     * Gives all chunks, replicated ones first, each log in its order. To be called before the first
+     * append where a snapshot was restored, and again whenever tables are to be made anew.
+     */
+    public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
+            throws Exception {
+        replayReplicated(wrap, consumer);
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             long size = partitioned.size();

@@ -5,8 +5,10 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
@@ -32,6 +34,12 @@ public final class ProbeLog {
     /** Keys with waiting entries, one element an entry, oldest first. */
     private final ArrayDeque<Integer> order = new ArrayDeque<>();
 
+    /** Keys of entries that were put off and go next, one element an entry. */
+    private final ArrayDeque<Integer> due = new ArrayDeque<>();
+
+    /** How many entries of a key are put off. */
+    private final Map<Integer, Integer> putOff = new HashMap<>();
+
     /** What {@link #peek} read last, still waiting; null if that is to be read again. */
     private PendingProbe oldest;
 
@@ -50,18 +58,24 @@ public final class ProbeLog {
         this.inFlight = new KeyedChunkLog(store, IN_FLIGHT);
     }
 
-    /** Queues what a snapshot holds: chunks in flight first. To be called once, after a restore. */
-    public void restore() throws Exception {
+    /**
+     * Queues what a snapshot holds: chunks in flight first. To be called once, after a restore.
+     *
+     * @param onChunk given the key group of each chunk, which is its partition if it has one
+     */
+    public void restore(IntConsumer onChunk) throws Exception {
         for (int partition : keys.ownPartitions()) {
             int key = keys.keyOf(partition);
             setCurrentKey.accept(key);
             for (long waited = waiting.size(); waited > 0; waited--) {
                 order.add(key);
+                onChunk.accept(partition);
             }
             while (inFlight.size() > 0) {
                 waiting.append(inFlight.get(0));
                 inFlight.remove();
                 order.add(key);
+                onChunk.accept(partition);
             }
         }
     }
@@ -73,27 +87,66 @@ public final class ProbeLog {
         order.add(key);
     }
 
+    /** Whether no chunk waits but such as are put off. */
     public boolean isEmpty() {
-        return order.isEmpty();
+        return order.isEmpty() && due.isEmpty();
     }
 
+    /** Chunks that wait, those that are put off included. */
     public int size() {
-        return order.size();
+        return order.size() + due.size() + putOff.values().stream().mapToInt(n -> n).sum();
     }
 
-    /** The chunk that has waited longest. */
+    private ArrayDeque<Integer> next() {
+        return due.isEmpty() ? order : due;
+    }
+
+    /** The chunk that goes next: one that was put off, else the one that has waited longest. */
     public PendingProbe peek() throws Exception {
         if (oldest == null) {
-            setCurrentKey.accept(order.element());
+            setCurrentKey.accept(next().element());
             oldest = decode(waiting.get(0));
         }
         return oldest;
     }
 
-    /** Takes the chunk out that has waited longest. */
+    /** Takes the chunk out that goes next. */
     public void remove() throws Exception {
-        setCurrentKey.accept(order.remove());
+        setCurrentKey.accept(next().remove());
         waiting.remove();
+        oldest = null;
+    }
+
+    // Chunks of one key stand in one log, so they are taken in the order in which they came: a
+    // chunk
+    // is put off with all that came before it under its key, and those after it follow it there.
+
+    /** Whether {@link #peek} is a chunk that was put off before. */
+    public boolean isDue() {
+        return !due.isEmpty();
+    }
+
+    /** Adds a chunk that waits for {@link #resume}. */
+    public void appendPutOff(PendingProbe probe) throws Exception {
+        int key = keys.keyOf(probe.chunk());
+        setCurrentKey.accept(key);
+        waiting.append(encode(probe));
+        putOff.merge(key, 1, Integer::sum);
+    }
+
+    /** Puts the chunk off that goes next, which is not due. */
+    public void putOffNext() {
+        putOff.merge(order.remove(), 1, Integer::sum);
+        oldest = null;
+    }
+
+    /** Makes all chunks of the partition that were put off the next to go. */
+    public void resume(int partition) {
+        int key = keys.keyOf(partition);
+        Integer count = putOff.remove(key);
+        for (int i = count == null ? 0 : count; i > 0; i--) {
+            due.add(key);
+        }
         oldest = null;
     }
 

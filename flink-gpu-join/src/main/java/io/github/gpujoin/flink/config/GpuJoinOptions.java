@@ -1,5 +1,7 @@
 package io.github.gpujoin.flink.config;
 
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
@@ -90,6 +92,35 @@ public final class GpuJoinOptions {
                             "Time without progress after which a GPU is given up and the CPU takes"
                                     + " over.");
 
+    public static final ConfigOption<MemorySize> CPU_MEMORY =
+            ConfigOptions.key("gpu-join.cpu.memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Off-heap memory that the CPU engines of a TaskManager may take together;"
+                                    + " half of the machine's memory unless set. Rows of a"
+                                    + " partitioned dimension that do not fit stay in state and are"
+                                    + " joined from there, more slowly; the job's log says how many.");
+
+    public static final ConfigOption<Integer> UNITS =
+            ConfigOptions.key("gpu-join.units")
+                    .intType()
+                    .defaultValue(0)
+                    .withDescription(
+                            "Units into which each subtask divides its part of a partitioned dimension"
+                                    + " to place them on the GPU, on the host or in state; 0 for one"
+                                    + " where all fits the first place, else a power of two from 16"
+                                    + " on. A unit has at least one key group.");
+
+    public static final ConfigOption<Duration> SPILL_DELAY =
+            ConfigOptions.key("gpu-join.spill-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(10))
+                    .withDescription(
+                            "Longest time that facts wait in state for more facts where their build"
+                                    + " rows have no tables; watermarks wait as long. A short time"
+                                    + " answers sooner, a long one makes tables less often.");
+
     public static final ConfigOption<Duration> GROUP_INTERVAL =
             ConfigOptions.key("gpu-join.group-interval")
                     .durationType()
@@ -117,6 +148,9 @@ public final class GpuJoinOptions {
                     .atLeast(GPU_DEVICE_MEMORY, MemorySize.ZERO)
                     .atLeast(GPU_PINNED_MEMORY, MemorySize.ZERO)
                     .atLeast(GPU_STALL_TIMEOUT, Duration.ofMillis(1))
+                    .atLeast(CPU_MEMORY, MemorySize.ofMebiBytes(16))
+                    .range(UNITS, 0, HybridOptions.MAX_UNITS)
+                    .atLeast(SPILL_DELAY, Duration.ofMillis(1))
                     .atLeast(GROUP_INTERVAL, Duration.ZERO);
 
     private GpuJoinOptions() {}
@@ -144,6 +178,23 @@ public final class GpuJoinOptions {
     /** {@link #FLUSH_INTERVAL} within its bounds, in milliseconds. */
     public static long flushIntervalMs(ReadableConfig config) {
         return BOUNDS.read(config, FLUSH_INTERVAL).toMillis();
+    }
+
+    /** {@link #UNITS}. */
+    public static int units(ReadableConfig config) {
+        return BOUNDS.read(config, UNITS);
+    }
+
+    /** {@link #SPILL_DELAY} in milliseconds. */
+    public static long spillDelayMs(ReadableConfig config) {
+        return BOUNDS.read(config, SPILL_DELAY).toMillis();
+    }
+
+    /** CPU engines within {@link #CPU_MEMORY}. */
+    public static CpuJoinEngineFactory cpuEngines(ReadableConfig config) {
+        MemorySize set = BOUNDS.read(config, CPU_MEMORY);
+        return new CpuJoinEngineFactory(
+                set == null ? CpuJoinEngineFactory.BY_MACHINE : set.getBytes());
     }
 
     /** Everything under {@code gpu-join.gpu}, within its bounds. */

@@ -36,7 +36,7 @@ final class EngineReport {
         }
     }
 
-    void register(FallbackJoinEngine engine) {
+    void register(EngineInUse engine) {
         group.gauge("engine", (Gauge<String>) engine::engineName);
         gpuGauge("kernelHeartbeat", engine, GpuJoinEngine::kernelHeartbeat);
         gpuGauge("deviceBytes", engine, gpu -> gpu.memoryUse().deviceBytes());
@@ -44,8 +44,7 @@ final class EngineReport {
     }
 
     /** 0 while another engine joins. */
-    private void gpuGauge(
-            String name, FallbackJoinEngine engine, ToLongFunction<GpuJoinEngine> value) {
+    private void gpuGauge(String name, EngineInUse engine, ToLongFunction<GpuJoinEngine> value) {
         group.gauge(
                 name,
                 (Gauge<Long>)

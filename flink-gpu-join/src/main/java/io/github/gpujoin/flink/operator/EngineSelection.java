@@ -13,11 +13,18 @@ import org.apache.flink.api.common.functions.RuntimeContext;
  * @param preferred makes the engine to try first; null where there is only {@code standby}
  * @param asked whether the user asked for the preferred engine by name
  * @param standby joins where the preferred engine cannot, or can no longer
+ * @param division of the work over both; null where one engine at a time joins all
  */
-public record EngineSelection(Preferred preferred, boolean asked, JoinEngineFactory standby)
+public record EngineSelection(
+        Preferred preferred, boolean asked, JoinEngineFactory standby, Division division)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
+
+    /** One engine at a time. */
+    public EngineSelection(Preferred preferred, boolean asked, JoinEngineFactory standby) {
+        this(preferred, asked, standby, null);
+    }
 
     /** Engines that depend on what the subtask's process was given. */
     @FunctionalInterface
@@ -45,5 +52,10 @@ public record EngineSelection(Preferred preferred, boolean asked, JoinEngineFact
                                 options.withDevice(GpuDevices.of(context, options.device()))),
                 asked,
                 standby);
+    }
+
+    /** These engines at the same time. Both must be forkable. */
+    public EngineSelection dividing(Division division) {
+        return new EngineSelection(preferred, asked, standby, division);
     }
 }

@@ -10,6 +10,8 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.hybrid.BegunRows;
+import io.github.gpujoin.hybrid.RepeatFilter;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,7 +40,7 @@ import org.apache.flink.util.ExceptionUtils;
  * <p>Only {@link GpuUnavailableException} makes the second engine take over, once. One thread calls
  * at a time, but for {@link #stats()} and {@link #engineName()}.
  */
-final class FallbackJoinEngine implements JoinEngine {
+final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
     /** Feeds an engine every build chunk that came so far. */
     @FunctionalInterface
@@ -106,19 +108,19 @@ final class FallbackJoinEngine implements JoinEngine {
         return failure;
     }
 
-    /** Name of the engine in use. */
-    String engineName() {
+    @Override
+    public String engineName() {
         return (preferred == null || failure != null ? standby : preferred).engineName();
     }
 
-    /** Name of the engine in use, and why it is not the preferred one. */
-    String description() {
+    @Override
+    public String description() {
         GpuUnavailableException why = failure;
         return why == null ? engineName() : engineName() + " (" + why.failure() + ")";
     }
 
-    /** The engine in use. */
-    JoinEngine current() {
+    @Override
+    public JoinEngine current() {
         return engine instanceof SharedTablesEngine shared ? shared.current() : engine;
     }
 

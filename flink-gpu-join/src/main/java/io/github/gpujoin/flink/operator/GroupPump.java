@@ -3,13 +3,14 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import java.util.ArrayDeque;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
-import org.apache.flink.util.function.ThrowingRunnable;
+import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Moves groups from an aggregating engine to the output: sums of a part of the facts, to be added
@@ -25,7 +26,7 @@ final class GroupPump<OUT> implements ResultPump {
     private final JoinEngine engine;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
-    private final ThrowingRunnable<Exception> onChunkCompleted;
+    private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
     private final ProcessingTimeService time;
     private final long intervalMs;
     private final ArrayDeque<StreamElement> held = new ArrayDeque<>();
@@ -39,7 +40,7 @@ final class GroupPump<OUT> implements ResultPump {
             JoinEngine engine,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
-            ThrowingRunnable<Exception> onChunkCompleted,
+            ThrowingConsumer<Chunk, Exception> onChunkCompleted,
             ProcessingTimeService time,
             long intervalMs) {
         this.engine = engine;
@@ -62,7 +63,7 @@ final class GroupPump<OUT> implements ResultPump {
             return isFull;
         }
         if (batch.isLast()) {
-            onChunkCompleted.run();
+            onChunkCompleted.accept(batch.chunk());
         }
         return true;
     }

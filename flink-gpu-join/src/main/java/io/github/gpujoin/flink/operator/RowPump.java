@@ -2,11 +2,12 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.util.function.ThrowingRunnable;
+import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
@@ -28,7 +29,7 @@ final class RowPump<OUT> implements ResultPump {
     private final JoinEngine engine;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
-    private final ThrowingRunnable<Exception> onChunkCompleted;
+    private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
     private final FanOutWatch fanOut;
 
     /** Batch with results held back from {@link #heldFrom} on; null if none are. */
@@ -41,7 +42,7 @@ final class RowPump<OUT> implements ResultPump {
             JoinEngine engine,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
-            ThrowingRunnable<Exception> onChunkCompleted,
+            ThrowingConsumer<Chunk, Exception> onChunkCompleted,
             FanOutWatch fanOut) {
         this.engine = engine;
         this.emitter = emitter;
@@ -114,7 +115,7 @@ final class RowPump<OUT> implements ResultPump {
             heldFrom = whole;
         }
         if (batch.isLast()) {
-            onChunkCompleted.run();
+            onChunkCompleted.accept(batch.chunk());
         }
         return begunRow < batch.completedRows() ? NONE : begunRow;
     }

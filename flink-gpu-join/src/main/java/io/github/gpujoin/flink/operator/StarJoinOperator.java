@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
@@ -55,6 +56,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private static final int BUILD_INPUT = 0;
 
+    /** Stands for build rows without a match where results are waited for. */
+    private static final int UNMATCHED = Integer.MIN_VALUE;
+
     private final JoinSpec spec;
     private final EngineSelection engines;
     private final ResultEmitterFactory<OUT> emitterFactory;
@@ -63,7 +67,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final transient MailboxExecutor mailbox;
 
     private transient FactsReceiver facts;
-    private transient FallbackJoinEngine engine;
+    private transient JoinEngine engine;
+    private transient EngineInUse engineInUse;
+
+    /** Null where all build rows always have tables. */
+    private transient SpilledFacts spilledFacts;
+
     private transient ResultEmitter<OUT> emitter;
     private transient ResultPump pump;
     private transient UnmatchedBuildRows<OUT> unmatched;
@@ -118,7 +127,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         facts =
                 FactsReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()), getRuntimeContext());
-        engine = openEngine();
+        openEngine(keys);
         watermarks = new WatermarkGate(element -> pump.pass(element));
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
         emitter = emitterFactory.create(getRuntimeContext());
@@ -136,13 +145,21 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
     }
 
-    private FallbackJoinEngine openEngine() {
+    private void openEngine(PartitionKeys keys) {
         EngineReport report =
                 new EngineReport(getOperatorName(), getMetricGroup(), engines.asked());
+        JoinEngineFactory preferred = engines.preferredOn(getRuntimeContext());
+        engineInUse =
+                engines.division() == null
+                        ? openWhole(preferred, report)
+                        : openDivided(preferred, keys, report);
+        report.register(engineInUse);
+    }
+
+    private EngineInUse openWhole(JoinEngineFactory preferred, EngineReport report) {
         SharedTables.Scope scope =
                 new SharedTables.Scope(
                         getRuntimeContext().getJobInfo().getJobId(), getOperatorID());
-        JoinEngineFactory preferred = engines.preferredOn(getRuntimeContext());
         FallbackJoinEngine opened =
                 new FallbackJoinEngine(
                         spec,
@@ -153,8 +170,40 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                         this::wrapBuild,
                                         chunk -> into.submitBuild(chunk.dimension(), chunk)),
                         report::fallback);
-        report.register(opened);
+        engine = opened;
         return opened;
+    }
+
+    private EngineInUse openDivided(
+            JoinEngineFactory preferred, PartitionKeys keys, EngineReport report) {
+        DividedEngine opened =
+                DividedEngine.open(
+                        spec,
+                        engines.division(),
+                        keys.ownPartitions(),
+                        preferred,
+                        engines.standby(),
+                        new BuildLogChunks(buildLog, this::wrapBuild),
+                        report::fallback);
+        engine = opened.engine();
+        spilledFacts =
+                new SpilledFacts(
+                        opened.engine(),
+                        probeLog,
+                        getProcessingTimeService(),
+                        engines.division().spillDelayMs(),
+                        this::postMail);
+        opened.register(getMetricGroup(), spilledFacts);
+        return opened;
+    }
+
+    /** Chunks of one line are answered in the order in which they came. */
+    private int line(Chunk chunk) {
+        return spilledFacts == null ? 0 : chunk.partition();
+    }
+
+    private void completed(Chunk chunk) throws Exception {
+        watermarks.completed(line(chunk));
     }
 
     private ResultPump createPump() {
@@ -163,14 +212,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                     engine,
                     emitter,
                     output,
-                    watermarks::completed,
+                    this::completed,
                     new FanOutWatch(getOperatorName(), spec, getMetricGroup()));
         }
         return new GroupPump<>(
                 engine,
                 emitter,
                 output,
-                watermarks::completed,
+                this::completed,
                 getProcessingTimeService(),
                 groupIntervalMs);
     }
@@ -184,10 +233,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                     load(chunk);
                 });
         unmatched.restore();
-        probeLog.restore();
-        for (int i = 0; i < probeLog.size(); i++) {
-            watermarks.accepted();
-        }
+        probeLog.restore(partition -> watermarks.accepted(spilledFacts == null ? 0 : partition));
     }
 
     @Override
@@ -218,6 +264,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void finish() throws Exception {
+        resumeSpilled();
         while (hasWork()) {
             work(MAX_WAIT_MS);
             checkNotCancelled();
@@ -276,7 +323,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 "Star join {}: engine={}, dimensions={}, {}, buildSkew={}, table build took {} ms,"
                         + " fact chunks that waited={}",
                 getOperatorName(),
-                engine.description(),
+                engineInUse.description(),
                 spec.dimensions().stream().map(DimensionSpec::name).toList(),
                 engine.stats(),
                 joinMetrics.buildSkew(),
@@ -303,10 +350,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
         PendingProbe probe = new PendingProbe(facts.received(element.getValue()), 0);
-        watermarks.accepted();
+        watermarks.accepted(line(probe.chunk()));
         joinMetrics.probeChunk(probe.chunk());
         if (phase == JoinPhase.LOAD) {
             probeLog.append(probe);
+            return;
+        }
+        if (spilledFacts != null && spilledFacts.putOff(probe)) {
+            work(MAIL_MS);
+            postMail();
             return;
         }
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(MAX_WAIT_MS);
@@ -332,9 +384,17 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Has build rows without a match emitted behind all facts, and in front of their last mark. */
     private void factsEnded() {
+        resumeSpilled();
         if (unmatched.factsEnded()) {
-            watermarks.accepted();
-            postMail();
+            watermarks.accepted(UNMATCHED);
+        }
+        postMail();
+    }
+
+    /** Has facts joined that were put off; no other ones will be. */
+    private void resumeSpilled() {
+        if (spilledFacts != null) {
+            spilledFacts.factsEnded();
         }
     }
 
@@ -375,19 +435,27 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private boolean emitUnmatched() throws Exception {
         unmatched.turn();
         if (!unmatched.isDue()) {
-            watermarks.completed();
+            watermarks.completed(UNMATCHED);
         }
         return true;
     }
 
     private void submitWaiting() throws Exception {
-        while (!probeLog.isEmpty()) {
+        while (hasWaiting()) {
             PendingProbe probe = probeLog.peek();
             if (!engine.submitProbe(probe.chunk(), probe.firstRow())) {
                 return;
             }
             probeLog.remove();
         }
+    }
+
+    /** Whether there are facts to submit now; those that had better be put off are. */
+    private boolean hasWaiting() throws Exception {
+        if (spilledFacts != null) {
+            spilledFacts.putOffNext();
+        }
+        return !probeLog.isEmpty();
     }
 
     private void postMail() {

@@ -1,23 +1,27 @@
 package io.github.gpujoin.flink.operator;
 
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeSet;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Holds watermarks and idleness of the facts back until the results of all facts before them are
- * emitted, those that an emitter keeps included. Chunks are completed in the order in which they
- * are accepted.
+ * emitted, those that an emitter keeps included. Chunks of one partition are completed in the order
+ * in which they are accepted, those of different ones in any.
  */
 final class WatermarkGate {
 
-    /** An element, and how many chunks must be completed before it may pass. */
+    /** An element, and how many chunks were accepted before it, which must all be completed. */
     private record Held(long afterChunks, StreamElement element) {}
 
     private final ThrowingConsumer<StreamElement, Exception> pass;
     private final ArrayDeque<Held> held = new ArrayDeque<>();
+    private final Map<Integer, ArrayDeque<Long>> open = new HashMap<>();
+    private final TreeSet<Long> allOpen = new TreeSet<>();
     private long acceptedChunks;
-    private long completedChunks;
 
     /**
      * @param pass emits an element behind results that are still kept back
@@ -26,19 +30,25 @@ final class WatermarkGate {
         this.pass = pass;
     }
 
-    void accepted() {
-        acceptedChunks++;
+    void accepted(int partition) {
+        open.computeIfAbsent(partition, p -> new ArrayDeque<>()).add(acceptedChunks);
+        allOpen.add(acceptedChunks++);
     }
 
-    void completed() throws Exception {
-        completedChunks++;
-        while (!held.isEmpty() && held.peek().afterChunks <= completedChunks) {
+    /** The oldest open chunk of the partition is completed. */
+    void completed(int partition) throws Exception {
+        allOpen.remove(open.get(partition).remove());
+        while (!held.isEmpty() && isPast(held.peek().afterChunks)) {
             pass.accept(held.remove().element);
         }
     }
 
+    private boolean isPast(long chunks) {
+        return allOpen.isEmpty() || allOpen.first() >= chunks;
+    }
+
     void hold(StreamElement element) throws Exception {
-        if (acceptedChunks == completedChunks) {
+        if (allOpen.isEmpty()) {
             pass.accept(element);
             return;
         }

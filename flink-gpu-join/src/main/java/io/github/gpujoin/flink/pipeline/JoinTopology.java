@@ -4,9 +4,9 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
-import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
@@ -32,6 +32,9 @@ import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
  * </pre>
  */
 final class JoinTopology {
+
+    /** Number of the partitioned dimension where none is. */
+    static final int NONE = -1;
 
     private final StreamExecutionEnvironment env;
     private final String uid;
@@ -102,11 +105,15 @@ final class JoinTopology {
         return chunks.keyBy(new PartitionKeySelector(maxParallelism));
     }
 
+    /**
+     * @param partitionedDimension by whose key facts are sent, or {@link #NONE}
+     */
     @SuppressWarnings("unchecked")
     <OUT> SingleOutputStreamOperator<OUT> join(
             List<DataStream<Chunk>> dimensions,
             DataStream<Chunk> facts,
             JoinSpec spec,
+            int partitionedDimension,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         DataStream<Chunk> first = dimensions.get(0);
@@ -119,7 +126,11 @@ final class JoinTopology {
                         facts.getTransformation(),
                         uid,
                         new StarJoinOperatorFactory<>(
-                                spec, engines(), emitter, maxParallelism, groupIntervalMs()),
+                                spec,
+                                engines(partitionedDimension),
+                                emitter,
+                                maxParallelism,
+                                groupIntervalMs()),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.
@@ -131,9 +142,25 @@ final class JoinTopology {
         return new JoinedStream<>(env, join);
     }
 
+    /** All that there are; both at the same time where a dimension is partitioned. */
+    private EngineSelection engines(int partitionedDimension) {
+        EngineSelection selection = engines();
+        ReadableConfig config = env.getConfiguration();
+        boolean divides =
+                partitionedDimension != NONE
+                        && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
+        return divides
+                ? selection.dividing(
+                        new Division(
+                                partitionedDimension,
+                                GpuJoinOptions.units(config),
+                                GpuJoinOptions.spillDelayMs(config)))
+                : selection;
+    }
+
     private EngineSelection engines() {
         ReadableConfig config = env.getConfiguration();
-        JoinEngineFactory cpu = new CpuJoinEngineFactory();
+        JoinEngineFactory cpu = GpuJoinOptions.cpuEngines(config);
         GpuOptions gpu = GpuJoinOptions.gpuOptions(config);
         return switch (config.get(GpuJoinOptions.ENGINE)) {
             case AUTO -> EngineSelection.gpu(gpu, false, cpu);

@@ -132,6 +132,7 @@ public final class PairJoinPipeline<B, P> {
                 List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
                 partitioned ? topology.byPartition(packedProbe) : packedProbe,
                 spec,
+                partitioned ? 0 : JoinTopology.NONE,
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
     }

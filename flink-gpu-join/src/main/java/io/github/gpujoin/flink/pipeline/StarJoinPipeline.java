@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 public final class StarJoinPipeline {
 
     private static final Logger LOG = LoggerFactory.getLogger(StarJoinPipeline.class);
-    private static final int NONE = -1;
+    private static final int NONE = JoinTopology.NONE;
 
     private final InputSide<?> facts;
     private final List<DimensionSide<?>> dimensions;
@@ -290,6 +290,6 @@ public final class StarJoinPipeline {
         if (partitionedDimension != NONE) {
             probe = topology.byPartition(probe);
         }
-        return topology.join(build, probe, spec, emitter, type);
+        return topology.join(build, probe, spec, partitionedDimension, emitter, type);
     }
 }

@@ -92,6 +92,20 @@ final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
+        public ForkableJoinEngine forkLoading(int dimension) {
+            inner.state().require(EngineState.JOINING);
+            call();
+            List<Build> others = new ArrayList<>(builds);
+            others.removeIf(build -> build.dimension == dimension);
+            return new Engine(new ReferenceJoinEngineFactory().create(spec()), others);
+        }
+
+        @Override
+        public long availableBytes() {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
         public Object tablePlace() {
             return FailingEngines.this;
         }

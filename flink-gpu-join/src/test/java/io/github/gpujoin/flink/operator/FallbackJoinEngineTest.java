@@ -13,6 +13,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.hybrid.BegunRows;
+import io.github.gpujoin.hybrid.RepeatFilter;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.ByteBuffer;
@@ -124,7 +126,7 @@ class FallbackJoinEngineTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> {},
+                            chunk -> {},
                             JoinScenario.fanOutWatch());
             for (PendingProbe probe : pending) {
                 assertThat(engine.submitProbe(probe.chunk(), probe.firstRow())).isTrue();

@@ -44,6 +44,9 @@ final class JoinScenario {
             ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("value", ColumnType.INT64));
     private static final int CHUNK_ROWS = 40;
 
+    /** Longest time that facts wait whose build rows have no tables. */
+    static final long SPILL_DELAY_MS = 10_000;
+
     private final boolean partitioned;
     private final List<long[]> build = new ArrayList<>();
     private final List<long[]> facts = new ArrayList<>();
@@ -164,6 +167,11 @@ final class JoinScenario {
             }
         }
         return results;
+    }
+
+    /** How many facts there are with such a key, for scenarios too large for {@link #results()}. */
+    int factsWithKeyBelow(long key) {
+        return (int) facts.stream().filter(fact -> fact[0] < key).count();
     }
 
     private List<Chunk> chunks(ChunkSchema schema, int dimension, List<long[]> rows) {

@@ -66,7 +66,7 @@ class RowPumpTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> completedChunks++,
+                            chunk -> completedChunks++,
                             fanOut);
         }
 

@@ -111,7 +111,7 @@ class SharedDeviceFailureTest {
                             engine,
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
-                            () -> {},
+                            chunk -> {},
                             JoinScenario.fanOutWatch());
             for (Chunk chunk : factChunks) {
                 while (!engine.submitProbe(chunk, 0)) {

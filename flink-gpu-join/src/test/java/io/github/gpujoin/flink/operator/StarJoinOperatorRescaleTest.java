@@ -74,12 +74,65 @@ class StarJoinOperatorRescaleTest {
         run(phase, 2, 2, true, new ReferenceJoinEngineFactory(), new HashMapStateBackend());
     }
 
+    @ParameterizedTest(name = "in {0}, between an operator with tables and one without")
+    @EnumSource(Phase.class)
+    void shouldRestoreWhereOtherUnitsHaveTables(Phase phase) throws Exception {
+        JoinEngineFactory whole = CPU;
+        JoinEngineFactory one = new RoomForOne();
+        EmbeddedRocksDBStateBackend backend = new EmbeddedRocksDBStateBackend(true);
+        run(phase, 2, 3, dividing(whole, 1), dividing(one, 16), backend);
+        run(phase, 3, 2, dividing(one, 16), dividing(whole, 0), backend);
+        run(phase, 2, 3, dividing(one, 2), dividing(one, 16), backend);
+    }
+
+    private static EngineSelection dividing(JoinEngineFactory host, int units) {
+        return EngineSelection.only(host)
+                .dividing(new Division(0, units, JoinScenario.SPILL_DELAY_MS));
+    }
+
     private void run(
             Phase phase,
             int from,
             int to,
             boolean partitioned,
             JoinEngineFactory restoreOn,
+            StateBackend backend)
+            throws Exception {
+        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
+        run(
+                phase,
+                from,
+                to,
+                partitioned,
+                EngineSelection.only(throttle),
+                throttle,
+                EngineSelection.only(restoreOn),
+                backend);
+    }
+
+    private void run(
+            Phase phase,
+            int from,
+            int to,
+            EngineSelection engines,
+            EngineSelection restoreOn,
+            StateBackend backend)
+            throws Exception {
+        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
+        run(phase, from, to, true, engines, throttle, restoreOn, backend);
+    }
+
+    /**
+     * @param throttle of the engines before the snapshot
+     */
+    private void run(
+            Phase phase,
+            int from,
+            int to,
+            boolean partitioned,
+            EngineSelection engines,
+            JoinScenario.Throttle throttle,
+            EngineSelection restoreOn,
             StateBackend backend)
             throws Exception {
         JoinScenario scenario = JoinScenario.random(from * 31L + to, partitioned);
@@ -90,8 +143,7 @@ class StarJoinOperatorRescaleTest {
 
         List<String> results = new ArrayList<>();
         OperatorSubtaskState state;
-        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
-        List<JoinHarness> before = open(throttle, from, from, null, backend);
+        List<JoinHarness> before = open(engines, from, from, null, backend);
         try {
             // Facts that come first wait in state in every phase.
             probe(before, facts.subList(0, factsBefore / 2), partitioned);
@@ -138,7 +190,7 @@ class StarJoinOperatorRescaleTest {
     }
 
     private static List<JoinHarness> open(
-            JoinEngineFactory engine,
+            EngineSelection engines,
             int parallelism,
             int oldParallelism,
             OperatorSubtaskState state,
@@ -147,7 +199,8 @@ class StarJoinOperatorRescaleTest {
         List<JoinHarness> harnesses = new ArrayList<>();
         for (int i = 0; i < parallelism; i++) {
             JoinHarness harness =
-                    new JoinHarness(JoinScenario.operator(engine), MAX_PARALLELISM, parallelism, i);
+                    new JoinHarness(
+                            JoinScenario.operator(engines), MAX_PARALLELISM, parallelism, i);
             harness.setStateBackend(backend);
             harnesses.add(harness);
             if (state == null) {

@@ -13,6 +13,22 @@ public interface ForkableJoinEngine extends JoinEngine {
     ForkableJoinEngine fork();
 
     /**
+     * An engine, LOADING, that takes build chunks of one dimension and shares the finished tables
+     * of all others with this one, whose memory its {@link #stats()} leave out. What {@link
+     * #fork()} says of memory and threads holds here too.
+     *
+     * @throws IllegalStateException unless JOINING
+     * @throws EngineUnavailableException where there is no memory for it
+     */
+    ForkableJoinEngine forkLoading(int dimension);
+
+    /**
+     * Memory that tables in this place may still take, within the budget of this engine; what other
+     * engines there take first is not in it any more.
+     */
+    long availableBytes();
+
+    /**
      * Where tables stand. Engines with equal places can probe each other's tables; those of another
      * kind or device have another place. To be held no longer than the engine is open.
      */

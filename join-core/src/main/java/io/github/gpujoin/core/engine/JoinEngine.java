@@ -10,7 +10,9 @@ import java.util.List;
  * EngineState#JOINING} until {@link #close()}. Its tables are caches: whoever feeds it keeps the
  * build chunks and can feed them again. One thread calls at a time. All engines give the same
  * results for a probe chunk, as a multiset of rows; probe chunks are answered in the order in which
- * they were submitted, and within a chunk in the order of probe rows.
+ * they were submitted, and within a chunk in the order of probe rows. (An engine whose tables do
+ * not fit memory may pass over a chunk several times, each time in that order; then no row is said
+ * to be complete before all are.)
  *
  * <p>An engine whose {@linkplain JoinSpec#aggregates() spec aggregates} gives batches without rows,
  * which tell its progress, and its groups when they are {@linkplain #takeGroups() taken}.

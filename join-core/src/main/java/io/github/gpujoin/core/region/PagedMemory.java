@@ -19,20 +19,27 @@ public final class PagedMemory implements AutoCloseable {
 
     private final List<Region> pages = new ArrayList<>();
     private final List<Long> usedBytes = new ArrayList<>();
+    private final Allocator allocator;
     private final long maxPageBytes;
     private long lengthBytes;
     private long nextAddress;
     private long roomBytes;
 
-    /** With pages of up to 4 MiB. */
+    /** With pages of up to 4 MiB, as many as the operating system gives. */
     public PagedMemory() {
-        this(DEFAULT_MAX_PAGE_BYTES);
+        this(Allocator.unlimited());
+    }
+
+    /** With pages of up to 4 MiB. */
+    public PagedMemory(Allocator allocator) {
+        this(allocator, DEFAULT_MAX_PAGE_BYTES);
     }
 
     /**
      * @param maxPageBytes size beyond which pages do not grow, but for a larger single take
      */
-    public PagedMemory(long maxPageBytes) {
+    public PagedMemory(Allocator allocator, long maxPageBytes) {
+        this.allocator = allocator;
         this.maxPageBytes = maxPageBytes;
     }
 
@@ -61,7 +68,7 @@ public final class PagedMemory implements AutoCloseable {
 
     private void addPage(long minBytes) {
         long grown = Math.min(maxPageBytes, Math.max(MIN_PAGE_BYTES, lengthBytes / 4));
-        Region page = Region.allocate(Math.max(minBytes, grown));
+        Region page = allocator.allocate(Math.max(minBytes, grown));
         pages.add(page);
         usedBytes.add(0L);
         lengthBytes += page.lengthBytes();

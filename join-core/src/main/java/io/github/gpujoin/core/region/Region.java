@@ -44,9 +44,24 @@ public final class Region implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a region cannot have a negative length: lengthBytes=" + lengthBytes);
         }
+        return allocate(lengthBytes, () -> {});
+    }
+
+    /**
+     * As {@link #allocate(long)}.
+     *
+     * @param released run once the memory is given back
+     */
+    static Region allocate(long lengthBytes, Runnable released) {
         long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
         long address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
-        return new Region(address, lengthBytes, () -> Memory.free(allocation));
+        return new Region(
+                address,
+                lengthBytes,
+                () -> {
+                    Memory.free(allocation);
+                    released.run();
+                });
     }
 
     /**

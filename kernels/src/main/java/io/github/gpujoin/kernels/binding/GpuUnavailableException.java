@@ -1,10 +1,12 @@
 package io.github.gpujoin.kernels.binding;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+
 /**
  * The GPU cannot do what was asked; another engine can. Nothing is lost: whoever feeds an engine
  * keeps what it fed.
  */
-public final class GpuUnavailableException extends RuntimeException {
+public final class GpuUnavailableException extends EngineUnavailableException {
 
     private static final long serialVersionUID = 1L;
 
@@ -18,7 +20,10 @@ public final class GpuUnavailableException extends RuntimeException {
     }
 
     public GpuUnavailableException(GpuFailure failure, String sentence, Throwable cause) {
-        super(sentence, cause);
+        super(
+                failure == GpuFailure.OUT_OF_DEVICE_MEMORY ? Scope.NO_MEMORY : Scope.PLACE,
+                sentence,
+                cause);
         this.failure = failure;
     }
 

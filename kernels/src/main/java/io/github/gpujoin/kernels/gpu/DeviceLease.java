@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DeviceLease {
 
-    static final int MAX_PLANS = 64;
+    static final int MAX_PLANS = 256;
     static final int SERVE_THREADS = 1024;
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
     private static final long PARK_NS = 5_000;

@@ -69,6 +69,11 @@ final class DeviceMemory {
         return new Buffers(this, budget.orElse(machine));
     }
 
+    /** Device memory that may still be taken within the budget. */
+    long availableDeviceBytes(MemoryBudget budget) {
+        return Math.max(0, budget.orElse(machine).deviceBytes() - device.usedBytes());
+    }
+
     MemoryUse use() {
         return new MemoryUse(
                 device.usedBytes(), device.peakBytes(), pinned.usedBytes(), pinned.peakBytes());

@@ -121,6 +121,19 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
         }
     }
 
+    @Override
+    public GpuJoinEngine forkLoading(int dimension) {
+        state.require(EngineState.JOINING);
+        lease.retain();
+        return new GpuJoinEngine(spec, options, lease, tables.forkLoading(dimension, options));
+    }
+
+    /** Device memory only. */
+    @Override
+    public long availableBytes() {
+        return lease.memory().availableDeviceBytes(options.memory());
+    }
+
     /** The device, as this process drives it. */
     @Override
     public Object tablePlace() {

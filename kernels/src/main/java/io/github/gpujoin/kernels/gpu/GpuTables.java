@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 /**
  * The build sides of a join, from their first chunk to their last use: streamed to the device, then
@@ -20,7 +21,25 @@ final class GpuTables {
     private final List<GpuTable> tables = new ArrayList<>();
     private final AtomicInteger holders = new AtomicInteger(1);
 
+    /**
+     * Has the tables of all dimensions but {@link #ownDimension}; null where all are built here.
+     */
+    private final GpuTables base;
+
+    private final int ownDimension;
+
     GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options) {
+        this(spec, lease, options, null, -1);
+    }
+
+    private GpuTables(
+            JoinSpec spec,
+            DeviceLease lease,
+            GpuOptions options,
+            GpuTables base,
+            int ownDimension) {
+        this.base = base;
+        this.ownDimension = ownDimension;
         this.spec = spec;
         this.lease = lease;
         this.timeoutNs = options.stallTimeoutNs();
@@ -31,7 +50,20 @@ final class GpuTables {
                 .forEach(streams::add);
     }
 
+    /** Takes rows of one dimension, and has these finished tables of the others. */
+    GpuTables forkLoading(int dimension, GpuOptions options) {
+        return new GpuTables(spec, lease, options, retain(), dimension);
+    }
+
+    private boolean isShared(int dimension) {
+        return base != null && dimension != ownDimension;
+    }
+
     void append(int dimension, Chunk chunk) {
+        if (isShared(dimension)) {
+            throw new IllegalArgumentException(
+                    "an engine builds no table that it shares: dimension=" + dimension);
+        }
         streams.get(dimension).append(chunk);
     }
 
@@ -43,6 +75,10 @@ final class GpuTables {
     /** Makes the tables, while the serving kernel stands still. */
     void build() {
         for (int d = 0; d < streams.size(); d++) {
+            if (isShared(d)) {
+                tables.add(base.tables.get(d));
+                continue;
+            }
             boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
             BuildStream stream = streams.get(d);
             tables.add(GpuTableBuilder.build(lease, buffers, stream, once, timeoutNs));
@@ -55,9 +91,15 @@ final class GpuTables {
         return tables;
     }
 
-    /** Memory of tables, of carried bytes, and before that of the rows that tables are made of. */
+    /**
+     * Memory of the tables built here, of carried bytes, and before that of the rows that tables
+     * are made of.
+     */
     long lengthBytes() {
-        return tables.stream().mapToLong(GpuTable::lengthBytes).sum()
+        return IntStream.range(0, tables.size())
+                        .filter(d -> !isShared(d))
+                        .mapToLong(d -> tables.get(d).lengthBytes())
+                        .sum()
                 + streams.stream().mapToLong(BuildStream::lengthBytes).sum();
     }
 
@@ -74,6 +116,9 @@ final class GpuTables {
             streams.forEach(BuildStream::freeRuns);
             buffers.close();
             streams.forEach(BuildStream::close);
+            if (base != null) {
+                base.release();
+            }
         }
     }
 
@@ -85,6 +130,9 @@ final class GpuTables {
             streams.forEach(BuildStream::abandonRuns);
             buffers.abandon();
             streams.forEach(BuildStream::close);
+            if (base != null) {
+                base.abandon();
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.github.gpujoin.flink.operator;
+package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;

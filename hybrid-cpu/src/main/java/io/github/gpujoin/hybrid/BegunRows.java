@@ -1,4 +1,4 @@
-package io.github.gpujoin.flink.operator;
+package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -11,10 +11,10 @@ import java.util.Map;
  * The results that were handed out of probe rows that are not whole yet. Another engine that goes
  * on starts such rows over, in an order of its own; these must not be handed out again.
  */
-final class BegunRows {
+public final class BegunRows {
 
     /** Most memory that the results of one row may take here. */
-    static final int MAX_BYTES = 16 << 20;
+    public static final int MAX_BYTES = 16 << 20;
 
     private static final int MIN_BYTES = 4 << 10;
     private static final int NONE = -1;
@@ -27,17 +27,17 @@ final class BegunRows {
     /** The last row with results that are not remembered, for lack of room. */
     private int overflownRow = NONE;
 
-    BegunRows(JoinSpec spec) {
+    public BegunRows(JoinSpec spec) {
         this(spec, MAX_BYTES);
     }
 
-    BegunRows(JoinSpec spec, int maxBytes) {
+    public BegunRows(JoinSpec spec, int maxBytes) {
         this.format = new ResultRowBytes(spec);
         this.maxBytes = maxBytes;
     }
 
     /** Takes note of a batch that is handed out. */
-    void handedOut(ResultBatch batch) {
+    public void handedOut(ResultBatch batch) {
         forgetBefore(batch.completedRows());
         int from = batch.rowCount();
         while (from > 0 && batch.probeRow(from - 1) >= batch.completedRows()) {
@@ -82,7 +82,7 @@ final class BegunRows {
      *
      * @throws IllegalStateException where one row has more results than are remembered
      */
-    Map<ByteBuffer, Integer> counts() {
+    public Map<ByteBuffer, Integer> counts() {
         if (overflownRow != NONE) {
             throw new IllegalStateException(
                     "another engine can go on in the middle of a fact row that has few results; this"

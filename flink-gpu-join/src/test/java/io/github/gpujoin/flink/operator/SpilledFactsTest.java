@@ -1,0 +1,131 @@
+package io.github.gpujoin.flink.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
+import java.util.List;
+import java.util.Random;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Facts whose build rows have no tables. */
+class SpilledFactsTest {
+
+    private static final int UNITS = 16;
+    private static final int KEYS = 8_000;
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private static JoinScenario scenario(int facts) {
+        JoinScenario scenario = new JoinScenario(true);
+        for (int key = 0; key < KEYS; key++) {
+            scenario.buildRow(key, 1_000_000 + key);
+        }
+        Random random = new Random(facts);
+        for (int i = 0; i < facts; i++) {
+            scenario.fact(random.nextInt(KEYS), i);
+        }
+        return scenario;
+    }
+
+    /** An operator with no room for the tables of most units. */
+    private static JoinHarness loading() throws Exception {
+        JoinHarness harness =
+                new JoinHarness(
+                        JoinScenario.operator(
+                                EngineSelection.only(new RoomForOne())
+                                        .dividing(
+                                                new Division(
+                                                        0, UNITS, JoinScenario.SPILL_DELAY_MS))),
+                        JoinScenario.MAX_PARALLELISM,
+                        1,
+                        0);
+        harness.initializeEmptyState();
+        harness.open();
+        return harness;
+    }
+
+    private static JoinHarness joining(JoinScenario scenario) throws Exception {
+        JoinHarness harness = loading();
+        for (Chunk chunk : scenario.buildChunks()) {
+            harness.build(chunk);
+        }
+        harness.endBuild();
+        return harness;
+    }
+
+    @Test
+    void shouldWaitForOthersOfTheirPartitionAsLongAsAllowed() throws Exception {
+        JoinScenario scenario = scenario(50);
+        try (JoinHarness harness = joining(scenario)) {
+            harness.setProcessingTime(1);
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.probeWatermark(17);
+            harness.runMails(1_000);
+            assertThat(harness.results()).hasSizeLessThan(25);
+            assertThat(harness.getOutput()).doesNotContain(new Watermark(17));
+
+            harness.setProcessingTime(JoinScenario.SPILL_DELAY_MS + 1);
+            harness.runMails(1_000);
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+            assertThat(List.copyOf(harness.getOutput())).endsWith((Object) new Watermark(17));
+        }
+    }
+
+    @Test
+    void shouldBeJoinedWhenNoFactsCome() throws Exception {
+        JoinScenario scenario = scenario(50);
+        try (JoinHarness harness = joining(scenario)) {
+            harness.setProcessingTime(1);
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.runMails(1_000);
+            int before = harness.results().size();
+            harness.setProcessingTime(1 + JoinScenario.SPILL_DELAY_MS / 10);
+            harness.setProcessingTime(1 + JoinScenario.SPILL_DELAY_MS / 5);
+            harness.runMails(1_000);
+            assertThat(harness.results()).hasSizeBetween(before + 1, 49);
+        }
+    }
+
+    @Test
+    void shouldBeJoinedWhenTheyAreAsManyAsTheirBuildRows() throws Exception {
+        JoinScenario scenario = scenario(3 * KEYS);
+        try (JoinHarness harness = joining(scenario)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.runMails(10_000);
+            assertThat(harness.results()).hasSizeGreaterThan(KEYS);
+            harness.endProbe();
+            harness.finish();
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldBeJoinedThoughTheyCameBeforeTheBuildRows() throws Exception {
+        JoinScenario scenario = scenario(2_000);
+        try (JoinHarness harness = loading()) {
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.endBuild();
+            harness.runMails(1_000);
+            harness.endProbe();
+            harness.finish();
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+
+/** Some rows of a batch, as a batch of its own. */
+final class BatchRows implements AutoCloseable {
+
+    private final int dimensions;
+    private Region region;
+
+    BatchRows(JoinSpec spec) {
+        this.dimensions = spec.dimensions().size();
+    }
+
+    /**
+     * The first {@code count} of these rows of the batch; valid until the next call or close, and
+     * as long as the batch's engine is open.
+     */
+    ResultBatch copy(ResultBatch batch, int[] rows, int count) {
+        ResultLayout layout = batch.layout();
+        close();
+        region = Region.allocate(layout.lengthBytes());
+        ResultBatch copy = new ResultBatch(layout, region.address());
+        gather(batch.probeRowAddress(), copy.probeRowAddress(), Integer.BYTES, rows, count);
+        for (int d = 0; d < dimensions; d++) {
+            for (int p = 0; p < layout.payloadCount(d); p++) {
+                int width = layout.payloadWidth(d, p);
+                gather(batch.payloadAddress(d, p), copy.payloadAddress(d, p), width, rows, count);
+            }
+            if (layout.carriedOffset(d) >= 0) {
+                gather(batch.carriedAddress(d), copy.carriedAddress(d), Long.BYTES, rows, count);
+            }
+            if (layout.matchedOffset(d) >= 0) {
+                gather(batch.matchedAddress(d), copy.matchedAddress(d), Byte.BYTES, rows, count);
+            }
+        }
+        copy.set(batch.chunk(), count, batch.completedRows());
+        return copy;
+    }
+
+    private static void gather(long from, long to, int widthBytes, int[] rows, int count) {
+        for (int i = 0; i < count; i++) {
+            Memory.copy(
+                    null,
+                    from + (long) widthBytes * rows[i],
+                    null,
+                    to + (long) widthBytes * i,
+                    widthBytes);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (region != null) {
+            region.close();
+            region = null;
+        }
+    }
+}

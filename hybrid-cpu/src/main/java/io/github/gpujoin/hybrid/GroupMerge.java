@@ -1,0 +1,45 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.GroupRows;
+import java.nio.LongBuffer;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Adds up groups that several engines gave away. Not thread-safe. */
+final class GroupMerge {
+
+    private final Aggregation aggregation;
+    private final Map<LongBuffer, long[]> groups = new HashMap<>();
+
+    GroupMerge(Aggregation aggregation) {
+        this.aggregation = aggregation;
+    }
+
+    boolean isFull() {
+        return groups.size() >= aggregation.maxGroups();
+    }
+
+    void add(GroupRows rows) {
+        int columns = aggregation.groupColumns().size();
+        int sums = aggregation.aggregates().size();
+        for (int row = 0; row < rows.rowCount(); row++) {
+            long[] key = new long[columns];
+            for (int c = 0; c < columns; c++) {
+                key[c] = rows.groupValue(row, c);
+            }
+            long[] total = groups.computeIfAbsent(LongBuffer.wrap(key), k -> new long[sums]);
+            for (int a = 0; a < sums; a++) {
+                total[a] += rows.aggregate(row, a);
+            }
+        }
+    }
+
+    /** All groups, which start anew. */
+    GroupRows take() {
+        LongBuffer values = LongBuffer.allocate(groups.size() * aggregation.groupWidth());
+        groups.forEach((key, sums) -> values.put(key.duplicate()).put(sums));
+        groups.clear();
+        return new GroupRows(aggregation, values.array());
+    }
+}

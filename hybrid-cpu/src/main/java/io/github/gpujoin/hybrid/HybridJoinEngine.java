@@ -1,0 +1,447 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ProbeQueue;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Joins with a device and the host together, each within its memory budget, and from the log what
+ * fits neither. The build side is divided by radix partition into {@linkplain Unit units}; a probe
+ * chunk is of one partition and goes to the engine of its unit. Results come in order of chunks,
+ * whichever engine gives them.
+ *
+ * <pre>
+ *   probe chunk -- its partition -- unit --+-- DEVICE   engine of the unit, device's budget
+ *                                          +-- HOST     engine of the unit, host's budget
+ *                                          +-- SPILLED  tables made for a while, host's budget
+ * </pre>
+ *
+ * <p>A device that fails is one without room from then on: its units are joined from the log until
+ * the host has tables for them, and no result is lost or repeated. One thread calls at a time, but
+ * for {@link #stats()} and {@link #isSpilled}.
+ */
+public final class HybridJoinEngine implements JoinEngine {
+
+    private static final int MAX_IN_FLIGHT = 32;
+
+    private final JoinSpec spec;
+    private final HybridOptions options;
+    private final PlaceEngines device;
+    private final PlaceEngines host;
+    private final BuildChunks log;
+    private final Consumer<EngineUnavailableException> onDeviceLost;
+    private final PartitionedRows rows;
+    private final Placement placement;
+    private final SpillVisits visits;
+    private final ProbeQueue<HybridProbe> queue;
+    private final ArrayDeque<JoinEngine> retired = new ArrayDeque<>();
+
+    /** Null where results are given as rows. */
+    private final GroupMerge groups;
+
+    /** Null where no device can fail. */
+    private BegunRows begunRows;
+
+    /** Null unless a device that failed had handed out parts of a row. */
+    private RepeatFilter repeats;
+
+    private volatile EngineState state = EngineState.LOADING;
+    private volatile List<Place> places = List.of();
+    private volatile long tableBytes;
+    private volatile long buildRows;
+    private volatile long buildBytes;
+
+    /**
+     * @param device makes forkable engines for the device; null where there is none
+     * @param host makes forkable engines for the host
+     * @param log of all chunks that are submitted, which it has by then
+     * @param onDeviceLost told why the device is given up
+     */
+    public HybridJoinEngine(
+            JoinSpec spec,
+            HybridOptions options,
+            JoinEngineFactory device,
+            JoinEngineFactory host,
+            BuildChunks log,
+            Consumer<EngineUnavailableException> onDeviceLost) {
+        this.spec = spec;
+        this.options = options;
+        this.device = new PlaceEngines(Place.DEVICE, device);
+        this.host = new PlaceEngines(Place.HOST, host);
+        this.log = log;
+        this.onDeviceLost = onDeviceLost;
+        this.rows = new PartitionedRows(options);
+        this.placement =
+                new Placement(options, rows, log, this.device, this.host, this::finishMove);
+        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, this::probe);
+        this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
+        this.visits = new SpillVisits(this::visit, engine -> groups.add(engine.takeGroups()));
+        this.begunRows = device == null ? null : new BegunRows(spec);
+    }
+
+    @Override
+    public JoinSpec spec() {
+        return spec;
+    }
+
+    @Override
+    public EngineState state() {
+        return state;
+    }
+
+    /** Where the units of the build side stand, in order; empty while LOADING. */
+    public List<Place> places() {
+        return places;
+    }
+
+    /**
+     * Where how many units stand, in words, and why not further up: {@code DEVICE=12 (90 MiB of
+     * rows), HOST=4 (30 MiB of rows, OVER_DEVICE_BUDGET)}.
+     */
+    public String describePlaces() {
+        return placement.describe();
+    }
+
+    /** An engine that joins on the device; the host's where there is none; null while LOADING. */
+    public JoinEngine onDevice() {
+        return device.isOpen() ? device.shared() : host.shared();
+    }
+
+    /** Why the device is not used; null where it is, or there is none. */
+    public EngineUnavailableException deviceFailure() {
+        return device.failure();
+    }
+
+    /**
+     * Whether chunks of the partition wait best for each other, since its tables are in the log.
+     */
+    public boolean isSpilled(int partition) {
+        List<Place> current = places;
+        return !current.isEmpty()
+                && current.get(placement.unitOf(rows.index(partition)).number()) == Place.SPILLED;
+    }
+
+    /** Build bytes of a partition, as they came. */
+    public long buildBytes(int partition) {
+        return rows.bytes(rows.index(partition));
+    }
+
+    // ------------------------------------------------------------------ build side
+
+    /** {@inheritDoc} Only counts it: tables are made from the log once all is known. */
+    @Override
+    public void submitBuild(int dimension, Chunk chunk) {
+        state.require(EngineState.LOADING);
+        EngineChecks.buildSide(spec, dimension, chunk);
+        long bytes = EngineChecks.payloadBytes(chunk);
+        if (dimension == options.partitionedDimension()) {
+            rows.add(rows.index(chunk.partition()), bytes);
+        }
+        buildRows += chunk.rowCount();
+        buildBytes += bytes;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws EngineUnavailableException where the host has no room for the dimensions that every
+     *     unit needs
+     */
+    @Override
+    public void finishBuild() {
+        state.require(EngineState.LOADING);
+        try {
+            openDevice();
+            host.open(spec, log);
+            placement.placeAll();
+            state = state.to(EngineState.JOINING);
+            showPlaces();
+        } catch (Throwable e) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+    }
+
+    private void openDevice() {
+        try {
+            device.open(spec, log);
+        } catch (EngineUnavailableException e) {
+            device.lose(e);
+            begunRows = null;
+            onDeviceLost.accept(e);
+        }
+    }
+
+    private void showPlaces() {
+        places = placement.units().stream().map(Unit::place).toList();
+        tableBytes =
+                placement.units().stream().mapToLong(Unit::tableBytes).sum()
+                        + device.sharedBytes()
+                        + host.sharedBytes();
+    }
+
+    /** The unit goes to its new place; its old engine's last batch may still be read. */
+    private void finishMove(Unit unit) {
+        takeGroupsOf(unit);
+        JoinEngine old = unit.move();
+        if (old != null) {
+            retired.add(old);
+        }
+        if (state == EngineState.LOADING) {
+            closeRetired();
+            return;
+        }
+        showPlaces();
+        feed(unit);
+    }
+
+    // ------------------------------------------------------------------ probe side
+
+    private HybridProbe probe(PendingProbe pending) {
+        int partition = pending.chunk().partition();
+        int index = rows.index(partition);
+        return new HybridProbe(pending, placement.unitOf(index), options.firstPartition() + index);
+    }
+
+    @Override
+    public boolean submitProbe(Chunk chunk, int firstRow) {
+        state.require(EngineState.JOINING);
+        boolean taken = queue.submit(chunk, firstRow);
+        if (taken) {
+            Unit unit = placement.unitOf(rows.index(chunk.partition()));
+            placement.probed(unit, chunk.rowCount());
+            feed(unit);
+        }
+        return taken;
+    }
+
+    /**
+     * Gives an engine what it has room for of its unit's chunks, unless the unit is to move. An
+     * engine of the host works when it is polled only, so it is given the oldest chunk of all at
+     * most, and its unit can move at any other time.
+     */
+    private void feed(Unit unit) {
+        if (!unit.place().hasTables() || unit.isMoving()) {
+            return;
+        }
+        try {
+            for (HybridProbe probe : queue) {
+                if (unit.place() == Place.HOST && probe != queue.head()) {
+                    return;
+                }
+                if (probe.unit() == unit && !probe.isSubmitted()) {
+                    if (!unit.engine().submitProbe(probe.chunk(), probe.completedRows())) {
+                        return;
+                    }
+                    probe.submitted();
+                }
+            }
+        } catch (EngineUnavailableException e) {
+            loseDevice(unit, e);
+        }
+    }
+
+    @Override
+    public ResultBatch poll() {
+        state.require(EngineState.JOINING);
+        closeRetired();
+        HybridProbe head = queue.head();
+        if (head == null || awaitsTake()) {
+            return null;
+        }
+        ResultBatch batch = null;
+        try {
+            batch = head.unit().place().hasTables() ? pollUnit(head) : visits.poll(head);
+        } catch (EngineUnavailableException e) {
+            loseDevice(head.unit(), e);
+        }
+        return batch == null ? null : delivered(head, batch);
+    }
+
+    private ResultBatch pollUnit(HybridProbe head) {
+        Unit unit = head.unit();
+        if (!head.isSubmitted()) {
+            feed(unit);
+        }
+        if (!head.isSubmitted()) {
+            return null;
+        }
+        ResultBatch batch = unit.engine().poll();
+        if (batch == null && unit.engine().awaitsTake()) {
+            takeGroupsOf(unit);
+        }
+        return batch;
+    }
+
+    private SpillVisit visit(int partition) {
+        return new SpillVisit(
+                spec,
+                options.partitionedDimension(),
+                partition,
+                host,
+                log,
+                this::retireVisited,
+                placement::spillOne);
+    }
+
+    private void retireVisited(JoinEngine engine) {
+        retired.add(engine);
+        if (groups != null && state == EngineState.JOINING) {
+            groups.add(engine.takeGroups());
+        }
+    }
+
+    private ResultBatch delivered(HybridProbe head, ResultBatch given) {
+        ResultBatch batch = repeats == null ? given : repeats.apply(given);
+        Unit unit = head.unit();
+        queue.delivered(batch);
+        if (spec.aggregates() && unit.place().hasTables()) {
+            unit.setHasGroups(true);
+        }
+        if (begunRows != null && unit.place() == Place.DEVICE) {
+            begunRows.handedOut(batch);
+        }
+        if (batch.isLast()) {
+            unit.answered();
+            placement.step();
+            placement.moveIfPossible();
+            feed(unit);
+        }
+        return batch;
+    }
+
+    // ------------------------------------------------------------------ groups
+
+    @Override
+    public boolean awaitsTake() {
+        return groups != null && groups.isFull();
+    }
+
+    @Override
+    public GroupRows takeGroups() {
+        state.require(EngineState.JOINING);
+        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
+        if (queue.size() == 0) {
+            placement.units().forEach(this::takeGroupsOf);
+            visits.takeGroups();
+        }
+        GroupRows taken = groups.take();
+        queue.delivered(taken);
+        return taken;
+    }
+
+    private void takeGroupsOf(Unit unit) {
+        if (!unit.hasGroups() || unit.engine() == null) {
+            return;
+        }
+        try {
+            groups.add(unit.engine().takeGroups());
+            // A device may have added up more of a chunk than was polled.
+            unit.setHasGroups(unit.hasSubmitted());
+        } catch (EngineUnavailableException e) {
+            loseDevice(unit, e);
+        }
+    }
+
+    // ------------------------------------------------------------------ a device that fails
+
+    /** Goes on without the device, from where results were handed out. */
+    private void loseDevice(Unit failed, EngineUnavailableException e) {
+        if (failed.place() != Place.DEVICE) {
+            state = state.to(EngineState.FAILED);
+            throw e;
+        }
+        List<Unit> lost =
+                placement.units().stream().filter(u -> u.place() == Place.DEVICE).toList();
+        if (lost.stream().anyMatch(Unit::hasGroups)) {
+            state = state.to(EngineState.FAILED);
+            throw new IllegalStateException(
+                    "groups that a failed device held come again from the last checkpoint only", e);
+        }
+        HybridProbe head = queue.head();
+        if (head != null && head.unit().place() == Place.DEVICE) {
+            repeats = new RepeatFilter(spec, begunRows.counts());
+        }
+        begunRows = null;
+        placement.deviceLost(e);
+        for (HybridProbe probe : queue) {
+            if (lost.contains(probe.unit())) {
+                probe.withdrawn();
+            }
+        }
+        lost.forEach(this::spillLost);
+        onDeviceLost.accept(e);
+        showPlaces();
+    }
+
+    private void spillLost(Unit unit) {
+        unit.withdrawn();
+        unit.stay();
+        unit.moveTo(Place.SPILLED, null);
+        retired.add(unit.move());
+    }
+
+    /** Lets go of what only the last batch needed. */
+    private void closeRetired() {
+        while (!retired.isEmpty()) {
+            retired.remove().close();
+        }
+        if (repeats != null && repeats.isDone()) {
+            repeats.close();
+            repeats = null;
+        }
+    }
+
+    // ------------------------------------------------------------------ account
+
+    @Override
+    public int inFlight() {
+        return queue.size();
+    }
+
+    @Override
+    public List<PendingProbe> snapshot() {
+        return queue.snapshot();
+    }
+
+    @Override
+    public void restore(List<PendingProbe> pending) {
+        state.require(EngineState.JOINING);
+        queue.restore(pending);
+        placement.units().forEach(this::feed);
+    }
+
+    @Override
+    public EngineStats stats() {
+        return new EngineStats(
+                buildRows, buildBytes, tableBytes, queue.probeRows(), queue.resultRows());
+    }
+
+    @Override
+    public void close() {
+        if (state == EngineState.CLOSED) {
+            return;
+        }
+        state = state.to(EngineState.CLOSED);
+        queue.clear();
+        try (host;
+                device;
+                placement;
+                RepeatFilter filter = repeats) {
+            visits.close();
+            closeRetired();
+        }
+    }
+}

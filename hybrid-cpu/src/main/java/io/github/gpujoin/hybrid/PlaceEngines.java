@@ -1,0 +1,127 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+
+/**
+ * A place with memory for tables, the tables there that all units share, and what a table there
+ * takes. A place that failed is one without room. Not thread-safe.
+ */
+final class PlaceEngines implements AutoCloseable {
+
+    /** Memory while a table is made, for each byte of it: rows as they came beside the table. */
+    static final double PEAK = 2.5;
+
+    /** Memory may be short for a moment, since others take and give back theirs. */
+    private static final int MAX_ATTEMPTS = 3;
+
+    private final Place place;
+    private final JoinEngineFactory factory;
+    private volatile ForkableJoinEngine shared;
+    private volatile EngineUnavailableException failure;
+    private double bytesPerBuildByte = 1;
+
+    /**
+     * @param factory of forkable engines; null for a place that is not there
+     */
+    PlaceEngines(Place place, JoinEngineFactory factory) {
+        this.place = place;
+        this.factory = factory;
+    }
+
+    Place place() {
+        return place;
+    }
+
+    /** The engine with the tables that all units share; null unless open. */
+    JoinEngine shared() {
+        return shared;
+    }
+
+    /** Memory of those tables. */
+    long sharedBytes() {
+        return shared == null ? 0 : shared.stats().tableBytes();
+    }
+
+    boolean isOpen() {
+        return shared != null;
+    }
+
+    /** Why the place cannot be used; null where it can, or is not there. */
+    EngineUnavailableException failure() {
+        return failure;
+    }
+
+    /**
+     * Makes the tables that all units share.
+     *
+     * @throws EngineUnavailableException where they do not fit
+     */
+    void open(JoinSpec spec, BuildChunks log) {
+        for (int attempt = 1; factory != null && shared == null; attempt++) {
+            try {
+                tryOpen(spec, log);
+            } catch (EngineUnavailableException e) {
+                if (attempt == MAX_ATTEMPTS || e.scope() == Scope.PLACE) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void tryOpen(JoinSpec spec, BuildChunks log) {
+        JoinEngine engine = factory.create(spec);
+        try {
+            log.forEachReplicated((chunk, dimension) -> engine.submitBuild(dimension, chunk));
+            engine.finishBuild();
+            shared = (ForkableJoinEngine) engine;
+        } finally {
+            if (shared == null) {
+                engine.close();
+            }
+        }
+    }
+
+    /** An engine LOADING a unit. */
+    JoinEngine newEngine(int dimension) {
+        return shared.forkLoading(dimension);
+    }
+
+    long availableBytes() {
+        return shared == null ? 0 : shared.availableBytes();
+    }
+
+    /** What tables of so many bytes of build rows take here, by what others took. */
+    long tableBytes(long buildBytes) {
+        return (long) (bytesPerBuildByte * buildBytes);
+    }
+
+    /** What is needed while they are made. */
+    long peakBytes(long buildBytes) {
+        return (long) (PEAK * buildBytes);
+    }
+
+    void tookBytes(long tableBytes, long buildBytes) {
+        if (buildBytes > 0) {
+            bytesPerBuildByte = (double) tableBytes / buildBytes;
+        }
+    }
+
+    /** Gives the place up. Engines made by it are closed by whoever has them. */
+    void lose(EngineUnavailableException e) {
+        failure = e;
+        close();
+    }
+
+    @Override
+    public void close() {
+        if (shared != null) {
+            shared.close();
+            shared = null;
+        }
+    }
+}

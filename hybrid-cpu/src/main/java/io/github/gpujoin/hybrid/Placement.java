@@ -1,0 +1,388 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.histogram.RunningHistogram;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The units of a build side and where they stand: placed once by their bytes, then again by the
+ * probes that each byte of them gets, one unit at a time, while probing goes on. Not thread-safe.
+ */
+final class Placement implements AutoCloseable {
+
+    /** Plans for the first placement, as what tables take becomes known. */
+    private static final int FIRST_PLANS = 3;
+
+    /** How often a unit is placed anew while as many rows are probed as the window has. */
+    private static final int PLANS_IN_WINDOW = 4;
+
+    private final HybridOptions options;
+    private final PartitionedRows rows;
+    private final BuildChunks log;
+    private final PlaceEngines device;
+    private final PlaceEngines host;
+    private final Consumer<Unit> onMoved;
+    private final ArrayDeque<Move> moves = new ArrayDeque<>();
+    private List<Unit> units = List.of();
+    private int[] unitOfPartition;
+    private RunningHistogram probes;
+    private long rowsUntilPlan;
+    private TableLoad load;
+    private Unit moving;
+    private Place movingTo;
+
+    /** A unit and where it is to go. */
+    private record Move(Unit unit, Place target) {}
+
+    /**
+     * @param onMoved told of a unit that can {@linkplain Unit#move() move} as soon as it can
+     */
+    Placement(
+            HybridOptions options,
+            PartitionedRows rows,
+            BuildChunks log,
+            PlaceEngines device,
+            PlaceEngines host,
+            Consumer<Unit> onMoved) {
+        this.options = options;
+        this.rows = rows;
+        this.log = log;
+        this.device = device;
+        this.host = host;
+        this.onMoved = onMoved;
+    }
+
+    List<Unit> units() {
+        return units;
+    }
+
+    /** Unit of a partition, counted from the first partition. */
+    Unit unitOf(int partition) {
+        return units.get(unitOfPartition[partition]);
+    }
+
+    /** As {@link HybridJoinEngine#describePlaces()}. */
+    String describe() {
+        return Stream.of(Place.values())
+                .filter(place -> units.stream().anyMatch(unit -> unit.place() == place))
+                .map(this::describe)
+                .collect(Collectors.joining(", "));
+    }
+
+    private String describe(Place place) {
+        List<Unit> there = units.stream().filter(unit -> unit.place() == place).toList();
+        long bytes = there.stream().mapToLong(Unit::buildBytes).sum();
+        return place
+                + "="
+                + there.size()
+                + " ("
+                + (bytes >> 20)
+                + " MiB of rows"
+                + why(place)
+                + ")";
+    }
+
+    private String why(Place place) {
+        return switch (place) {
+            case DEVICE -> "";
+            case HOST -> device.isOpen() ? ", OVER_DEVICE_BUDGET" : "";
+            case SPILLED -> ", OVER_HOST_BUDGET";
+        };
+    }
+
+    // ------------------------------------------------------------------ first placement
+
+    /** Divides the build side and gives each unit its first place. */
+    void placeAll() {
+        divide(options.units() > 0 ? Math.min(options.units(), partitions()) : chosenUnits());
+        if (units.size() == 1 && !units.get(0).place().hasTables() && partitions() > 1) {
+            divide(Fanout.divided(Fanout.MIN_UNITS, partitions()));
+        }
+    }
+
+    private int partitions() {
+        return options.partitions();
+    }
+
+    private int chosenUnits() {
+        PlaceEngines fastest = device.isOpen() ? device : host;
+        return Fanout.units(
+                fastest.peakBytes(rows.total()), fastest.availableBytes(), partitions());
+    }
+
+    private void divide(int count) {
+        List<Unit> divided = new ArrayList<>();
+        unitOfPartition = new int[partitions()];
+        for (int u = 0; u < count; u++) {
+            int first = (int) ((long) partitions() * u / count);
+            int end = (int) ((long) partitions() * (u + 1) / count);
+            int base = options.firstPartition();
+            divided.add(new Unit(u, base + first, base + end, rows.bytes(first, end)));
+            for (int p = first; p < end; p++) {
+                unitOfPartition[p] = u;
+            }
+        }
+        units = List.copyOf(divided);
+        probes = new RunningHistogram(count, options.windowRows());
+        rowsUntilPlan = options.windowRows();
+        for (int i = 0; i < FIRST_PLANS && placeByPlan(); i++) {}
+        makeRoomForSpilled();
+    }
+
+    /** Whether the plan had a unit move. */
+    private boolean placeByPlan() {
+        List<Place> plan = plan(true);
+        boolean moved = false;
+        for (Unit unit : units) {
+            Place before = unit.place();
+            Place target = plan.get(unit.number());
+            while (target.hasTables() && !unit.place().isAtLeast(target) && !place(unit, target)) {
+                target = target.slower();
+            }
+            moved |= unit.place() != before;
+        }
+        return moved && units.stream().anyMatch(unit -> !unit.place().hasTables());
+    }
+
+    private boolean place(Unit unit, Place target) {
+        if (!isOpen(target)) {
+            return false;
+        }
+        try {
+            beginLoad(unit, target);
+            while (!load.step()) {}
+            endLoad(unit, target);
+            unit.move();
+            return true;
+        } catch (EngineUnavailableException e) {
+            refused(unit, target, e);
+            return false;
+        }
+    }
+
+    /** Leaves room on the host to make tables of one partition at a time. */
+    private void makeRoomForSpilled() {
+        for (int u = units.size() - 1; u >= 0; u--) {
+            boolean spills = units.stream().anyMatch(unit -> !unit.place().hasTables());
+            if (!spills || host.availableBytes() >= spillBytes()) {
+                return;
+            }
+            Unit unit = units.get(u);
+            if (unit.place() == Place.HOST) {
+                unit.moveTo(Place.SPILLED, null);
+                onMoved.accept(unit);
+            }
+        }
+    }
+
+    private long spillBytes() {
+        return host.peakBytes(rows.largest());
+    }
+
+    // ------------------------------------------------------------------ placement by probes
+
+    private List<Place> plan(boolean first) {
+        long allBytes = Math.max(1, rows.total());
+        List<UnitLoad> loads = new ArrayList<>();
+        for (Unit unit : units) {
+            double share =
+                    first ? (double) unit.buildBytes() / allBytes : probes.share(unit.number());
+            loads.add(new UnitLoad(unit.bytesIn(device), unit.bytesIn(host), share, unit.place()));
+        }
+        return PlacementPlanner.plan(
+                loads, new PlacementPlanner.Budgets(budget(device), budget(host), spillBytes()));
+    }
+
+    /** What is free in a place, and what its units would free; -1 where it cannot be used. */
+    private long budget(PlaceEngines place) {
+        if (!place.isOpen()) {
+            return -1;
+        }
+        long free = place.availableBytes();
+        long freed =
+                units.stream()
+                        .filter(unit -> unit.place() == place.place())
+                        .mapToLong(Unit::tableBytes)
+                        .sum();
+        return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
+    }
+
+    /** Takes note of probes, and at times of a reason to place units anew. */
+    void probed(Unit unit, long rows) {
+        if (units.size() == 1) {
+            return;
+        }
+        probes.add(unit.number(), rows);
+        rowsUntilPlan -= rows;
+        if (rowsUntilPlan <= 0 && moving == null && moves.isEmpty()) {
+            rowsUntilPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
+            planMoves();
+        }
+    }
+
+    /** Gives the device up; its units are placed anew from the next probe on. */
+    void deviceLost(EngineUnavailableException e) {
+        device.lose(e);
+        moves.clear();
+        if (moving != null && (movingTo == Place.DEVICE || moving.place() == Place.DEVICE)) {
+            closeLoad();
+            moving.stay();
+            moving = null;
+        }
+        rowsUntilPlan = 0;
+    }
+
+    /** Those that make room go first. */
+    private void planMoves() {
+        List<Place> plan = plan(false);
+        for (Unit unit : units) {
+            Place target = plan.get(unit.number());
+            if (target != unit.place()) {
+                Move move = new Move(unit, target);
+                if (unit.place().isAtLeast(target)) {
+                    moves.addFirst(move);
+                } else {
+                    moves.addLast(move);
+                }
+            }
+        }
+    }
+
+    /**
+     * Spills the unit of the host that is probed least, if there is one without chunks.
+     *
+     * @return whether there was
+     */
+    boolean spillOne() {
+        Optional<Unit> least =
+                units.stream()
+                        .filter(unit -> unit.place() == Place.HOST)
+                        .filter(unit -> !unit.isMoving() && !unit.hasSubmitted())
+                        .min(Comparator.comparingDouble(unit -> probes.share(unit.number())));
+        least.ifPresent(
+                unit -> {
+                    unit.moveTo(Place.SPILLED, null);
+                    onMoved.accept(unit);
+                });
+        return least.isPresent();
+    }
+
+    /** Goes on with the move under way, by about a chunk. */
+    void step() {
+        if (moving != null) {
+            if (load != null) {
+                stepLoad();
+            }
+            return;
+        }
+        Move next = moves.poll();
+        if (next == null || next.unit().place() == next.target() || !isOpen(next.target())) {
+            return;
+        }
+        moving = next.unit();
+        if (!next.target().hasTables()) {
+            spillMoving();
+            return;
+        }
+        movingTo = next.target();
+        try {
+            beginLoad(moving, movingTo);
+        } catch (EngineUnavailableException e) {
+            giveUpMove(e);
+        }
+    }
+
+    private void stepLoad() {
+        try {
+            if (load.step()) {
+                endLoad(moving, movingTo);
+                moveIfPossible();
+            }
+        } catch (EngineUnavailableException e) {
+            giveUpMove(e);
+        }
+    }
+
+    /** Without room further down, a unit that has to go is spilled. */
+    private void giveUpMove(EngineUnavailableException e) {
+        refused(moving, movingTo, e);
+        if (moving.place().isAtLeast(movingTo)) {
+            spillMoving();
+        } else {
+            moving = null;
+        }
+    }
+
+    private void spillMoving() {
+        movingTo = Place.SPILLED;
+        moving.moveTo(Place.SPILLED, null);
+        moveIfPossible();
+    }
+
+    /** To be called when a unit may have become able to move. */
+    void moveIfPossible() {
+        if (moving != null && moving.canMove()) {
+            Unit unit = moving;
+            moving = null;
+            onMoved.accept(unit);
+        }
+    }
+
+    // ------------------------------------------------------------------ tables
+
+    private boolean isOpen(Place place) {
+        return !place.hasTables() || engines(place).isOpen();
+    }
+
+    private PlaceEngines engines(Place place) {
+        return place == Place.DEVICE ? device : host;
+    }
+
+    private void beginLoad(Unit unit, Place target) {
+        load =
+                new TableLoad(
+                        engines(target).newEngine(options.partitionedDimension()),
+                        options.partitionedDimension(),
+                        log.ofPartitions(unit.firstPartition(), unit.endPartition()));
+    }
+
+    private void endLoad(Unit unit, Place target) {
+        JoinEngine engine = load.take();
+        load = null;
+        unit.moveTo(target, engine);
+        engines(target).tookBytes(engine.stats().tableBytes(), unit.buildBytes());
+    }
+
+    private void refused(Unit unit, Place target, EngineUnavailableException e) {
+        closeLoad();
+        unit.refusedBy(target, engines(target).availableBytes());
+        if (e.scope() == EngineUnavailableException.Scope.PLACE) {
+            if (target == Place.HOST) {
+                throw e;
+            }
+            device.lose(e);
+        }
+    }
+
+    private void closeLoad() {
+        if (load != null) {
+            load.close();
+            load = null;
+        }
+    }
+
+    @Override
+    public void close() {
+        moves.clear();
+        closeLoad();
+        units.forEach(Unit::close);
+    }
+}

@@ -1,0 +1,61 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+
+/**
+ * CPU engines of a place with room for a unit at no time, and for some build chunks of a partition.
+ */
+final class CrampedEngines {
+
+    private final int maxChunks;
+    private int forks;
+
+    private CrampedEngines(int maxChunks) {
+        this.maxChunks = maxChunks;
+    }
+
+    /**
+     * An engine whose fork is refused to whoever asks first; the others' forks take so many chunks.
+     */
+    static JoinEngine create(JoinSpec spec, int maxChunks) {
+        CrampedEngines place = new CrampedEngines(maxChunks);
+        return place.wrap(new CpuJoinEngine(spec), Integer.MAX_VALUE);
+    }
+
+    private ForkableJoinEngine wrap(ForkableJoinEngine inner, int room) {
+        int[] left = {room};
+        return (ForkableJoinEngine)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {ForkableJoinEngine.class},
+                        (proxy, method, arguments) -> {
+                            String name = method.getName();
+                            if (name.equals("forkLoading")) {
+                                requireRoom(forks++ > 0);
+                            } else if (name.equals("submitBuild")) {
+                                requireRoom(left[0]-- > 0);
+                            }
+                            try {
+                                Object result = method.invoke(inner, arguments);
+                                return name.equals("forkLoading")
+                                        ? wrap((ForkableJoinEngine) result, maxChunks)
+                                        : result;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+
+    private static void requireRoom(boolean room) {
+        if (!room) {
+            throw new EngineUnavailableException(
+                    EngineUnavailableException.Scope.NO_MEMORY, "told to have no room", null);
+        }
+    }
+}

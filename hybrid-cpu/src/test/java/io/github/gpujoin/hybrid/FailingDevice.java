@@ -1,0 +1,63 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+
+/** A device whose engines carry out so many calls together and then fail for good. */
+final class FailingDevice implements JoinEngineFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final Set<String> CALLS =
+            Set.of("create", "submitBuild", "finishBuild", "forkLoading", "submitProbe", "poll");
+
+    private int goodCalls;
+
+    FailingDevice(int goodCalls) {
+        this.goodCalls = goodCalls;
+    }
+
+    @Override
+    public String engineName() {
+        return new ReferenceJoinEngineFactory().engineName();
+    }
+
+    @Override
+    public JoinEngine create(JoinSpec spec) {
+        call("create");
+        return wrap(new CpuJoinEngine(spec));
+    }
+
+    private void call(String name) {
+        if (CALLS.contains(name) && goodCalls-- <= 0) {
+            throw new EngineUnavailableException(
+                    EngineUnavailableException.Scope.PLACE, "told to fail: call=" + name, null);
+        }
+    }
+
+    private ForkableJoinEngine wrap(ForkableJoinEngine inner) {
+        return (ForkableJoinEngine)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {ForkableJoinEngine.class},
+                        (proxy, method, arguments) -> {
+                            try {
+                                call(method.getName());
+                                Object result = method.invoke(inner, arguments);
+                                return method.getName().equals("forkLoading")
+                                        ? wrap((ForkableJoinEngine) result)
+                                        : result;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+}

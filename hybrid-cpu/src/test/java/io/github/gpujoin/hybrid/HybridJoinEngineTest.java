@@ -1,0 +1,260 @@
+package io.github.gpujoin.hybrid;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Two CPU engines with budgets of their own stand in for a device and the host. */
+class HybridJoinEngineTest {
+
+    private static final int KEYS = 40_000;
+
+    /**
+     * Shared tables, room to probe with, and tables of one chunk: what a join cannot do without.
+     */
+    private static final long LEAST_BYTES = 512 << 10;
+
+    private final MemoryAccount deviceMemory = new MemoryAccount("device");
+    private final MemoryAccount hostMemory = new MemoryAccount("host");
+    private final List<EngineUnavailableException> lost = new ArrayList<>();
+
+    private HybridJoinEngine engine(
+            PartitionedStar star, int units, Allocator device, Allocator host) {
+        return engine(
+                star, units, LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, device)), host);
+    }
+
+    private HybridJoinEngine engine(
+            PartitionedStar star, int units, JoinEngineFactory device, Allocator host) {
+        return new HybridJoinEngine(
+                star.spec(),
+                star.options(units, 20_000),
+                device,
+                LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, host)),
+                star.log(),
+                lost::add);
+    }
+
+    /** Memory that one engine takes at most for everything. */
+    private static long neededBytes(PartitionedStar star) {
+        MemoryAccount account = new MemoryAccount("test");
+        try (JoinEngine engine = new CpuJoinEngine(star.spec(), account.within(Long.MAX_VALUE))) {
+            star.load(engine);
+        }
+        return account.peakBytes();
+    }
+
+    private static void assertJoins(PartitionedStar star, JoinEngine engine) {
+        EngineRun run = new EngineRun(engine);
+        star.probes().forEach(probe -> run.submit(probe, 0));
+        run.drain();
+        assertThat(run.results()).isEqualTo(star.expected());
+    }
+
+    @ParameterizedTest(name = "device {0} %, host {1} % of the need, {2}")
+    @CsvSource({
+        "0, 0, INNER", "0, 1, INNER", "0, 10, INNER", "0, 50, INNER", "0, 90, INNER",
+        "0, 100, INNER", "0, 300, INNER", "1, 300, INNER", "10, 10, INNER", "50, 50, INNER",
+        "90, 10, INNER", "100, 0, INNER", "300, 0, INNER", "300, 300, INNER", "10, 50, SEMI",
+        "0, 0, SEMI", "50, 10, SEMI"
+    })
+    void shouldKeepWithinBothBudgets(int devicePercent, int hostPercent, JoinKind kind) {
+        PartitionedStar star =
+                new PartitionedStar(devicePercent + hostPercent, KEYS, kind, false)
+                        .probe(60, 0, PartitionedStar.PARTITIONS);
+        long needed = neededBytes(star);
+        long deviceBytes = needed * devicePercent / 100;
+        long hostBytes = LEAST_BYTES + needed * hostPercent / 100;
+        try (HybridJoinEngine engine =
+                engine(star, 0, deviceMemory.within(deviceBytes), hostMemory.within(hostBytes))) {
+            star.load(engine);
+            assertJoins(star, engine);
+            if (devicePercent >= 300) {
+                assertThat(engine.places()).containsExactly(Place.DEVICE);
+            } else if (hostPercent < 50 && devicePercent < 90) {
+                assertThat(engine.places()).contains(Place.SPILLED);
+            }
+        }
+        assertThat(deviceMemory.peakBytes()).isLessThanOrEqualTo(deviceBytes);
+        assertThat(hostMemory.peakBytes()).isLessThanOrEqualTo(hostBytes);
+        assertThat(deviceMemory.usedBytes()).isZero();
+        assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldUseMostOfADeviceThatIsTooSmall() {
+        PartitionedStar star = new PartitionedStar(1, KEYS, JoinKind.INNER, false);
+        long deviceBytes = neededBytes(star) / 2;
+        try (HybridJoinEngine engine =
+                engine(
+                        star,
+                        0,
+                        deviceMemory.within(deviceBytes),
+                        hostMemory.within(Long.MAX_VALUE))) {
+            star.load(engine);
+            assertThat(engine.places())
+                    .hasSizeGreaterThanOrEqualTo(16)
+                    .contains(Place.DEVICE, Place.HOST);
+            assertThat(deviceMemory.usedBytes()).isGreaterThan(deviceBytes * 3 / 4);
+        }
+    }
+
+    @ParameterizedTest(name = "of the {0}")
+    @EnumSource(
+            value = Place.class,
+            names = {"DEVICE", "HOST"})
+    void shouldGoOnWhereAnyAllocationFails(Place place) {
+        PartitionedStar star =
+                new PartitionedStar(7, 4_000, JoinKind.INNER, false)
+                        .probe(40, 0, PartitionedStar.PARTITIONS);
+        int failures = 0;
+        boolean failed = true;
+        for (int k = 1; failed; k++) {
+            FailingAllocator device =
+                    new FailingAllocator(
+                            deviceMemory.within(300 << 10), place == Place.DEVICE ? k : 0);
+            FailingAllocator host =
+                    new FailingAllocator(
+                            hostMemory.within(Long.MAX_VALUE), place == Place.HOST ? k : 0);
+            try (HybridJoinEngine engine = engine(star, 16, device, host)) {
+                star.load(engine);
+                assertJoins(star, engine);
+            }
+            failed = device.hasFailed() || host.hasFailed();
+            failures += failed ? 1 : 0;
+            assertThat(deviceMemory.usedBytes()).as("k=%s", k).isZero();
+            assertThat(hostMemory.usedBytes()).as("k=%s", k).isZero();
+        }
+        assertThat(failures).isGreaterThan(40);
+    }
+
+    @Test
+    void shouldMoveWhatIsProbedMostToTheDeviceWhileItJoins() {
+        PartitionedStar star = new PartitionedStar(3, KEYS, JoinKind.INNER, false);
+        try (HybridJoinEngine engine =
+                engine(
+                        star,
+                        16,
+                        deviceMemory.within(neededBytes(star) / 2),
+                        hostMemory.within(Long.MAX_VALUE))) {
+            star.load(engine);
+            int probed = engine.places().indexOf(Place.HOST);
+            assertThat(engine.places()).contains(Place.DEVICE);
+            star.probe(400, 2 * probed, 2 * probed + 2);
+            assertJoins(star, engine);
+            assertThat(engine.places().get(probed)).isEqualTo(Place.DEVICE);
+            List<Place> settled = engine.places();
+            assertJoins(star, engine);
+            assertThat(engine.places()).isEqualTo(settled);
+        }
+    }
+
+    @Test
+    void shouldMakeTablesOfASpilledUnitThatIsProbedMost() {
+        PartitionedStar star = new PartitionedStar(4, KEYS, JoinKind.INNER, false);
+        try (HybridJoinEngine engine =
+                engine(
+                        star,
+                        16,
+                        (JoinEngineFactory) null,
+                        hostMemory.within(neededBytes(star) / 2))) {
+            star.load(engine);
+            int probed = engine.places().indexOf(Place.SPILLED);
+            assertThat(engine.isSpilled(PartitionedStar.FIRST_PARTITION + 2 * probed)).isTrue();
+            star.probe(400, 2 * probed, 2 * probed + 2);
+            assertJoins(star, engine);
+            assertThat(engine.places().get(probed)).isEqualTo(Place.HOST);
+        }
+    }
+
+    @ParameterizedTest(name = "after {0} calls")
+    @CsvSource({"0", "1", "5", "30", "100", "150", "200", "250", "300", "400", "600", "1000"})
+    void shouldGoOnWithoutADeviceThatFails(int goodCalls) {
+        PartitionedStar star =
+                new PartitionedStar(goodCalls, 4_000, JoinKind.INNER, false)
+                        .probe(80, 0, PartitionedStar.PARTITIONS);
+        JoinEngineFactory device = new FailingDevice(goodCalls);
+        try (HybridJoinEngine engine =
+                engine(star, 16, device, hostMemory.within(Long.MAX_VALUE))) {
+            star.load(engine);
+            assertJoins(star, engine);
+            if (!lost.isEmpty()) {
+                assertThat(engine.places()).doesNotContain(Place.DEVICE);
+                assertThat(engine.deviceFailure()).isSameAs(lost.get(0));
+            }
+        }
+        assertThat(lost).hasSizeLessThanOrEqualTo(1);
+        assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    @ParameterizedTest(name = "device {0} %, host {1} % of the need")
+    @CsvSource({"0, 300", "30, 30", "0, 10", "300, 300", "60, 300"})
+    void shouldAddUpGroupsOfAllPlaces(int devicePercent, int hostPercent) {
+        PartitionedStar star =
+                new PartitionedStar(devicePercent, KEYS, JoinKind.INNER, true)
+                        .probe(100, 0, PartitionedStar.PARTITIONS);
+        long needed = neededBytes(star);
+        long least = 32 << 20; // groups have their memory from the start
+        try (HybridJoinEngine engine =
+                        engine(
+                                star,
+                                0,
+                                deviceMemory.within(
+                                        devicePercent == 0
+                                                ? 0
+                                                : least + needed * devicePercent / 100),
+                                hostMemory.within(least + needed * hostPercent / 100));
+                JoinEngine reference = new ReferenceJoinEngineFactory().create(star.spec())) {
+            star.load(engine);
+            star.load(reference);
+            assertThat(star.aggregatedBy(engine).groups())
+                    .isEqualTo(star.aggregatedBy(reference).groups());
+        }
+    }
+
+    @Test
+    void shouldRefuseAHostThatHasNoRoomForWhatEveryUnitNeeds() {
+        PartitionedStar star = new PartitionedStar(5, 1_000, JoinKind.INNER, false);
+        try (HybridJoinEngine engine =
+                engine(star, 0, (JoinEngineFactory) null, hostMemory.within(100))) {
+            assertThatThrownBy(() -> star.load(engine))
+                    .isInstanceOf(EngineUnavailableException.class)
+                    .hasMessageContaining("host memory budget")
+                    .hasMessageContaining("budgetBytes=100");
+        }
+        assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldRefuseAChunkOfAPartitionThatBelongsElsewhere() {
+        PartitionedStar star = new PartitionedStar(6, 1_000, JoinKind.INNER, false).probe(1, 0, 1);
+        try (HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        star.spec(),
+                        new HybridOptions(PartitionedStar.PARTITIONED, 0, 16, 0),
+                        null,
+                        LoggedHybrid.factory(CpuJoinEngine::new),
+                        star.log(),
+                        lost::add)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> star.load(engine))
+                    .withMessageContaining("partition=64, firstPartition=0, partitions=16");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinEngineConformance;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+
+/** The device has room for everything. */
+class HybridOnDeviceConformanceTest extends JoinEngineConformance {
+
+    @Override
+    protected JoinEngineFactory factory() {
+        return new LoggedHybrid(CpuJoinEngine::new, CpuJoinEngine::new);
+    }
+}

@@ -1,0 +1,17 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinEngineConformance;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+
+/** The device has room for nothing. */
+class HybridOnHostConformanceTest extends JoinEngineConformance {
+
+    @Override
+    protected JoinEngineFactory factory() {
+        return new LoggedHybrid(
+                spec -> new CpuJoinEngine(spec, new MemoryAccount("device").within(0)),
+                CpuJoinEngine::new);
+    }
+}

@@ -1,0 +1,69 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.function.Function;
+
+/**
+ * Makes hybrid engines for build sides of one partition, with the log that an operator would keep.
+ *
+ * @param device null where there is none
+ */
+record LoggedHybrid(Function<JoinSpec, JoinEngine> device, Function<JoinSpec, JoinEngine> host)
+        implements JoinEngineFactory {
+
+    @Override
+    public String engineName() {
+        return "hybrid";
+    }
+
+    /** A factory that a test makes on the spot. */
+    static JoinEngineFactory factory(Function<JoinSpec, JoinEngine> engines) {
+        return engines == null
+                ? null
+                : new JoinEngineFactory() {
+                    @Override
+                    public String engineName() {
+                        return "test";
+                    }
+
+                    @Override
+                    public JoinEngine create(JoinSpec spec) {
+                        return engines.apply(spec);
+                    }
+                };
+    }
+
+    @Override
+    public JoinEngine create(JoinSpec spec) {
+        int dimension = MemoryLog.partitionedDimension(spec);
+        MemoryLog log = new MemoryLog(dimension);
+        HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        spec,
+                        new HybridOptions(dimension, 0, 1, 0),
+                        factory(device),
+                        factory(host),
+                        log,
+                        lost -> {});
+        return (JoinEngine)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {JoinEngine.class},
+                        (proxy, method, arguments) -> {
+                            try {
+                                Object result = method.invoke(engine, arguments);
+                                if (method.getName().equals("submitBuild")) {
+                                    log.add((int) arguments[0], (Chunk) arguments[1]);
+                                }
+                                return result;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+}

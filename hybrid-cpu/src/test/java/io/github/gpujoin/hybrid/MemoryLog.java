@@ -1,0 +1,56 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ObjIntConsumer;
+
+/** Build chunks on the heap. */
+final class MemoryLog implements BuildChunks {
+
+    private record Replicated(int dimension, Chunk chunk) {}
+
+    private final int partitionedDimension;
+    private final List<Replicated> replicated = new ArrayList<>();
+    private final Map<Integer, List<Chunk>> partitions = new HashMap<>();
+
+    MemoryLog(int partitionedDimension) {
+        this.partitionedDimension = partitionedDimension;
+    }
+
+    void add(int dimension, Chunk chunk) {
+        if (dimension == partitionedDimension) {
+            partitions.computeIfAbsent(partition(chunk), p -> new ArrayList<>()).add(chunk);
+        } else {
+            replicated.add(new Replicated(dimension, chunk));
+        }
+    }
+
+    private static int partition(Chunk chunk) {
+        return chunk.partition() == ChunkDescriptor.UNPARTITIONED ? 0 : chunk.partition();
+    }
+
+    /** A dimension by which test data is divided: the last one. */
+    static int partitionedDimension(JoinSpec spec) {
+        return spec.dimensions().size() - 1;
+    }
+
+    @Override
+    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
+        replicated.forEach(r -> chunkOfDimension.accept(r.chunk, r.dimension));
+    }
+
+    @Override
+    public long count(int partition) {
+        return partitions.getOrDefault(partition, List.of()).size();
+    }
+
+    @Override
+    public Chunk get(int partition, long index) {
+        return partitions.get(partition).get((int) index);
+    }
+}

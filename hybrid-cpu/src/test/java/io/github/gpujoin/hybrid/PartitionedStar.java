@@ -1,0 +1,186 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultRow;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/** Random data of a small replicated dimension, a large partitioned one, and facts. */
+final class PartitionedStar {
+
+    static final int PARTITIONS = 32;
+    static final int FIRST_PARTITION = 64;
+    private static final int ALL_PARTITIONS = 128;
+    private static final int REPLICATED = 0;
+    static final int PARTITIONED = 1;
+    private static final int REPLICATED_KEYS = 50;
+    private static final int CHUNK_ROWS = 128;
+
+    private final JoinSpec spec;
+    private final Random random;
+    private final List<Chunk> builds = new ArrayList<>();
+    private final List<Chunk> probes = new ArrayList<>();
+    private final int keys;
+
+    /**
+     * @param keys of the partitioned dimension, of which about a quarter have two rows
+     */
+    PartitionedStar(long seed, int keys, JoinKind kind, boolean aggregates) {
+        this.random = new Random(seed);
+        this.keys = keys;
+        this.spec = spec(kind, aggregates);
+        addReplicated();
+        addPartitioned();
+    }
+
+    private static JoinSpec spec(JoinKind kind, boolean aggregates) {
+        ChunkSchema facts =
+                ChunkSchema.of(
+                        Column.of("large", ColumnType.INT64), Column.of("small", ColumnType.INT32));
+        ChunkSchema small =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT32), Column.of("group", ColumnType.INT32));
+        ChunkSchema large =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64),
+                        Column.of("value", ColumnType.INT64),
+                        Column.of("name", ColumnType.STRING));
+        List<DimensionSpec> dimensions =
+                List.of(
+                        new DimensionSpec("small", small, 0, 1, JoinKind.INNER),
+                        new DimensionSpec("large", large, 0, 0, kind));
+        return new JoinSpec(
+                facts,
+                dimensions,
+                List.of(),
+                aggregates
+                        ? new Aggregation(
+                                List.of(new JoinColumn(REPLICATED, 1)),
+                                List.of(Aggregate.count(), Aggregate.sum(JoinColumn.ofFact(0))))
+                        : null);
+    }
+
+    private void addReplicated() {
+        List<Object[]> rows = new ArrayList<>();
+        for (int key = 0; key < REPLICATED_KEYS; key++) {
+            rows.add(new Object[] {key, key % 7});
+        }
+        builds.add(TestChunks.of(spec.dimensions().get(REPLICATED).schema(), REPLICATED, rows));
+    }
+
+    private void addPartitioned() {
+        List<List<Object[]>> rows = partitions();
+        for (long key = 0; key < keys; key++) {
+            for (int copies = random.nextInt(4) == 0 ? 2 : 1; copies > 0; copies--) {
+                int partition = partition(key);
+                if (partition >= 0) {
+                    rows.get(partition).add(new Object[] {key, random.nextLong(), "n" + key});
+                }
+            }
+        }
+        ChunkSchema schema = spec.dimensions().get(PARTITIONED).schema();
+        for (int p = 0; p < PARTITIONS; p++) {
+            for (int at = 0; at < rows.get(p).size(); at += CHUNK_ROWS) {
+                int end = Math.min(rows.get(p).size(), at + CHUNK_ROWS);
+                builds.add(chunk(schema, PARTITIONED, p, rows.get(p).subList(at, end)));
+            }
+        }
+    }
+
+    /** Adds chunks of facts, of some partitions counted from 0, in random order. */
+    PartitionedStar probe(int chunks, int fromPartition, int toPartition) {
+        for (int i = 0; i < chunks; i++) {
+            int partition = fromPartition + random.nextInt(toPartition - fromPartition);
+            List<Object[]> rows = new ArrayList<>();
+            while (rows.size() < CHUNK_ROWS) {
+                long key = random.nextInt(2 * keys);
+                if (partition(key) == partition) {
+                    rows.add(new Object[] {key, random.nextInt(2 * REPLICATED_KEYS)});
+                }
+            }
+            probes.add(chunk(spec.factSchema(), ChunkDescriptor.FACTS, partition, rows));
+        }
+        return this;
+    }
+
+    private static List<List<Object[]>> partitions() {
+        return IntStream.range(0, PARTITIONS)
+                .mapToObj(p -> (List<Object[]>) new ArrayList<Object[]>())
+                .toList();
+    }
+
+    /** Counted from the first that comes here; -1 for those that do not. */
+    private static int partition(long key) {
+        int partition = KeyHash.partition(KeyHash.hash(key), ALL_PARTITIONS) - FIRST_PARTITION;
+        return partition < PARTITIONS ? Math.max(-1, partition) : -1;
+    }
+
+    private static Chunk chunk(
+            ChunkSchema schema, int dimension, int partition, List<Object[]> rows) {
+        ChunkBuilder builder = new ChunkBuilder(schema, 64 * rows.size());
+        rows.forEach(row -> TestChunks.addRow(builder, row));
+        return builder.seal(dimension, FIRST_PARTITION + partition, 0, 0);
+    }
+
+    JoinSpec spec() {
+        return spec;
+    }
+
+    List<Chunk> probes() {
+        return probes;
+    }
+
+    /** All build chunks, as an operator keeps them. */
+    MemoryLog log() {
+        MemoryLog log = new MemoryLog(PARTITIONED);
+        builds.forEach(chunk -> log.add(chunk.dimension(), chunk));
+        return log;
+    }
+
+    HybridOptions options(int units, long windowRows) {
+        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, units, windowRows);
+    }
+
+    /** Tells the engine of all build chunks. */
+    void load(JoinEngine engine) {
+        builds.forEach(chunk -> engine.submitBuild(chunk.dimension(), chunk));
+        engine.finishBuild();
+    }
+
+    /** Sorted rows of each probe chunk, by the reference engine. */
+    List<List<ResultRow>> expected() {
+        try (JoinEngine reference = new ReferenceJoinEngineFactory().create(spec)) {
+            load(reference);
+            EngineRun run = new EngineRun(reference);
+            probes.forEach(probe -> run.submit(probe, 0));
+            run.drain();
+            return run.results();
+        }
+    }
+
+    EngineRun aggregatedBy(JoinEngine engine) {
+        EngineRun run = new EngineRun(engine);
+        probes.forEach(probe -> run.submit(probe, 0));
+        run.drain();
+        run.takeGroups();
+        return run;
+    }
+}

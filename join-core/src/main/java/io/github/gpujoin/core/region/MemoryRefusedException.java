@@ -1,0 +1,14 @@
+package io.github.gpujoin.core.region;
+
+/** There is no memory for a region. */
+public final class MemoryRefusedException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * @param sentence one sentence: the rule, then name=value
+     */
+    MemoryRefusedException(String sentence, Throwable cause) {
+        super(sentence, cause);
+    }
+}
