@@ -91,7 +91,7 @@ inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
             ThreadGroup::Shared alone(1);
             ThreadGroup group(alone, 0);
             for (uint32_t read = 0; read < READS; read++) {
-                enterGate(group, gate);
+                enterGate(group, gate, READING_BLOCKS);
                 uint32_t now = ++reading;
                 for (uint32_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
                 }

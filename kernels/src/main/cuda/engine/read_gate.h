@@ -10,8 +10,10 @@
 namespace gpujoin {
 
 // Blocks that read at once, each with 16 KiB under way: 51 GB/s times 2 us are 100 KB, and blocks
-// that come and go leave gaps. Above 400 KB results get slower.
+// that come and go leave gaps. Above 400 KB results get slower; where none are written, more blocks
+// do no harm, and fill the gaps between short segments.
 constexpr uint64_t READING_BLOCKS = 24;
+constexpr uint64_t READING_BLOCKS_WITHOUT_RESULTS = 40;
 constexpr uint32_t GATE_PAUSE_NS = 200;
 
 // In device memory, zero at first. A block that has entered is resident and leaves in bounded time,
@@ -21,12 +23,13 @@ struct ReadGate {
     uint64_t left;     // likewise
 };
 
-// Waits for the group's turn. Only the counts themselves are shared, so they are relaxed.
+// Waits until fewer than `most` blocks read that came before. Only the counts themselves are shared,
+// so they are relaxed.
 template <typename Group>
-GPUJOIN_HD inline void enterGate(Group& group, ReadGate& gate) {
+GPUJOIN_HD inline void enterGate(Group& group, ReadGate& gate, uint64_t most) {
     if (group.rank() == 0) {
         uint64_t turn = fetchAddRelaxedDevice(&gate.entered, uint64_t{1});
-        while (turn >= loadRelaxedDevice(&gate.left) + READING_BLOCKS) {
+        while (turn >= loadRelaxedDevice(&gate.left) + most) {
             backOff(GATE_PAUSE_NS);
         }
     }

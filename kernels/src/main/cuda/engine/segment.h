@@ -48,9 +48,11 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
     if (step.lengthBytes < sizeof(ChunkHeader) || step.lengthBytes > plan.segmentBytes) {
         return STEP_BAD_HEADER;
     }
+    bool writes = plan.capacityRows > 0 && plan.aggregation == 0;
+    uint64_t blocks = writes ? READING_BLOCKS : READING_BLOCKS_WITHOUT_RESULTS;
     StepStatus status = STEP_BAD_HEADER;
     for (uint32_t reads = 0; reads < MAX_READS; reads++) {
-        enterGate(group, gate);
+        enterGate(group, gate, blocks);
         uint64_t sum = copySegment(group, from, to, step.lengthBytes);
         group.exclusiveSum(sum, sum);  // its barrier: all threads have read
         leaveGate(group, gate);

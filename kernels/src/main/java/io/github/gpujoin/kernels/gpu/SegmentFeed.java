@@ -7,7 +7,6 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,9 +15,10 @@ import java.util.function.Consumer;
 
 /**
  * Segments in their slots, asked for in turn, again and again, as many at once as are allowed in
- * flight. They are taken as they get ready, so that one whose results need many buffers holds up no
- * other. Every time that a segment is served it must give as many results as before. Used by one
- * thread.
+ * flight. Buffers of all that are in flight are taken as they get ready, so that a segment whose
+ * results need many holds up no other; a segment is asked for again only after all before it have
+ * ended, so that all are served equally often. Every time it must give as many results as before.
+ * Used by one thread.
  */
 public final class SegmentFeed implements AutoCloseable {
 
@@ -40,6 +40,9 @@ public final class SegmentFeed implements AutoCloseable {
     /**
      * What was served in some time.
      *
+     * @param segments that ended
+     * @param rows that gave all their results, also of segments that go on
+     * @param results of all buffers taken
      * @param busyNs device time, summed over blocks
      */
     public record Served(long segments, long rows, long results, long busyNs, long elapsedNs) {}
@@ -57,10 +60,14 @@ public final class SegmentFeed implements AutoCloseable {
     private final int[] resultBuffers;
     private final long[] resultsSoFar;
     private final long[] resultsBefore;
-    private final ArrayDeque<Integer> idle = new ArrayDeque<>();
-    private final ArrayDeque<Integer> underWay = new ArrayDeque<>();
+    private final int[] rowsSoFar;
     private SegmentSlots slots;
     private int plan;
+    private long posted;
+    private long ended;
+    private long nextLook;
+    private long rows;
+    private long results;
     private long busyNs;
 
     SegmentFeed(DeviceLease lease, Buffers buffers, Join join, List<Chunk> chunks, int inFlight) {
@@ -86,6 +93,7 @@ public final class SegmentFeed implements AutoCloseable {
         this.resultBuffers = new int[chunks.size()];
         this.resultsSoFar = new long[chunks.size()];
         this.resultsBefore = new long[chunks.size()];
+        this.rowsSoFar = new int[chunks.size()];
         Arrays.fill(resultsBefore, -1);
         lease.whileStopped(STALL_TIMEOUT_NS, this::writePlan);
         for (int slot = 0; slot < chunks.size(); slot++) {
@@ -97,7 +105,6 @@ public final class SegmentFeed implements AutoCloseable {
                             slots.segmentAddress(slot),
                             epoch,
                             slot);
-            idle.add(slot);
         }
     }
 
@@ -127,43 +134,47 @@ public final class SegmentFeed implements AutoCloseable {
     /** Serves so many segments, with nothing in flight before or after. */
     public Served serveSegments(long segments) {
         drain();
-        return serve(segments, () -> true, batch -> {});
+        return serve(ended + segments, () -> true, batch -> {});
     }
 
     /** Serves each segment once, with nothing in flight before or after, and shows its results. */
-    public Served serveOnce(Consumer<ResultBatch> results) {
+    public Served serveOnce(Consumer<ResultBatch> sink) {
         drain();
-        return serve(chunks.size(), () -> true, results);
+        return serve(ended + chunks.size(), () -> true, sink);
     }
 
-    private Served serve(long segments, BooleanSupplier goOn, Consumer<ResultBatch> results) {
+    private Served serve(long end, BooleanSupplier goOn, Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
+        long endedBefore = ended;
+        long rowsBefore = rows;
+        long resultsTakenBefore = results;
         long busyBefore = busyNs;
-        long taken = 0;
-        long given = 0;
-        while (taken < segments && goOn.getAsBoolean()) {
-            while (underWay.size() < inFlight && taken + underWay.size() < segments) {
-                int slot = idle.remove();
-                resultBuffers[slot] = 0;
-                post(slot, false);
-                underWay.add(slot);
+        while (ended < end && goOn.getAsBoolean()) {
+            while (posted < end && posted - ended < inFlight) {
+                begin((int) (posted % chunks.size()));
+                posted++;
             }
-            int slot = takeNext(results);
-            taken++;
-            given += endOf(slot);
+            endNext(sink);
         }
         return new Served(
-                taken,
-                taken * rowsPerSegment,
-                given,
+                ended - endedBefore,
+                rows - rowsBefore,
+                results - resultsTakenBefore,
                 busyNs - busyBefore,
                 System.nanoTime() - startNs);
     }
 
     private void drain() {
-        while (!underWay.isEmpty()) {
-            endOf(takeNext(batch -> {}));
+        while (ended < posted) {
+            endNext(batch -> {});
         }
+    }
+
+    private void begin(int slot) {
+        resultBuffers[slot] = 0;
+        rowsSoFar[slot] = 0;
+        resultsSoFar[slot] = 0;
+        post(slot, false);
     }
 
     private void post(int slot, boolean resume) {
@@ -192,19 +203,33 @@ public final class SegmentFeed implements AutoCloseable {
                                 slots.completionAddress(slot, buffer)));
     }
 
-    /** Takes whatever is ready until that ends a segment; returns its slot. */
-    private int takeNext(Consumer<ResultBatch> results) {
+    /**
+     * Takes what the oldest segment gives until it ends, and while it has nothing ready, what
+     * others do, each in its turn. A look at a step that is not complete costs the device a line
+     * that it has to take back, so there is none without need.
+     */
+    private void endNext(Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
-        for (int look = 1; ; look++) {
-            int slot = underWay.remove();
-            if (isDone(slot) && takeStep(slot, results) == rowsPerSegment) {
-                idle.add(slot);
-                return slot;
+        int oldest = (int) (ended % chunks.size());
+        for (int look = 1; rowsSoFar[oldest] < rowsPerSegment; look++) {
+            if (isDone(oldest)) {
+                takeStep(oldest, sink);
+            } else {
+                takeOther(sink);
             }
-            underWay.add(slot);
             if (look % LOOKS_PER_CHECK == 0) {
                 checkLiveness(startNs);
             }
+        }
+        requireSameResults(oldest);
+        ended++;
+    }
+
+    private void takeOther(Consumer<ResultBatch> sink) {
+        nextLook = nextLook > ended && nextLook < posted ? nextLook : ended;
+        int slot = (int) (nextLook++ % chunks.size());
+        if (rowsSoFar[slot] < rowsPerSegment && isDone(slot)) {
+            takeStep(slot, sink);
         }
     }
 
@@ -216,10 +241,8 @@ public final class SegmentFeed implements AutoCloseable {
                 == tickets[slot] + 1;
     }
 
-    /** Results of a segment that ended, as many as ever. */
-    private long endOf(int slot) {
+    private void requireSameResults(int slot) {
         long given = resultsSoFar[slot];
-        resultsSoFar[slot] = 0;
         if (resultsBefore[slot] >= 0 && resultsBefore[slot] != given) {
             throw new IllegalStateException(
                     "a segment gives the same results each time: before="
@@ -228,16 +251,13 @@ public final class SegmentFeed implements AutoCloseable {
                             + given);
         }
         resultsBefore[slot] = given;
-        return given;
     }
 
     /**
      * Takes a complete step. Where the segment is not at its end, the next one is asked for first,
      * into the other buffer, so that the kernel works while this one is read.
-     *
-     * @return rows of the segment that have given all their results
      */
-    private int takeStep(int slot, Consumer<ResultBatch> results) {
+    private void takeStep(int slot, Consumer<ResultBatch> sink) {
         int buffer = resultBuffers[slot];
         long completion = slots.completionAddress(slot, buffer);
         lease.ring().release(tickets[slot]);
@@ -254,13 +274,15 @@ public final class SegmentFeed implements AutoCloseable {
             post(slot, true);
         }
         busyNs += slots.busyNs(slot, buffer);
-        resultsSoFar[slot] +=
-                Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
+        long given = Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
+        resultsSoFar[slot] += given;
+        results += given;
+        rows += completedRows - rowsSoFar[slot];
+        rowsSoFar[slot] = completedRows;
         ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, buffer));
         int rowCount = Memory.getInt(completion + StepDescriptor.COMPLETION_ROW_COUNT_OFFSET);
         batch.set(chunks.get(slot), rowCount, completedRows);
-        results.accept(batch);
-        return completedRows;
+        sink.accept(batch);
     }
 
     private void checkLiveness(long startNs) {
