@@ -81,7 +81,7 @@ inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
 // More threads than may read at once, each a block of its own, which reads again and again.
 inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
     constexpr uint32_t BLOCKS = 2 * READING_BLOCKS;
-    constexpr uint32_t READS = 200;
+    constexpr uint32_t READS = 20;
     ReadGate gate{};
     std::atomic<uint32_t> reading{0};
     std::atomic<uint32_t> most{0};
