@@ -2,10 +2,12 @@ package io.github.gpujoin.benchmarks;
 
 import io.github.gpujoin.benchmarks.transport.FlinkShuffleStream;
 import io.github.gpujoin.benchmarks.transport.Meter;
+import io.github.gpujoin.benchmarks.transport.SessionStream;
+import io.github.gpujoin.benchmarks.transport.SessionTransport;
 import io.github.gpujoin.benchmarks.transport.Shipment;
-import io.github.gpujoin.benchmarks.transport.ShmStream;
 import io.github.gpujoin.benchmarks.transport.Stream;
 import io.github.gpujoin.benchmarks.transport.TransportReport;
+import io.github.gpujoin.rdma.transport.TransportException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,9 +23,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "transport",
         description = {
-            "Sends chunks by shared memory and by Flink's own shuffle, in one run, and compares.",
+            "Sends chunks by every transport and by Flink's own shuffle, in one run, and compares.",
             "flink: between two TaskManagers of an embedded cluster, over loopback.",
             "shm: sessions between two processes, every slot with its checksum, replayable.",
+            "ucx-shm, ucx-tcp: the same over UCX's shared memory and TCP (apt-get install libucx0).",
             "Latency is that of paced chunks, from when they were due to when they arrived."
         },
         mixinStandardHelpOptions = true,
@@ -38,7 +41,9 @@ final class TransportCommand implements Callable<Integer> {
 
     static {
         TRANSPORTS.put("flink", FlinkShuffleStream::new);
-        TRANSPORTS.put("shm", ShmStream::new);
+        for (SessionTransport transport : SessionTransport.values()) {
+            TRANSPORTS.put(transport.label(), shipment -> new SessionStream(transport, shipment));
+        }
     }
 
     @Spec private CommandSpec spec;
@@ -64,6 +69,11 @@ final class TransportCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
+        try {
+            requireInstalled();
+        } catch (TransportException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
         TransportReport report = new TransportReport();
         Meter meter = new Meter(warmUpMs, measureMs);
         for (Shipment shipment : shipments()) {
@@ -118,6 +128,15 @@ final class TransportCommand implements Callable<Integer> {
                             + name
                             + ", transports="
                             + TRANSPORTS.keySet());
+        }
+    }
+
+    /** Before minutes of measuring, not after. */
+    private void requireInstalled() throws TransportException {
+        for (SessionTransport transport : SessionTransport.values()) {
+            if (only.contains(transport.label())) {
+                transport.requireInstalled();
+            }
         }
     }
 

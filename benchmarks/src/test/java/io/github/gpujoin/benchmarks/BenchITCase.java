@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class BenchITCase {
@@ -120,19 +122,22 @@ class BenchITCase {
                                 + " rows_per_second=[0-9.E]+ .* p50_us=[0-9.]+ p99_us=[0-9.]+");
     }
 
-    @Test
-    void shouldSendChunksByEveryTransport() {
+    @ParameterizedTest
+    @ValueSource(strings = {"flink", "shm", "ucx-shm", "ucx-tcp"})
+    void shouldSendChunksBy(String transport) {
         long openBefore = Region.openCount();
         int exit =
                 bench(
                         "transport",
+                        "--only=" + transport,
                         "--channels=2",
                         "--chunk-bytes=4096",
                         "--warm-up-ms=100",
                         "--measure-ms=300");
+        assumeThat(err.toString()).as("UCX").doesNotContain("apt-get install libucx0");
         assertThat(exit).as(err.toString()).isZero();
         assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))
-                .hasSize(4)
+                .hasSize(2)
                 .allMatch(line -> !line.contains("bytes_per_second=0 "));
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }

@@ -8,7 +8,7 @@ import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionListener;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlServer;
-import io.github.gpujoin.rdma.transport.shm.ShmTransport;
+import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
-/** Sessions over shared memory, from {@link ShmSender} in a process of its own to this one. */
-public final class ShmStream implements Stream {
+/** Sessions from {@link SessionSender} in a process of its own to this one. */
+public final class SessionStream implements Stream {
 
     private static final int RING_BYTES = 8 << 20;
     private static final int MIN_SLOTS = 8;
@@ -31,7 +31,8 @@ public final class ShmStream implements Stream {
     private final Arrivals arrivals = new Arrivals();
     private final UUID job = UUID.randomUUID();
     private final JobSecret secret = JobSecret.random();
-    private final ShmTransport shm = new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
+    private final SessionTransport kind;
+    private final Transport transport;
     private final List<ReaderSession> sessions = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final SessionListener listener =
@@ -45,14 +46,16 @@ public final class ShmStream implements Stream {
     private volatile Exception failure;
     private volatile boolean closed;
 
-    public ShmStream(Shipment shipment) throws IOException {
+    public SessionStream(SessionTransport kind, Shipment shipment) throws IOException {
+        this.kind = kind;
         this.shipment = shipment;
+        this.transport = kind.open();
         int slots = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, RING_BYTES / shipment.chunkBytes()));
         RingGeometry ring = RingGeometry.forPayload(slots, shipment.chunkBytes());
         for (int channel = 0; channel < shipment.channels(); channel++) {
             ReaderSession session =
                     new ReaderSession(
-                            channel, ring, shm, SessionOptions.DEFAULT, System.nanoTime());
+                            channel, ring, transport, SessionOptions.DEFAULT, System.nanoTime());
             sessions.add(session);
             listener.add(session);
         }
@@ -80,12 +83,13 @@ public final class ShmStream implements Stream {
                                 System.getProperty(
                                         "surefire.test.class.path",
                                         System.getProperty("java.class.path")),
-                                ShmSender.class.getName(),
+                                SessionSender.class.getName(),
                                 String.valueOf(server.address().getPort()),
                                 job.toString(),
                                 String.valueOf(shipment.channels()),
                                 String.valueOf(shipment.chunkBytes()),
-                                String.valueOf(shipment.perSecond()))
+                                String.valueOf(shipment.perSecond()),
+                                kind.name())
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                         .start();
@@ -166,6 +170,6 @@ public final class ShmStream implements Stream {
         server.close();
         listener.close();
         sessions.forEach(ReaderSession::close);
-        shm.close();
+        transport.close();
     }
 }

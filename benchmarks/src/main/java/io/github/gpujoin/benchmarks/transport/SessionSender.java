@@ -7,7 +7,7 @@ import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
-import io.github.gpujoin.rdma.transport.shm.ShmTransport;
+import io.github.gpujoin.rdma.transport.Transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -15,31 +15,39 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 
-/** The sending process of {@link ShmStream}; runs until it is stopped or its receiver is gone. */
-final class ShmSender {
+/**
+ * The sending process of {@link SessionStream}; runs until it is stopped or its receiver is gone.
+ */
+final class SessionSender {
 
-    private final ShmTransport shm = new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
+    private final Transport transport;
     private final Shipment shipment;
     private final AttemptToken token;
     private final UUID job;
     private final InetSocketAddress server;
 
-    private ShmSender(Shipment shipment, AttemptToken token, UUID job, InetSocketAddress server)
-            throws Exception {
+    private SessionSender(
+            Transport transport,
+            Shipment shipment,
+            AttemptToken token,
+            UUID job,
+            InetSocketAddress server) {
+        this.transport = transport;
         this.shipment = shipment;
         this.token = token;
         this.job = job;
         this.server = server;
     }
 
-    /** Arguments: port, job, channels, bytes of a chunk, chunks a second; the token on stdin. */
+    /** Arguments: port, job, channels, bytes, chunks a second, transport; the token on stdin. */
     public static void main(String[] args) throws Exception {
         Shipment shipment =
                 new Shipment(
                         Integer.parseInt(args[2]),
                         Integer.parseInt(args[3]),
                         Integer.parseInt(args[4]));
-        new ShmSender(
+        new SessionSender(
+                        SessionTransport.valueOf(args[5]).open(),
                         shipment,
                         new AttemptToken(System.in.readAllBytes()),
                         UUID.fromString(args[1]),
@@ -49,7 +57,7 @@ final class ShmSender {
     }
 
     private void run() {
-        int threadCount = ShmStream.threadCount(shipment.channels());
+        int threadCount = SessionStream.threadCount(shipment.channels());
         for (int i = 0; i < threadCount; i++) {
             int index = i;
             new Thread(() -> send(index, threadCount), "sender " + i).start();
@@ -66,7 +74,7 @@ final class ShmSender {
                             channel,
                             token,
                             TcpControlLink.dialer(server, ControlSockets.PLAIN),
-                            shm,
+                            transport,
                             SessionOptions.DEFAULT,
                             System.nanoTime()));
         }
