@@ -1,23 +1,24 @@
 package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.Registration;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Host memory, pinned and registered once. */
+/** Memory that is registered once: of the host, pinned, or of a GPU. */
 final class DisniMemory implements RegisteredMemory, GivenOut.Item {
 
     private static final int PAGE_BYTES = 4096;
 
-    private final Region region;
+    private final AutoCloseable backing;
     private final Registration registration;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private DisniMemory(Region region, Registration registration) {
-        this.region = region;
+    private DisniMemory(AutoCloseable backing, Registration registration) {
+        this.backing = backing;
         this.registration = registration;
     }
 
@@ -31,6 +32,12 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
             region.close();
             throw e;
         }
+    }
+
+    /** Memory that stays its owner's. */
+    static DisniMemory register(VerbsDevice device, GpuMemory memory, RemoteRights rights)
+            throws IOException {
+        return new DisniMemory(() -> {}, device.register(memory, rights));
     }
 
     Registration registration() {
@@ -58,7 +65,7 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
         // corruption.
         if (closed.compareAndSet(false, true)
                 && GivenOut.closeQuietly(registration, "memory region")) {
-            region.close();
+            GivenOut.closeQuietly(backing, "region");
         }
     }
 }

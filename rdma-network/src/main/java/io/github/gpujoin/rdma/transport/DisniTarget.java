@@ -1,5 +1,6 @@
 package io.github.gpujoin.rdma.transport;
 
+import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
@@ -16,7 +17,14 @@ final class DisniTarget implements Target, GivenOut.Item {
     }
 
     static DisniTarget register(VerbsDevice device, long lengthBytes) throws IOException {
-        DisniMemory memory = DisniMemory.register(device, lengthBytes, RemoteRights.WRITE);
+        return accept(device, DisniMemory.register(device, lengthBytes, RemoteRights.WRITE));
+    }
+
+    static DisniTarget register(VerbsDevice device, GpuMemory gpuMemory) throws IOException {
+        return accept(device, DisniMemory.register(device, gpuMemory, RemoteRights.WRITE));
+    }
+
+    private static DisniTarget accept(VerbsDevice device, DisniMemory memory) throws IOException {
         try {
             return new DisniTarget(memory, new DisniAcceptor(device.listen(0, 1)));
         } catch (IOException | RuntimeException e) {

@@ -1,5 +1,6 @@
 package io.github.gpujoin.rdma.transport;
 
+import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.Verbs;
@@ -48,6 +49,25 @@ public final class DisniTransport implements OneSidedTransport {
         Transport.requireRegistrable(lengthBytes);
         try {
             return given.add(DisniTarget.register(device, lengthBytes));
+        } catch (IOException e) {
+            throw failed(e);
+        }
+    }
+
+    /**
+     * A target in GPU memory (GPUDirect RDMA), off unless this is called. Untested on hardware.
+     *
+     * <p>Its address is a device pointer, and its ring is read by a kernel. When that sees what was
+     * written is said at {@link io.github.gpujoin.rdma.verbs.GpuWriteVisibility}; it checks the
+     * checksum of each slot whatever is said there.
+     *
+     * @param memory of zero bytes; outlives the target
+     * @throws TransportException where card, kernel or GPU cannot do that; says what to do
+     */
+    public Target registerTarget(GpuMemory memory) throws TransportException {
+        Transport.requireRegistrable(memory.lengthBytes());
+        try {
+            return given.add(DisniTarget.register(device, memory));
         } catch (IOException e) {
             throw failed(e);
         }

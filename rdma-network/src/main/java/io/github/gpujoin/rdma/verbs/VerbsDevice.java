@@ -22,6 +22,15 @@ public interface VerbsDevice extends AutoCloseable {
     Registration register(long address, long lengthBytes, RemoteRights rights) throws IOException;
 
     /**
+     * Lets the device use GPU memory. Untested on hardware.
+     *
+     * @param memory allocated by the CUDA driver; outlives the registration
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} where the kernel cannot do that,
+     *     which {@link GpuMemory} says how to change
+     */
+    Registration register(GpuMemory memory, RemoteRights rights) throws IOException;
+
+    /**
      * Listens on this device's address alone.
      *
      * @param port 0 to let the kernel choose

@@ -18,6 +18,7 @@ import java.util.Locale;
  *   VerbsCheck write ADDRESS PEER PORT CASE...
  *   VerbsCheck refuse ADDRESS REACHABLE UNREACHABLE LOOPBACK
  *   VerbsCheck locked ADDRESS                with a locked-memory limit of 1.5 MiB
+ *   VerbsCheck gpu ADDRESS                   how GPU memory is refused where there is none
  *   VerbsCheck endpoints ADDRESS             DiSNI's own endpoints, both ends in this process
  * </pre>
  */
@@ -45,6 +46,7 @@ public final class VerbsCheck {
                 refuse(VerbsFailure.NO_ROUTE, args[4], args[2]);
             }
             case "locked" -> locked(args[1]);
+            case "gpu" -> gpu(args[1]);
             case "endpoints" -> endpoints(args[1]);
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -80,6 +82,29 @@ public final class VerbsCheck {
                 requireTooLarge(device, region, mebibyte);
             }
         }
+    }
+
+    /**
+     * Host memory stands in for a GPU's: what nvidia-peermem does is behind the same call. A
+     * descriptor of no dma-buf is refused.
+     */
+    private static void gpu(String address) throws IOException {
+        try (VerbsDevice device = Verbs.open(InetAddress.getByName(address));
+                Region region = Region.allocate(1 << 16)) {
+            GpuMemory peer = new GpuMemory.PeerMem(region.address(), region.lengthBytes());
+            try (Registration registration = device.register(peer, RemoteRights.WRITE)) {
+                if (registration.remoteKey() == 0) {
+                    throw new IllegalStateException("a region that is written has a remote key");
+                }
+            }
+            ok("memory is registered as nvidia-peermem would have it (no GPU here)");
+            GpuMemory buffer = new GpuMemory.DmaBuf(region.address(), region.lengthBytes(), 0, 0);
+            device.register(buffer, RemoteRights.WRITE).close();
+        } catch (VerbsException e) {
+            requireFailure(VerbsFailure.FAILED_CALL, e);
+            return;
+        }
+        throw new IllegalStateException("a descriptor of no dma-buf was registered");
     }
 
     private static void requireTooLarge(VerbsDevice device, Region region, int lengthBytes)

@@ -7,6 +7,7 @@ import org.openucx.jucx.ucp.UcpEndpoint;
 import org.openucx.jucx.ucp.UcpEndpointParams;
 import org.openucx.jucx.ucp.UcpRequest;
 import org.openucx.jucx.ucp.UcpWorker;
+import org.openucx.jucx.ucs.UcsConstants;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,6 +55,10 @@ final class UcxEndpoints {
             }
             LOG.warn("An endpoint was not closed in time: endpoint={}", endpoint);
         } catch (UcxException e) {
+            // any other status is the connection's, which had failed: the endpoint is gone
+            if (e.getStatus() != UcsConstants.STATUS.UCS_ERR_INVALID_PARAM) {
+                return true;
+            }
             LOG.warn("An endpoint was not closed: endpoint={}", endpoint, e);
         }
         allClosed = false;

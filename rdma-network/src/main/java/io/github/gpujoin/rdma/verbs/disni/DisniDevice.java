@@ -4,6 +4,8 @@ import com.ibm.disni.verbs.IbvContext;
 import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.impl.NatObject;
+import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.RdmaHost;
 import io.github.gpujoin.rdma.verbs.Registration;
@@ -100,6 +102,11 @@ public final class DisniDevice implements VerbsDevice {
             }
             throw e;
         }
+    }
+
+    @Override
+    public Registration register(GpuMemory memory, RemoteRights rights) throws IOException {
+        return GpuRegions.register(((NatObject) protectionDomain).getObjId(), memory, rights);
     }
 
     @Override
