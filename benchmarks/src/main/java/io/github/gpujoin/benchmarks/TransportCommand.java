@@ -8,6 +8,7 @@ import io.github.gpujoin.benchmarks.transport.Shipment;
 import io.github.gpujoin.benchmarks.transport.Stream;
 import io.github.gpujoin.benchmarks.transport.TransportReport;
 import io.github.gpujoin.rdma.transport.TransportException;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -75,16 +76,18 @@ final class TransportCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         TransportReport report = new TransportReport();
+        PrintWriter out = spec.commandLine().getOut();
         Meter meter = new Meter(warmUpMs, measureMs);
         for (Shipment shipment : shipments()) {
             for (String name : only) {
                 spec.commandLine().getErr().println(name + " " + shipment);
-                report.add(name, shipment, meter.measure(TRANSPORTS.get(name), shipment));
+                out.println(
+                        report.add(name, shipment, meter.measure(TRANSPORTS.get(name), shipment)));
+                out.flush(); // a run that is cut short has said what it found
             }
         }
-        spec.commandLine().getOut().println(report.table());
-        spec.commandLine().getOut().print(report.resultLines());
-        spec.commandLine().getOut().flush();
+        out.println(report.table());
+        out.flush();
         return 0;
     }
 

@@ -11,8 +11,23 @@ public final class TransportReport {
 
     private final List<Row> rows = new ArrayList<>();
 
-    public void add(String transport, Shipment shipment, Meter.Figure figure) {
+    /**
+     * @return a line {@code RESULT ...} of the figure
+     */
+    public String add(String transport, Shipment shipment, Meter.Figure figure) {
         rows.add(new Row(transport, shipment, figure));
+        return String.format(
+                Locale.ROOT,
+                "RESULT %s channels=%d chunk_bytes=%d chunks_per_second=%d bytes_per_second=%d"
+                        + " cpu_ns_per_kb=%d p50_ns=%d p99_ns=%d",
+                transport,
+                shipment.channels(),
+                shipment.chunkBytes(),
+                shipment.perSecond(),
+                Math.round(figure.gigabytesPerSecond() * 1e9),
+                Math.round(figure.cpuSecondsPerGigabyte() * 1e3),
+                figure.latencyNs().getValueAtPercentile(50),
+                figure.latencyNs().getValueAtPercentile(99));
     }
 
     public String table() {
@@ -51,27 +66,6 @@ public final class TransportReport {
                 .mapToDouble(row -> row.figure.gigabytesPerSecond())
                 .findFirst()
                 .orElse(Double.NaN);
-    }
-
-    public String resultLines() {
-        StringBuilder lines = new StringBuilder();
-        for (Row row : rows) {
-            Shipment shipment = row.shipment;
-            lines.append(
-                    String.format(
-                            Locale.ROOT,
-                            "RESULT %s channels=%d chunk_bytes=%d chunks_per_second=%d"
-                                    + " bytes_per_second=%d cpu_ns_per_kb=%d p50_ns=%d p99_ns=%d%n",
-                            row.transport,
-                            shipment.channels(),
-                            shipment.chunkBytes(),
-                            shipment.perSecond(),
-                            Math.round(row.figure.gigabytesPerSecond() * 1e9),
-                            Math.round(row.figure.cpuSecondsPerGigabyte() * 1e3),
-                            row.figure.latencyNs().getValueAtPercentile(50),
-                            row.figure.latencyNs().getValueAtPercentile(99)));
-        }
-        return lines.toString();
     }
 
     private static void line(StringBuilder table, String... cells) {
