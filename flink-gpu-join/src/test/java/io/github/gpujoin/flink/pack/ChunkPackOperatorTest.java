@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -272,6 +273,41 @@ class ChunkPackOperatorTest {
             assertThat(out.schema().column(0)).isEqualTo(Column.of("maybe", ColumnType.INT64));
             assertThat(operator.nullKeyRows.getCount()).isPositive();
             assertThat(out.rowCount() + operator.nullKeyRows.getCount()).isEqualTo(300);
+        }
+    }
+
+    @Test
+    void shouldKeepRowsWithANullKeyInAllPartitionsWhereUnmatchedFactsAreKept() throws Exception {
+        Chunk chunk = randomChunk(new Random(9), 2000, 0);
+        ChunkProjection projection =
+                ChunkProjection.of(SCHEMA, List.of("maybe", "id"), List.of("maybe"))
+                        .keepingNullKeys(Map.of("maybe", 0b101));
+        int partitions = 4;
+        try (var harness = open(projection, null, packing(1 << 16).partitionedBy(0, partitions))) {
+            harness.processElement(new StreamRecord<>(chunk));
+            harness.endInput();
+
+            ChunkCursor source = new ChunkCursor(SCHEMA);
+            int rows = 0;
+            List<Integer> nullsByPartition = new ArrayList<>();
+            for (Chunk out : harness.extractOutputValues()) {
+                int nulls = 0;
+                for (int row = 0; row < out.rowCount(); row++) {
+                    source.at(chunk, out.getInt(1, row));
+                    boolean isNull = source.isNull(3);
+                    assertThat(out.getInt(2, row)).isEqualTo(isNull ? 0b101 : 0);
+                    if (!isNull) {
+                        assertThat(out.getLong(0, row)).isEqualTo(source.getLong(3));
+                    }
+                    nulls += isNull ? 1 : 0;
+                }
+                rows += out.rowCount();
+                nullsByPartition.add(nulls);
+            }
+            assertThat(rows).isEqualTo(2000);
+            assertThat(operator.nullKeyRows.getCount()).isZero();
+            // about 500 of them
+            assertThat(nullsByPartition).hasSize(partitions).allMatch(nulls -> nulls > 80);
         }
     }
 

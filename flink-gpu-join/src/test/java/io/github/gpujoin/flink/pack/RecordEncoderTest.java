@@ -8,8 +8,11 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -75,6 +78,47 @@ class RecordEncoderTest {
             assertPrimitives(row, record);
             assertObjects(row, record, layout);
         }
+    }
+
+    @Test
+    void shouldKeepRecordsWithSomeNullKeysAndGiveThemKeysOfTheirOwn() throws Exception {
+        RecordLayout<AllKinds> layout =
+                layout(POJO, List.of("boxedInt", "boxedLong", "anInt"), "boxedInt", "boxedLong")
+                        .keepingNullKeys(Map.of("boxedLong", 0b10, "anInt", 0b100));
+        assertThat(layout.nullKeyBits())
+                .as("anInt is never null")
+                .isEqualTo(Map.of("boxedLong", 2));
+        RecordEncoder<AllKinds> encoder = layout.encoder();
+        ChunkBuilder builder = new ChunkBuilder(layout.schema(), 1 << 20);
+        RecordEncoder.Target target = encoder.target(builder);
+        AllKinds record = new AllKinds();
+        assertThat(encoder.accept(record)).as("the other key drops it").isFalse();
+        record.boxedInt = 7;
+        Set<Long> keys = new HashSet<>();
+        for (int i = 0; i < 10; i++) {
+            assertThat(encoder.accept(record)).isTrue();
+            keys.add(encoder.key(record, 1));
+            encoder.encode(record, 0, target);
+        }
+        record.boxedLong = 8L;
+        assertThat(encoder.accept(record)).isTrue();
+        encoder.encode(record, 0, target);
+
+        Chunk chunk = builder.seal(0, 0, 0, 0);
+        int nullKeys = chunk.schema().require(RecordLayout.NULL_KEYS);
+        assertThat(keys).hasSize(10);
+        for (int row = 0; row < 10; row++) {
+            assertThat(chunk.getInt(nullKeys, row)).isEqualTo(0b10);
+            assertThat(keys).contains(chunk.getLong(1, row));
+        }
+        assertThat(chunk.getInt(nullKeys, 10)).isZero();
+        assertThat(chunk.getLong(1, 10)).isEqualTo(8);
+    }
+
+    @Test
+    void shouldAddNoColumnWhereNoKeptKeyCanBeNull() {
+        RecordLayout<AllKinds> layout = layout(POJO, List.of("anInt"), "anInt");
+        assertThat(layout.keepingNullKeys(Map.of("anInt", 1))).isSameAs(layout);
     }
 
     private static void assertPrimitives(ChunkCursor row, AllKinds record) {
