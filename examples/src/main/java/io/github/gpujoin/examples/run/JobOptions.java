@@ -38,6 +38,13 @@ public final class JobOptions {
     private GpuJoinOptions.Engine engine;
 
     @Option(
+            names = "--transport",
+            paramLabel = "NAME",
+            description =
+                    "how rows of partitioned sides travel between subtasks: flink, shm or disni")
+    private String transport;
+
+    @Option(
             names = "--state",
             paramLabel = "BACKEND",
             description = "where state is kept: hashmap or rocksdb")
@@ -91,6 +98,9 @@ public final class JobOptions {
         options.set(PipelineOptions.GENERIC_TYPES, false);
         if (engine != null) {
             options.set(GpuJoinOptions.ENGINE, engine);
+        }
+        if (transport != null) {
+            options.set(GpuJoinOptions.TRANSPORT, transport);
         }
         if (state != null) {
             options.set(StateBackendOptions.STATE_BACKEND, state.name().toLowerCase(Locale.ROOT));

@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Runs the job jar on a cluster of separate processes and kills one of them. Runs after the module
@@ -38,15 +39,23 @@ class KilledTaskManagerClusterTest {
         assertThat(JAR).as("mvn package makes it").isRegularFile();
     }
 
-    @Test
-    void shouldAnswerExactlyThoughATaskManagerIsKilledMidJoin() throws Exception {
+    /** With a bound that small the largest dimension is partitioned, and rings are used. */
+    @ParameterizedTest(name = "transport={0}")
+    @CsvSource({"flink, 64 mb", "shm, 1 kb"})
+    void shouldAnswerExactlyThoughATaskManagerIsKilledMidJoin(
+            String transport, String replicateMaxBytes) throws Exception {
         Path data = directory.resolve("data");
         Path out = directory.resolve("out");
         DataFiles.makeMissing(Benchmark.SSB, data, SCALE_FACTOR, table -> {});
 
         try (LocalCluster cluster = new LocalCluster(STATE)) {
             cluster.start(2, 1);
-            Process client = cluster.submit(StarEtl.class.getName(), JAR, arguments(data, out));
+            List<String> options =
+                    List.of(
+                            "-Dgpu-join.transport=" + transport,
+                            "-Dgpu-join.replicate-max-bytes=" + replicateMaxBytes);
+            Process client =
+                    cluster.submit(options, StarEtl.class.getName(), JAR, arguments(data, out));
             JoinJob job = new JoinJob(cluster.address());
             await("the join has results", client, cluster, () -> job.joinedRows() > 0);
             long completed = job.completedCheckpoints();

@@ -66,9 +66,15 @@ final class LocalCluster implements AutoCloseable {
         succeed("start-taskmanager");
     }
 
-    /** Starts Flink's client with a job; its output goes to {@code client.out}. */
-    Process submit(String mainClass, Path jar, List<String> arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of("-c", mainClass, jar.toString()));
+    /**
+     * Starts Flink's client with a job; its output goes to {@code client.out}.
+     *
+     * @param options of the client, such as {@code -Dkey=value}
+     */
+    Process submit(List<String> options, String mainClass, Path jar, List<String> arguments)
+            throws IOException {
+        List<String> all = new ArrayList<>(options);
+        all.addAll(List.of("-c", mainClass, jar.toString()));
         all.addAll(arguments);
         return command("run", all).redirectOutput(clientOutput().toFile()).start();
     }

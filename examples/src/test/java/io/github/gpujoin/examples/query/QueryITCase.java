@@ -107,6 +107,22 @@ class QueryITCase {
         answers.assertAll();
     }
 
+    /** TPC-H 4 is a partitioned join. */
+    @Test
+    void shouldAnswerTheSameThroughRings() throws Exception {
+        QueryRunner runner =
+                new QueryRunner(
+                        environment(
+                                "--parallelism=4", "--checkpoint-interval=20", "--transport=shm"),
+                        directory.resolve(Benchmark.TPCH.label()),
+                        nowhere());
+        assertThat(
+                        runner.run(Queries.named("tpch-4").get(0)).rows().stream()
+                                .map(Arrays::asList)
+                                .toList())
+                .isEqualTo(EXPECTED.get("tpch-4"));
+    }
+
     @Test
     void shouldAnswerTheSameWhereCheckpointsAreTaken() throws Exception {
         QueryRunner runner =

@@ -130,6 +130,43 @@ public final class GpuJoinOptions {
                                     + " watermarks, which wait for it; 0 to emit before each."
                                     + " Sums leave before every barrier in any case.");
 
+    public static final ConfigOption<String> TRANSPORT =
+            ConfigOptions.key("gpu-join.transport")
+                    .stringType()
+                    .defaultValue("flink")
+                    .withDescription(
+                            "How chunks of partitioned sides travel to the subtask of their partition:"
+                                    + " flink (Flink's own channels), shm (rings in shared memory,"
+                                    + " within a host) or disni (rings by RDMA). With rings the edges"
+                                    + " into the join are checkpointed aligned only.");
+
+    public static final ConfigOption<String> RING_BIND_ADDRESS =
+            ConfigOptions.key("gpu-join.ring.bind-address")
+                    .stringType()
+                    .defaultValue("127.0.0.1")
+                    .withDescription(
+                            "The one address of a TaskManager's host that its rings listen on, and"
+                                    + " that other TaskManagers reach it by. Set in the configuration of"
+                                    + " each TaskManager it comes before that of the job.");
+
+    public static final ConfigOption<Integer> RING_SLOTS =
+            ConfigOptions.key("gpu-join.ring.slots")
+                    .intType()
+                    .defaultValue(8)
+                    .withDescription(
+                            "Chunks that a sending subtask may be ahead of each receiving one."
+                                    + " Each takes about one and a half times the chunk size on"
+                                    + " either side.");
+
+    public static final ConfigOption<Duration> RING_PEER_TIMEOUT =
+            ConfigOptions.key("gpu-join.ring.peer-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(600))
+                    .withDescription(
+                            "Silence after which the other end of a ring counts as cut off and is"
+                                    + " connected anew; a ring that stays cut off for 30 s"
+                                    + " fails its task.");
+
     public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
             ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
                     .booleanType()
@@ -151,7 +188,11 @@ public final class GpuJoinOptions {
                     .atLeast(CPU_MEMORY, MemorySize.ofMebiBytes(16))
                     .range(UNITS, 0, HybridOptions.MAX_UNITS)
                     .atLeast(SPILL_DELAY, Duration.ofMillis(1))
-                    .atLeast(GROUP_INTERVAL, Duration.ZERO);
+                    .atLeast(GROUP_INTERVAL, Duration.ZERO)
+                    .inWords(TRANSPORT, "`flink`, or a transport on the class path")
+                    .inWords(RING_BIND_ADDRESS, "one address of the host")
+                    .range(RING_SLOTS, 1, 1024)
+                    .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1));
 
     private GpuJoinOptions() {}
 
@@ -195,6 +236,16 @@ public final class GpuJoinOptions {
         MemorySize set = BOUNDS.read(config, CPU_MEMORY);
         return new CpuJoinEngineFactory(
                 set == null ? CpuJoinEngineFactory.BY_MACHINE : set.getBytes());
+    }
+
+    /** {@link #RING_SLOTS} within its bounds. */
+    public static int ringSlots(ReadableConfig config) {
+        return BOUNDS.read(config, RING_SLOTS);
+    }
+
+    /** {@link #RING_PEER_TIMEOUT} within its bounds, in milliseconds. */
+    public static long ringPeerTimeoutMs(ReadableConfig config) {
+        return BOUNDS.read(config, RING_PEER_TIMEOUT).toMillis();
     }
 
     /** Everything under {@code gpu-join.gpu}, within its bounds. */

@@ -27,6 +27,7 @@ final class OptionBounds {
     }
 
     private final Map<String, Range<?>> ranges = new HashMap<>();
+    private final Map<String, String> words = new HashMap<>();
 
     <T extends Comparable<T>> OptionBounds atLeast(ConfigOption<T> option, T least) {
         return range(option, least, null);
@@ -34,6 +35,12 @@ final class OptionBounds {
 
     <T extends Comparable<T>> OptionBounds range(ConfigOption<T> option, T least, T most) {
         ranges.put(option.key(), new Range<>(least, most));
+        return this;
+    }
+
+    /** Bounds that whoever uses the option checks. */
+    OptionBounds inWords(ConfigOption<?> option, String bounds) {
+        words.put(option.key(), bounds);
         return this;
     }
 
@@ -56,7 +63,9 @@ final class OptionBounds {
 
     /** The bounds in words, where the option has any. */
     Optional<String> describe(ConfigOption<?> option) {
-        return Optional.ofNullable(ranges.get(option.key())).map(Range::toString);
+        return Optional.ofNullable(ranges.get(option.key()))
+                .map(Range::toString)
+                .or(() -> Optional.ofNullable(words.get(option.key())));
     }
 
     /** A value as one would write it in config.yaml. */

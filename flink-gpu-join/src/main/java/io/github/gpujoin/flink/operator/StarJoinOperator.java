@@ -14,9 +14,11 @@ import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
@@ -64,9 +66,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
     private final long groupIntervalMs;
+    private final RingOptions rings;
     private final transient MailboxExecutor mailbox;
+    private final transient OperatorEventGateway coordinator;
 
-    private transient FactsReceiver facts;
+    private transient ChunkReceiver chunks;
     private transient JoinEngine engine;
     private transient EngineInUse engineInUse;
 
@@ -90,14 +94,19 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions,
             long groupIntervalMs,
-            MailboxExecutor mailbox) {
+            RingOptions rings) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
-        this.mailbox = mailbox;
+        this.rings = rings;
+        this.mailbox = parameters.getMailboxExecutor();
+        this.coordinator =
+                parameters
+                        .getOperatorEventDispatcher()
+                        .getOperatorEventGateway(parameters.getStreamConfig().getOperatorID());
     }
 
     // ------------------------------------------------------------------ life cycle
@@ -124,9 +133,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
 
         phase = JoinPhase.LOAD;
-        facts =
-                FactsReceiver.open(
-                        config.getInPhysicalEdges(getUserCodeClassloader()), getRuntimeContext());
+        chunks =
+                ChunkReceiver.open(
+                        config.getInPhysicalEdges(getUserCodeClassloader()),
+                        getContainingTask().getEnvironment(),
+                        rings,
+                        coordinator,
+                        getContainingTask()::isCanceled);
         openEngine(keys);
         watermarks = new WatermarkGate(element -> pump.pass(element));
         joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
@@ -278,14 +291,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(facts, emitter, engine, super::close);
+        IOUtils.closeAll(chunks, emitter, engine, super::close);
     }
 
     // ------------------------------------------------------------------ build side
 
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
-        Chunk chunk = element.getValue();
+        Chunk chunk = chunks.build(element.getValue());
         if (phase != JoinPhase.LOAD) {
             DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
             throw new IllegalStateException(
@@ -349,7 +362,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
-        PendingProbe probe = new PendingProbe(facts.received(element.getValue()), 0);
+        PendingProbe probe = new PendingProbe(chunks.probe(element.getValue()), 0);
         watermarks.accepted(line(probe.chunk()));
         joinMetrics.probeChunk(probe.chunk());
         if (phase == JoinPhase.LOAD) {

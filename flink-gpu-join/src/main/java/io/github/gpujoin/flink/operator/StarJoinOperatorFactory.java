@@ -3,14 +3,20 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.transport.RendezvousProvider;
+import io.github.gpujoin.flink.transport.RingOptions;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
 
-/** Makes {@link StarJoinOperator}s with the task's mailbox. */
+/** Makes {@link StarJoinOperator}s, and the coordinator by which their rings are found. */
 public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
-        implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT> {
+        implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
+                CoordinatedOperatorFactory<OUT> {
 
     private static final long serialVersionUID = 1L;
 
@@ -19,22 +25,26 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private final ResultEmitterFactory<OUT> emitterFactory;
     private final int partitions;
     private final long groupIntervalMs;
+    private final RingOptions rings;
 
     /**
      * @param partitions radix partitions, as many as there are key groups
      * @param groupIntervalMs least time between two emissions of groups for watermarks
+     * @param rings how chunks of the edges by partition come
      */
     public StarJoinOperatorFactory(
             JoinSpec spec,
             EngineSelection engines,
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions,
-            long groupIntervalMs) {
+            long groupIntervalMs,
+            RingOptions rings) {
         this.spec = spec;
         this.engines = engines;
         this.emitterFactory = emitterFactory;
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
+        this.rings = rings;
     }
 
     @Override
@@ -49,7 +59,12 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         emitterFactory,
                         partitions,
                         groupIntervalMs,
-                        parameters.getMailboxExecutor());
+                        rings);
+    }
+
+    @Override
+    public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
+        return new RendezvousProvider(operator, rings.join(), RendezvousProvider.End.READER);
     }
 
     @Override

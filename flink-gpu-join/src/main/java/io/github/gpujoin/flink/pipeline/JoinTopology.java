@@ -9,6 +9,9 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.transport.JoinInput;
+import io.github.gpujoin.flink.transport.RingOptions;
+import io.github.gpujoin.flink.transport.SendOperatorFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.List;
 import org.apache.flink.api.common.RuntimeExecutionMode;
@@ -18,20 +21,26 @@ import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Connects packed sides with the join operator, as all joins do.
  *
  * <pre>
- *   dimension 0 -- pack -- load completion -- broadcast, or by partition --+
- *   dimension 1 -- pack -- load completion -- broadcast ------------------ union -- join -- results
- *   facts -------- pack -- forward, or by partition -----------------------+
+ *   dimension 0 -- pack -- load completion -- broadcast, or send by partition --+
+ *   dimension 1 -- pack -- load completion -- broadcast ----------------------- union -- join -- results
+ *   facts -------- pack -- forward, or send by partition -----------------------+
  * </pre>
  */
 final class JoinTopology {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
 
     /** Number of the partitioned dimension where none is. */
     static final int NONE = -1;
@@ -39,6 +48,7 @@ final class JoinTopology {
     private final StreamExecutionEnvironment env;
     private final String uid;
     private final int maxParallelism;
+    private final RingOptions rings;
 
     JoinTopology(StreamExecutionEnvironment env, String uid) {
         RuntimeExecutionMode mode = env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE);
@@ -57,6 +67,7 @@ final class JoinTopology {
                         ? configured
                         : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
                                 env.getParallelism());
+        this.rings = RingOptions.of(env.getConfiguration(), uid, maxParallelism);
     }
 
     /** Radix partitions: one for each key group. */
@@ -97,12 +108,38 @@ final class JoinTopology {
                                 new LoadCompletion(completeAtWatermark))
                         .setParallelism(packed.getParallelism())
                         .uid(uid("load-" + name));
-        return partitioned ? byPartition(chunks) : chunks.broadcast();
+        return partitioned ? byPartition(chunks, name, JoinInput.BUILD) : chunks.broadcast();
     }
 
-    /** Sends chunks of one partition each to the partition's owner. */
-    DataStream<Chunk> byPartition(DataStream<Chunk> chunks) {
-        return chunks.keyBy(new PartitionKeySelector(maxParallelism));
+    /**
+     * Sends chunks of one partition each to the partition's owner.
+     *
+     * @param name of the side, for its operator
+     */
+    DataStream<Chunk> byPartition(
+            SingleOutputStreamOperator<Chunk> chunks, String name, JoinInput input) {
+        KeyedStream<Chunk, Integer> keyed =
+                chunks.transform(
+                                "send " + name,
+                                chunks.getType(),
+                                new SendOperatorFactory(rings, input))
+                        .setParallelism(chunks.getParallelism())
+                        .setBufferTimeout(0)
+                        .uid(uid("send-" + name))
+                        .keyBy(new PartitionKeySelector(maxParallelism));
+        if (rings.usesRings()) {
+            ((PartitionTransformation<?>) keyed.getTransformation())
+                    .getPartitioner()
+                    .disableUnalignedCheckpoints();
+            LOG.info(
+                    "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints are"
+                            + " off on the edges into the join: what a descriptor in a snapshot points"
+                            + " at would be gone when the snapshot is restored.",
+                    uid("join"),
+                    name,
+                    rings.transport());
+        }
+        return keyed;
     }
 
     /**
@@ -130,7 +167,8 @@ final class JoinTopology {
                                 engines(partitionedDimension),
                                 emitter,
                                 maxParallelism,
-                                groupIntervalMs()),
+                                groupIntervalMs(),
+                                rings),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.transport.JoinInput;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.functions.JoinFunction;
@@ -121,7 +122,7 @@ public final class PairJoinPipeline<B, P> {
                         packing(topology, "build", 0, partitioned),
                         ChunkTypeInfo.ofDimensions(List.of(buildLayout.schema())),
                         topology.uid("pack-build"));
-        DataStream<Chunk> packedProbe =
+        SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
                         probeLayout,
@@ -130,7 +131,9 @@ public final class PairJoinPipeline<B, P> {
                         topology.uid("pack-probe"));
         return topology.join(
                 List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
-                partitioned ? topology.byPartition(packedProbe) : packedProbe,
+                partitioned
+                        ? topology.byPartition(packedProbe, "probe", JoinInput.PROBE)
+                        : packedProbe,
                 spec,
                 partitioned ? 0 : JoinTopology.NONE,
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),

@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
+import io.github.gpujoin.flink.transport.JoinInput;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -282,14 +283,15 @@ public final class StarJoinPipeline {
                     side.expectedBytes());
             build.add(topology.dimension(packed, name, side.completeAtWatermark(), partitioned));
         }
-        DataStream<Chunk> probe =
+        SingleOutputStreamOperator<Chunk> packed =
                 facts.transform(
                         packedFacts,
                         ChunkTypeInfo.of(packedFacts.schema()),
                         topology.uid("pack-facts"));
-        if (partitionedDimension != NONE) {
-            probe = topology.byPartition(probe);
-        }
+        DataStream<Chunk> probe =
+                partitionedDimension == NONE
+                        ? packed
+                        : topology.byPartition(packed, "facts", JoinInput.PROBE);
         return topology.join(build, probe, spec, partitionedDimension, emitter, type);
     }
 }

@@ -2,11 +2,16 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.transport.TwinProvider;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
@@ -17,6 +22,8 @@ import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.runtime.testutils.InMemoryReporter;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -31,13 +38,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A job that fails after a checkpoint and starts over from it gives every result once. */
 class ExactlyOnceITCase {
 
+    private static final InMemoryReporter METRICS = InMemoryReporter.createWithRetainedMetrics();
+
     @RegisterExtension
     static final MiniClusterExtension CLUSTER =
             new MiniClusterExtension(
                     new MiniClusterResourceConfiguration.Builder()
                             .setNumberTaskManagers(2)
                             .setNumberSlotsPerTaskManager(2)
+                            .setConfiguration(METRICS.addToConfiguration(new Configuration()))
                             .build());
+
+    /** Of a thousand writes, so that each run meets a few of each kind. */
+    private static final TwinFaults FAULTS = new TwinFaults(2, 10, 2, 2, 50, 2, 1_000_000);
 
     private static final int FACTS = 20_000;
     private static final int KEYS = 1_000;
@@ -78,21 +91,65 @@ class ExactlyOnceITCase {
     void shouldGiveEveryResultOnce(
             FailAt failAt, String state, boolean partitioned, boolean unaligned) throws Exception {
         StreamExecutionEnvironment env = environment(state, unaligned);
-        Dimension<Numbered, Numbered> join = join(env, failAt, partitioned, true);
+        List<String> results = rows(join(env, failAt, partitioned, true));
+        assertThat(FAILED).isTrue();
+        assertThat(results).isEqualTo(expectedRows());
+    }
+
+    private static List<String> rows(Dimension<Numbered, Numbered> join) throws Exception {
         List<String> results = new ArrayList<>();
         try (CloseableIterator<Row> rows = join.uid("join").toRows().executeAndCollect()) {
             rows.forEachRemaining(r -> results.add(r.getField(0) + "|" + r.getField(1)));
         }
+        results.sort(null);
+        return results;
+    }
 
+    private static List<String> expectedRows() {
         List<String> expected = new ArrayList<>();
         for (long fact = 0; fact < FACTS; fact++) {
             expected.add(fact + "|" + fact % KEYS);
             expected.add(fact + "|" + (fact % KEYS + KEYS));
         }
-        results.sort(null);
         expected.sort(null);
+        return expected;
+    }
+
+    private static long throughRings() {
+        return METRICS.getMetricsByGroup().values().stream()
+                .map(metrics -> metrics.get("chunksThroughRings"))
+                .filter(Objects::nonNull)
+                .mapToLong(counter -> ((Counter) counter).getCount())
+                .sum();
+    }
+
+    @ParameterizedTest(name = "fails in {0}, unaligned={1}, transport={2}")
+    @CsvSource({
+        "LOAD,false,shm",
+        "JOIN,true,shm",
+        "LOAD,true,twin",
+        "JOIN,false,twin",
+        "JOIN,true,twin"
+    })
+    void shouldGiveEveryResultOnceThroughRings(FailAt failAt, boolean unaligned, String transport)
+            throws Exception {
+        long seed = System.nanoTime();
+        long openBefore = Region.openCount();
+        long throughRingsBefore = throughRings();
+        TwinProvider.reset(FAULTS, seed);
+        StreamExecutionEnvironment env = environment("hashmap", unaligned);
+        env.configure(
+                new Configuration()
+                        .set(GpuJoinOptions.TRANSPORT, transport)
+                        .set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofMillis(200)));
+        List<String> results = rows(join(env, failAt, true, true));
+
         assertThat(FAILED).isTrue();
-        assertThat(results).isEqualTo(expected);
+        assertThat(results).as("seed=%d", seed).isEqualTo(expectedRows());
+        assertThat(throughRings())
+                .as("chunks through rings")
+                .isGreaterThan(throughRingsBefore + 10);
+        assertThat(Region.openCount()).as("memory of rings").isEqualTo(openBefore);
     }
 
     @ParameterizedTest(name = "fails in {0}, state={1}, unaligned={2}, partial={3}")

@@ -42,7 +42,8 @@ class HeavyKeyTest {
                         EngineSelection.only(new CpuJoinEngineFactory()),
                         context -> counting,
                         JoinScenario.MAX_PARALLELISM,
-                        0);
+                        0,
+                        JoinScenario.NO_RINGS);
         long openBytes;
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();

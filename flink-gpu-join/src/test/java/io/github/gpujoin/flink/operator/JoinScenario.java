@@ -18,6 +18,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.transport.RingOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -36,6 +38,8 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 final class JoinScenario {
 
     static final int MAX_PARALLELISM = 16;
+    static final RingOptions NO_RINGS =
+            RingOptions.of(new Configuration(), "join", MAX_PARALLELISM);
 
     private static final ChunkSchema FACTS =
             ChunkSchema.of(
@@ -94,7 +98,7 @@ final class JoinScenario {
 
     static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
-                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM, 1_000);
+                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM, 1_000, NO_RINGS);
     }
 
     /** A join that counts the matches of each fact key and sums up the dimension's values. */
@@ -113,7 +117,8 @@ final class JoinScenario {
                 EngineSelection.only(engine),
                 context -> new GroupTextEmitter(),
                 MAX_PARALLELISM,
-                groupIntervalMs);
+                groupIntervalMs,
+                NO_RINGS);
     }
 
     /** What {@link #groupingOperator} gives in all, as {@code "key|count|sum"}, sorted. */

@@ -195,7 +195,8 @@ class StarJoinOperatorTest {
                         EngineSelection.only(CPU),
                         context -> new JoinScenario.KeepingEmitter(),
                         JoinScenario.MAX_PARALLELISM,
-                        0);
+                        0,
+                        JoinScenario.NO_RINGS);
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();
             harness.open();
@@ -248,7 +249,8 @@ class StarJoinOperatorTest {
                                 EngineSelection.only(CPU),
                                 context -> new JoinScenario.TextEmitter(),
                                 JoinScenario.MAX_PARALLELISM,
-                                0),
+                                0,
+                                JoinScenario.NO_RINGS),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);

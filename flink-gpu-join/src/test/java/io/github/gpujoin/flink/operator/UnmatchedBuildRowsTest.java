@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -135,7 +137,8 @@ class UnmatchedBuildRowsTest {
                         PROBE,
                         new PairJoin<>(kind, CONDITION, UnmatchedBuildRowsTest::text)),
                 PARTITIONS,
-                1_000);
+                1_000,
+                RingOptions.of(new Configuration(), "join", PARTITIONS));
     }
 
     private static List<String> expected(PairKind kind, List<Row> builds, List<Row> probes)

@@ -95,7 +95,10 @@ public final class ReaderSession implements AutoCloseable {
         } catch (IOException | RingException e) {
             lose(e.getMessage(), nowNs);
         }
-        if (state == ReaderState.WAITING && nowNs - waitingSinceNs > options.reconnectTimeoutNs()) {
+        // The first writer may take any time to start; only the owner knows whether it comes.
+        if (state == ReaderState.WAITING
+                && epoch > 0
+                && nowNs - waitingSinceNs > options.reconnectTimeoutNs()) {
             state = state.to(ReaderState.FAILED);
             throw over(new IOException(lastLoss));
         }

@@ -257,6 +257,11 @@ public final class WriterSession implements AutoCloseable {
                 || outbox.ring().acknowledgedSequence() == outbox.ring().writtenSequence();
     }
 
+    /** Sequence of the last payload taken over; 0 before the first. */
+    public long writtenSequence() {
+        return outbox == null ? 0 : outbox.ring().writtenSequence();
+    }
+
     /** The last sequence that the reader has acknowledged. */
     public long acknowledgedSequence() {
         return outbox == null ? 0 : outbox.ring().acknowledgedSequence();

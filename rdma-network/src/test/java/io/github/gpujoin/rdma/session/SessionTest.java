@@ -231,9 +231,23 @@ class SessionTest {
                             }
                         })
                 .withMessageContaining("reconnectTimeoutMs=30000, reason=no route");
+    }
+
+    @Test
+    void shouldWaitForTheFirstWriterWithoutLimitAndForItsReturnWithOne() throws Exception {
+        nowNs = 2 * OPTIONS.reconnectTimeoutNs();
+        reader.step(nowNs);
+        assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
+        WriterSession writer = writer(0, secret);
+        run(20);
+        assertThat(reader.state()).isEqualTo(ReaderState.OPEN);
+        writer.close();
+        writers.clear();
+        run(20);
+        nowNs += OPTIONS.reconnectTimeoutNs() + MS;
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> reader.step(nowNs))
-                .withMessageContaining("reason=no writer came yet");
+                .withMessageContaining("reason=the peer closed its end");
         assertThat(reader.state()).isEqualTo(ReaderState.FAILED);
     }
 

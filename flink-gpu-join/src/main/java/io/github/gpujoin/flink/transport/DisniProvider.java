@@ -1,0 +1,20 @@
+package io.github.gpujoin.flink.transport;
+
+import io.github.gpujoin.rdma.transport.DisniTransport;
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
+import java.net.InetAddress;
+
+/** RDMA verbs by DiSNI: between hosts with RDMA devices. */
+public final class DisniProvider implements TransportProvider {
+
+    @Override
+    public String name() {
+        return "disni";
+    }
+
+    @Override
+    public Transport open(InetAddress localAddress) throws TransportException {
+        return new DisniTransport(localAddress);
+    }
+}

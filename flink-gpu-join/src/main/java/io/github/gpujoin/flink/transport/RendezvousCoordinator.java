@@ -1,0 +1,106 @@
+package io.github.gpujoin.flink.transport;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+
+/**
+ * Coordinator of one of the operators that meet at a {@link Rendezvous}. Addresses live no longer
+ * than the attempts of their subtasks, so there is nothing to be checkpointed.
+ */
+abstract class RendezvousCoordinator implements OperatorCoordinator {
+
+    final Context context;
+    final Rendezvous rendezvous;
+
+    RendezvousCoordinator(Context context, String join) {
+        this.context = context;
+        this.rendezvous = Rendezvous.of(context.getCoordinatorStore(), context.getJobID(), join);
+    }
+
+    @Override
+    public void start() {}
+
+    @Override
+    public void close() {}
+
+    @Override
+    public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        result.complete(new byte[0]);
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) {}
+
+    /** Of the join: takes addresses in. */
+    static final class OfReader extends RendezvousCoordinator {
+
+        OfReader(Context context, String join) {
+            super(context, join);
+        }
+
+        @Override
+        public void handleEventFromOperator(int subtask, int attempt, OperatorEvent event) {
+            if (!(event instanceof ReaderAddress address)) {
+                throw unknown(event);
+            }
+            rendezvous.announce(subtask, attempt, address, context.currentParallelism());
+        }
+
+        @Override
+        public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
+
+        @Override
+        public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
+            rendezvous.readerFailed(subtask, attempt);
+        }
+
+        @Override
+        public void subtaskReset(int subtask, long checkpointId) {
+            rendezvous.readerReset(subtask);
+        }
+
+        @Override
+        public void resetToCheckpoint(long checkpointId, byte[] state) {
+            rendezvous.allReadersReset();
+        }
+    }
+
+    /** Of an operator that sends: hands addresses out. */
+    static final class OfWriter extends RendezvousCoordinator {
+
+        OfWriter(Context context, String join) {
+            super(context, join);
+        }
+
+        @Override
+        public void handleEventFromOperator(int subtask, int attempt, OperatorEvent event) {
+            throw unknown(event);
+        }
+
+        @Override
+        public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {
+            rendezvous.writerReady(context.getOperatorId(), gateway);
+        }
+
+        @Override
+        public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
+            rendezvous.writerFailed(context.getOperatorId(), subtask, attempt);
+        }
+
+        @Override
+        public void subtaskReset(int subtask, long checkpointId) {
+            rendezvous.writerReset(context.getOperatorId(), subtask);
+        }
+
+        @Override
+        public void resetToCheckpoint(long checkpointId, byte[] state) {
+            rendezvous.allWritersReset(context.getOperatorId());
+        }
+    }
+
+    private static IllegalArgumentException unknown(OperatorEvent event) {
+        return new IllegalArgumentException(
+                "only the join announces, and addresses alone: event=" + event);
+    }
+}

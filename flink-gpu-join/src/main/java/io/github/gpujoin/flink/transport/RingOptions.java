@@ -1,0 +1,109 @@
+package io.github.gpujoin.flink.transport;
+
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.rdma.session.SessionOptions;
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
+import java.io.Serializable;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.ReadableConfig;
+
+/**
+ * How the payload of a join's edges travels between subtasks.
+ *
+ * @param transport {@value #FLINK}, or the name of a {@link TransportProvider}
+ * @param join name of the join whose ends meet
+ * @param partitions radix partitions, one for each key group of the join
+ * @param bindAddress host to listen on, unless the TaskManager's own configuration names one
+ * @param slotCount chunks that a sender may be ahead of each receiver
+ * @param payloadBytes longest chunk that goes through a ring
+ * @param peerTimeoutMs silence after which a peer counts as dead
+ */
+public record RingOptions(
+        String transport,
+        String join,
+        int partitions,
+        String bindAddress,
+        int slotCount,
+        int payloadBytes,
+        long peerTimeoutMs)
+        implements Serializable {
+
+    /** Name of no ring: payload goes through Flink's own channels. */
+    public static final String FLINK = "flink";
+
+    private static final int HEARTBEATS_PER_TIMEOUT = 6;
+
+    /** Room for the header and padding of a chunk whose rows are as long as they may be. */
+    private static final int SLACK_BYTES = 8 << 10;
+
+    /**
+     * @throws IllegalConfigurationException where an option is out of its bounds or no such
+     *     transport is known
+     */
+    public static RingOptions of(ReadableConfig config, String join, int partitions) {
+        String transport = config.get(GpuJoinOptions.TRANSPORT);
+        if (!transport.equals(FLINK)) {
+            TransportProvider.named(transport);
+        }
+        // The index of carried rows comes on top of what the builder counts, half of it at most.
+        long payloadBytes = GpuJoinOptions.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
+        return new RingOptions(
+                transport,
+                join,
+                partitions,
+                config.get(GpuJoinOptions.RING_BIND_ADDRESS),
+                GpuJoinOptions.ringSlots(config),
+                (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
+                GpuJoinOptions.ringPeerTimeoutMs(config));
+    }
+
+    /** Whether payload goes through rings. */
+    public boolean usesRings() {
+        return !transport.equals(FLINK);
+    }
+
+    /**
+     * The address to listen on, on the host of a TaskManager.
+     *
+     * @param taskManager its configuration, whose address comes before that of the job
+     * @throws IllegalConfigurationException where the host is unknown
+     */
+    InetAddress localAddress(ReadableConfig taskManager) {
+        String host = taskManager.getOptional(GpuJoinOptions.RING_BIND_ADDRESS).orElse(bindAddress);
+        try {
+            return InetAddress.getByName(host);
+        } catch (UnknownHostException e) {
+            throw new IllegalConfigurationException(
+                    "rings listen on an address of this host: "
+                            + GpuJoinOptions.RING_BIND_ADDRESS.key()
+                            + "="
+                            + host,
+                    e);
+        }
+    }
+
+    Transport open(InetAddress localAddress) throws TransportException {
+        return TransportProvider.named(transport).open(localAddress);
+    }
+
+    RingGeometry geometry() {
+        return RingGeometry.forPayload(slotCount, payloadBytes);
+    }
+
+    SessionOptions sessions() {
+        SessionOptions usual = SessionOptions.DEFAULT;
+        long peerTimeoutNs = TimeUnit.MILLISECONDS.toNanos(peerTimeoutMs);
+        return new SessionOptions(
+                peerTimeoutNs / HEARTBEATS_PER_TIMEOUT,
+                peerTimeoutNs,
+                peerTimeoutNs,
+                usual.handshakeTimeoutNs(),
+                usual.retryIntervalNs(),
+                usual.reconnectTimeoutNs());
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.gpujoin.flink.transport;
+
+import io.github.gpujoin.core.layout.Chunk;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+
+/** Makes the operator before an edge that sends chunks to the subtask of their partition. */
+public final class SendOperatorFactory extends AbstractStreamOperatorFactory<Chunk>
+        implements OneInputStreamOperatorFactory<Chunk, Chunk>, CoordinatedOperatorFactory<Chunk> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final RingOptions options;
+    private final JoinInput input;
+
+    /**
+     * @param input of the join at the end of the edge
+     */
+    public SendOperatorFactory(RingOptions options, JoinInput input) {
+        this.options = options;
+        this.input = input;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T extends StreamOperator<Chunk>> T createStreamOperator(
+            StreamOperatorParameters<Chunk> parameters) {
+        SendOperator operator = new SendOperator(parameters, options, input);
+        parameters
+                .getOperatorEventDispatcher()
+                .registerEventHandler(parameters.getStreamConfig().getOperatorID(), operator);
+        return (T) operator;
+    }
+
+    @Override
+    public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
+        return new RendezvousProvider(operator, options.join(), RendezvousProvider.End.WRITER);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+        return SendOperator.class;
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.gpujoin.flink.transport;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+
+/** Chunks and options for tests of rings. */
+final class RingFixture {
+
+    /** Bound of what takes milliseconds on a quiet machine. */
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    static final int PARTITIONS = 128;
+    static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("number", ColumnType.INT64));
+
+    private RingFixture() {}
+
+    /** A chunk of facts of one row. */
+    static Chunk chunk(int partition, long number) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8);
+        builder.putLong(0, number);
+        builder.endRow();
+        return builder.seal(ChunkDescriptor.FACTS, partition, 0, number);
+    }
+
+    /** A chunk of as many rows as fill that many bytes. */
+    static Chunk longChunk(int payloadBytes) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, payloadBytes);
+        while (!builder.isFull()) {
+            builder.putLong(0, builder.rowCount());
+            builder.endRow();
+        }
+        return builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+    }
+
+    static long number(Chunk chunk) {
+        return chunk.getLong(0, 0);
+    }
+
+    /** Rings of 4 slots, whose peers have 200 ms. */
+    static RingOptions options(String transport) {
+        Configuration config = new Configuration();
+        config.set(GpuJoinOptions.TRANSPORT, transport);
+        config.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("1kb"));
+        config.set(GpuJoinOptions.RING_SLOTS, 4);
+        config.set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofMillis(200));
+        return RingOptions.of(config, "join", PARTITIONS);
+    }
+}
