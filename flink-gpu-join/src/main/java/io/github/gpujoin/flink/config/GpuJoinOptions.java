@@ -137,8 +137,9 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "How chunks of partitioned sides travel to the subtask of their partition:"
                                     + " flink (Flink's own channels), shm (rings in shared memory,"
-                                    + " within a host) or disni (rings by RDMA). With rings the edges"
-                                    + " into the join are checkpointed aligned only.");
+                                    + " within a host), ucx (rings by whatever UCX has) or disni"
+                                    + " (rings by RDMA). With rings the edges into the join are"
+                                    + " checkpointed aligned only.");
 
     public static final ConfigOption<String> RING_BIND_ADDRESS =
             ConfigOptions.key("gpu-join.ring.bind-address")
@@ -167,6 +168,14 @@ public final class GpuJoinOptions {
                                     + " connected anew; a ring that stays cut off for 30 s"
                                     + " fails its task.");
 
+    public static final ConfigOption<String> RING_UCX_TRANSPORTS =
+            ConfigOptions.key("gpu-join.ring.ucx-transports")
+                    .stringType()
+                    .defaultValue("tcp")
+                    .withDescription(
+                            "UCX's own transports that ucx uses, as UCX_TLS takes them: tcp, posix,sysv"
+                                    + " (memory shared by processes of one host), rc (RDMA).");
+
     public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
             ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
                     .booleanType()
@@ -191,6 +200,7 @@ public final class GpuJoinOptions {
                     .atLeast(GROUP_INTERVAL, Duration.ZERO)
                     .inWords(TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(RING_BIND_ADDRESS, "one address of the host")
+                    .inWords(RING_UCX_TRANSPORTS, "names separated by commas")
                     .range(RING_SLOTS, 1, 1024)
                     .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1));
 

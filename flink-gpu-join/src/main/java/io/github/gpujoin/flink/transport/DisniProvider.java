@@ -14,7 +14,7 @@ public final class DisniProvider implements TransportProvider {
     }
 
     @Override
-    public Transport open(InetAddress localAddress) throws TransportException {
+    public Transport open(RingOptions options, InetAddress localAddress) throws TransportException {
         return new DisniTransport(localAddress);
     }
 }

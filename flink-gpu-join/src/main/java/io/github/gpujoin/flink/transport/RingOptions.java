@@ -21,6 +21,7 @@ import org.apache.flink.configuration.ReadableConfig;
  * @param bindAddress host to listen on, unless the TaskManager's own configuration names one
  * @param slotCount chunks that a sender may be ahead of each receiver
  * @param payloadBytes longest chunk that goes through a ring
+ * @param ucxTransports as {@code UcxOptions} takes them
  * @param peerTimeoutMs silence after which a peer counts as dead
  */
 public record RingOptions(
@@ -30,6 +31,7 @@ public record RingOptions(
         String bindAddress,
         int slotCount,
         int payloadBytes,
+        String ucxTransports,
         long peerTimeoutMs)
         implements Serializable {
 
@@ -59,6 +61,7 @@ public record RingOptions(
                 config.get(GpuJoinOptions.RING_BIND_ADDRESS),
                 GpuJoinOptions.ringSlots(config),
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
+                config.get(GpuJoinOptions.RING_UCX_TRANSPORTS),
                 GpuJoinOptions.ringPeerTimeoutMs(config));
     }
 
@@ -88,7 +91,7 @@ public record RingOptions(
     }
 
     Transport open(InetAddress localAddress) throws TransportException {
-        return TransportProvider.named(transport).open(localAddress);
+        return TransportProvider.named(transport).open(this, localAddress);
     }
 
     RingGeometry geometry() {

@@ -87,7 +87,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
         output.collect(element.replace(sent));
     }
 
-    /** A chunk is kept for a sender that may have to send it again, until the join has taken it. */
+    /** What the join has not taken may have to be sent again. */
     @Override
     public void finish() throws Exception {
         while (rings != null && !rings.isDrained()) {

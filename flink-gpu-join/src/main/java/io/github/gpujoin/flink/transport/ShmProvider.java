@@ -14,7 +14,7 @@ public final class ShmProvider implements TransportProvider {
     }
 
     @Override
-    public Transport open(InetAddress localAddress) throws TransportException {
+    public Transport open(RingOptions options, InetAddress localAddress) throws TransportException {
         return new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
     }
 }

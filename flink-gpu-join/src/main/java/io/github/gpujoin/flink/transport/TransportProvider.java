@@ -20,10 +20,11 @@ public interface TransportProvider {
     /**
      * Opens the transport for one end of an edge, which closes it.
      *
+     * @param options of the job
      * @param localAddress the only address to listen on, where the transport listens
      * @throws TransportException without library, device or rights; the message says what to do
      */
-    Transport open(InetAddress localAddress) throws TransportException;
+    Transport open(RingOptions options, InetAddress localAddress) throws TransportException;
 
     /**
      * The provider of a name.

@@ -312,7 +312,7 @@ class RingsTest {
     void shouldKnowTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, shm, twin")
+                .withMessageContaining("known=[disni, shm, twin, ucx]")
                 .withMessageContaining("transport=pigeon");
     }
 }

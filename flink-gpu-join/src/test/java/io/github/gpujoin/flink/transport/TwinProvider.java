@@ -34,7 +34,7 @@ public final class TwinProvider implements TransportProvider {
 
     /** The one twin: both ends of a ring are in this process. */
     @Override
-    public Transport open(InetAddress localAddress) {
+    public Transport open(RingOptions options, InetAddress localAddress) {
         return new Shared(twin);
     }
 
