@@ -64,7 +64,7 @@ final class RingSender implements AutoCloseable {
         this.job = Rendezvous.uuid(job.getJobId());
         this.task = task;
         this.channel = RingTicket.channel(input, task.getIndexOfThisSubtask());
-        this.tickets = new RingTicket.Writer(channel, task.getAttemptNumber());
+        this.tickets = new RingTicket.Writer(channel);
         this.taskManager = taskManager;
         this.transport = options.open(options.localAddress(taskManager));
         this.agent = new SessionAgent(task.getTaskNameWithSubtasks());

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
 
 /**
  * What stands in Flink's channel for a chunk that went through a ring: a chunk without rows, 64
@@ -13,15 +14,16 @@ import io.github.gpujoin.core.layout.ChunkSchema;
  *   the header of {@link ChunkDescriptor}, with
  *     rowCount              0
  *     dimension, partition  those of the chunk: Flink routes the ticket as it would the chunk
- *     epoch                 (int32 channel + 1) &lt;&lt; 32 | int32 attempt
+ *     epoch                 (int32 channel + 1) &lt;&lt; 32 | int32 low half of the chunk's checksum
  *     sequence              of the ring's slot, from 1 in each attempt
  *     checksum              over the ticket
  *
  *   channel:  int15 {@link JoinInput} | int16 sending subtask
  * </pre>
  *
- * <p>Length and checksum of the payload stand in the slot and in the chunk itself. Chunks with rows
- * and chunks of epoch 0 are no tickets.
+ * <p>The slot has a checksum of its own, over its sequence, epoch and length, too; this one says
+ * that what was copied out of the slot is still that chunk. Chunks with rows and chunks of epoch 0
+ * are no tickets.
  */
 final class RingTicket {
 
@@ -32,14 +34,11 @@ final class RingTicket {
     /** Makes tickets of one stream, for one thread. */
     static final class Writer {
 
-        private final long epoch;
+        private final int channel;
         private ChunkBuilder builder;
 
-        /**
-         * @param attempt of the sending subtask, from 0
-         */
-        Writer(int channel, int attempt) {
-            this.epoch = (channel + 1L) << Integer.SIZE | attempt;
+        Writer(int channel) {
+            this.channel = channel;
         }
 
         /** The ticket for a chunk in the slot of that sequence. */
@@ -48,6 +47,7 @@ final class RingTicket {
             if (builder == null || !builder.schema().equals(schema)) {
                 builder = new ChunkBuilder(schema, 1);
             }
+            long epoch = (channel + 1L) << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
             return builder.seal(chunk.dimension(), chunk.partition(), epoch, sequence);
         }
     }
@@ -70,8 +70,14 @@ final class RingTicket {
         return (int) (ticket.epoch() >>> Integer.SIZE) - 1;
     }
 
-    /** Any int: tickets come from outside. */
-    static int attemptOf(Chunk ticket) {
-        return (int) ticket.epoch();
+    /** Whether a chunk is the one that the ticket was written for. */
+    static boolean isOf(Chunk ticket, Chunk chunk) {
+        return (int) ticket.epoch() == checksumOf(chunk)
+                && ticket.dimension() == chunk.dimension()
+                && ticket.partition() == chunk.partition();
+    }
+
+    private static int checksumOf(Chunk chunk) {
+        return (int) Memory.getLong(chunk.bytes(), Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
     }
 }

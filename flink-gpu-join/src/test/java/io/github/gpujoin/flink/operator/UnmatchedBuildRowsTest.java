@@ -2,7 +2,6 @@ package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
@@ -16,16 +15,17 @@ import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.RecordEncoder;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.watermark.Watermark;

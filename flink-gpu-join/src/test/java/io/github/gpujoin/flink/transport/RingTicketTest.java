@@ -22,15 +22,16 @@ class RingTicketTest {
         for (int i = 0; i < 1000; i++) {
             JoinInput input = JoinInput.values()[random.nextInt(2)];
             int channel = RingTicket.channel(input, random.nextInt(MAX_SUBTASKS));
-            int attempt = random.nextInt(Integer.MAX_VALUE);
             long sequence = 1 + random.nextLong(Long.MAX_VALUE);
             Chunk chunk = RingFixture.chunk(random.nextInt(128), i);
-            Chunk ticket = new RingTicket.Writer(channel, attempt).write(chunk, sequence);
+            Chunk ticket = new RingTicket.Writer(channel).write(chunk, sequence);
             ticket = Chunk.wrap(ticket.schema(), ticket.bytes().clone());
 
             assertThat(RingTicket.isTicket(ticket)).isTrue();
             assertThat(RingTicket.channelOf(ticket)).isEqualTo(channel);
-            assertThat(RingTicket.attemptOf(ticket)).isEqualTo(attempt);
+            assertThat(RingTicket.isOf(ticket, chunk)).isTrue();
+            Chunk other = RingFixture.chunk(chunk.partition(), i + 1);
+            assertThat(RingTicket.isOf(ticket, other)).isFalse();
             assertThat(ticket.sequence()).isEqualTo(sequence);
             assertThat(ticket.partition()).isEqualTo(chunk.partition());
             assertThat(ticket.dimension()).isEqualTo(chunk.dimension());
@@ -41,7 +42,7 @@ class RingTicketTest {
     @Test
     void shouldTakeNoChunkForATicket() {
         assertThat(RingTicket.isTicket(RingFixture.chunk(0, 1))).isFalse();
-        Chunk first = new RingTicket.Writer(0, 0).write(RingFixture.chunk(0, 1), 1);
+        Chunk first = new RingTicket.Writer(0).write(RingFixture.chunk(0, 1), 1);
         assertThat(RingTicket.isTicket(first)).as("the very first ticket").isTrue();
     }
 
