@@ -25,7 +25,9 @@ public non-sealed interface OneSidedTransport extends Transport {
     /**
      * A way to write into a peer's target.
      *
-     * <p>May block, for seconds at most, until the peer's side is there.
+     * <p>Comes back at once, or blocks, for seconds at most, until the peer's side is there. Where
+     * it comes back at once, {@link Connection#write} starts nothing until then, and {@link
+     * Connection#poll} says so where it never comes.
      *
      * @param descriptor what {@link Target#descriptor()} gave on the peer's side: bytes from
      *     outside, to be checked before they are used

@@ -39,8 +39,9 @@ public abstract class OneSidedConformance extends TransportConformance {
 
     @Override
     protected void reach(byte[] descriptor) throws Exception {
-        try (RegisteredMemory source = oneSided().registerSource(64)) {
-            oneSided().connect(descriptor, source).close();
+        try (RegisteredMemory source = oneSided().registerSource(64);
+                Connection connection = oneSided().connect(descriptor, source)) {
+            put(connection, 0, 0, 8);
         }
     }
 

@@ -47,6 +47,7 @@ final class UcxConnection implements Connection, GivenOut.Item {
     private boolean flushing;
     private String failure;
     private boolean closed;
+    private final long startNs = System.nanoTime();
 
     private final UcxCallback written =
             new UcxCallback() {
@@ -98,38 +99,32 @@ final class UcxConnection implements Connection, GivenOut.Item {
             connection.connect();
             return connection;
         } catch (UcxException e) {
+            connection.fail(e.getMessage());
             connection.close();
-            throw connection.unreachable(e.getMessage());
-        } catch (TransportException e) {
-            connection.close();
-            throw e;
+            throw connection.broken();
         }
     }
 
-    private synchronized void connect() throws TransportException {
+    /** Starts to connect; nobody waits, for a thread may drive many sessions. */
+    private synchronized void connect() {
         UcpEndpointParams params =
                 new UcpEndpointParams()
                         .setSocketAddress(target.listener())
                         .sendClientId()
                         .setErrorHandler((failed, status, message) -> fail(message));
         endpoint = endpoints.open(worker, params);
-        UcpRequest reached = endpoint.flushNonBlocking(flushed);
-        if (!UcxEndpoints.await(worker, reached, CONNECT_TIMEOUT_NS)) {
-            throw unreachable("no answer in time");
-        }
-        if (failure != null) {
-            throw unreachable(failure);
-        }
-        ByteBuffer bytes = ByteBuffer.allocateDirect(MAX_KEY_BYTES);
-        key = endpoint.unpackRemoteKey(bytes.put(target.key()).flip());
+        flushing = true;
+        endpoint.flushNonBlocking(flushed);
     }
 
-    private TransportException unreachable(String cause) {
-        return new TransportException(
-                "the peer must listen, and accepts a target's token once: peer="
-                        + target.peer()
-                        + ", cause="
-                        + cause);
+    /** The first flush has ended: UCX knows by which transports it reaches the peer. */
+    private void unpackKey() {
+        ByteBuffer bytes = ByteBuffer.allocateDirect(MAX_KEY_BYTES);
+        try {
+            key = endpoint.unpackRemoteKey(bytes.put(target.key()).flip());
+        } catch (UcxException e) {
+            fail(e.getMessage());
+        }
     }
 
     @Override
@@ -139,7 +134,7 @@ final class UcxConnection implements Connection, GivenOut.Item {
         Connection.requireExtent("source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
         Connection.requireExtent("target", targetOffsetBytes, lengthBytes, target.lengthBytes());
         requireWhole();
-        if (flushing || underWay == MAX_UNDER_WAY) {
+        if (key == null || flushing || underWay == MAX_UNDER_WAY) {
             return false;
         }
         underWay++;
@@ -160,6 +155,9 @@ final class UcxConnection implements Connection, GivenOut.Item {
     @Override
     public synchronized void flush() throws TransportException {
         requireWhole();
+        if (key == null) {
+            return; // nothing was written yet
+        }
         flushing = true;
         try {
             endpoint.flushNonBlocking(flushed);
@@ -172,6 +170,9 @@ final class UcxConnection implements Connection, GivenOut.Item {
     @Override
     public synchronized void poll() throws TransportException {
         requireWhole();
+        if (key == null && System.nanoTime() - startNs > CONNECT_TIMEOUT_NS) {
+            fail("no answer in time");
+        }
         try {
             for (int turn = 0; turn < MAX_TURNS; turn++) {
                 if (UcxEndpoints.progress(worker) == 0) {
@@ -182,6 +183,10 @@ final class UcxConnection implements Connection, GivenOut.Item {
             fail(e.getMessage());
         }
         requireWhole();
+        if (key == null && !flushing) {
+            unpackKey();
+            requireWhole();
+        }
     }
 
     private void fail(String message) {
@@ -192,12 +197,19 @@ final class UcxConnection implements Connection, GivenOut.Item {
 
     private void requireWhole() throws TransportException {
         if (closed || failure != null) {
-            throw new TransportException(
-                    "the connection to "
-                            + target.peer()
-                            + " is broken: "
-                            + (failure == null ? "it was closed" : failure));
+            throw broken();
         }
+    }
+
+    private TransportException broken() {
+        String reason = failure == null ? "it was closed" : failure;
+        return new TransportException(
+                key == null && !closed
+                        ? "the peer must listen, and accepts a target's token once: peer="
+                                + target.peer()
+                                + ", cause="
+                                + reason
+                        : "the connection to " + target.peer() + " is broken: " + reason);
     }
 
     @Override
