@@ -1,0 +1,196 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.LongStream;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.test.junit5.InjectMiniCluster;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Checkpoints and savepoints of whole jobs, where something is in their way. */
+@Timeout(120)
+class CheckpointITCase {
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(2)
+                            .build());
+
+    private static final int FAST = 1_000_000;
+
+    @TempDir private Path folder;
+
+    private final List<JobClient> jobs = new ArrayList<>();
+
+    @BeforeEach
+    void reset() {
+        NumbersJoin.reset();
+    }
+
+    /** A job that a failed test leaves behind would go on adding results. */
+    @AfterEach
+    void cancel() throws Exception {
+        for (JobClient job : jobs) {
+            if (!job.getJobStatus().get(60, TimeUnit.SECONDS).isGloballyTerminalState()) {
+                job.cancel().get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterAStopWithoutDraining() throws Exception {
+        JobClient first = start(config(folder), 2, FAST);
+        await(first, () -> NumbersJoin.results().size() > 1_000);
+        String savepoint = stop(first, false);
+        assertThat(NumbersJoin.results()).hasSizeLessThan(2 * NumbersJoin.FACTS);
+
+        Configuration config = config(folder);
+        config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        start(config, FAST, FAST).getJobExecutionResult().get();
+        assertThatAllResultsCameOnce();
+    }
+
+    @Test
+    void shouldAnswerAllThatWasReadWhenItIsDrained() throws Exception {
+        JobClient job = start(config(folder), 2, FAST);
+        await(job, () -> NumbersJoin.results().size() > 1_000);
+        stop(job, true);
+        assertThat(NumbersJoin.read()).hasSizeLessThan(NumbersJoin.FACTS);
+        assertThat(NumbersJoin.results())
+                .containsExactlyInAnyOrderElementsOf(NumbersJoin.expected(NumbersJoin.read()));
+    }
+
+    @Test
+    void shouldCompleteCheckpointsInFlatMemoryBehindASlowSink(
+            @InjectMiniCluster MiniCluster cluster) throws Exception {
+        Configuration config = config(folder);
+        // Aligned barriers would stand behind all that Flink's buffers hold.
+        config.set(CheckpointingOptions.ENABLE_UNALIGNED, true);
+        JobClient job = start(config, FAST, 4);
+        await(job, () -> NumbersJoin.results().size() > 4_000);
+        long completed = checkpoints(cluster, job).getCounts().getNumberOfCompletedCheckpoints();
+        long openBytes = Region.openBytes();
+        await(job, () -> NumbersJoin.results().size() > 30_000);
+        assertThat(Region.openBytes()).isLessThanOrEqualTo(openBytes + (1 << 20));
+        assertThat(checkpoints(cluster, job).getCounts().getNumberOfCompletedCheckpoints())
+                .isGreaterThan(completed + 2);
+        job.getJobExecutionResult().get();
+        assertThatAllResultsCameOnce();
+    }
+
+    @Test
+    void shouldGoOnWhenADiskThatWasFullHasSpaceAgain(@InjectMiniCluster MiniCluster cluster)
+            throws Exception {
+        Path disk = Files.createDirectory(folder.resolve("disk"));
+        assumeTrue(
+                run("mount", "-t", "tmpfs", "-o", "size=64k", "none", disk.toString()),
+                "a small file system can be mounted");
+        try {
+            JobClient job = start(config(disk), 2, FAST);
+            await(job, () -> failedCheckpoints(cluster, job) > 1);
+            assertThat(checkpoints(cluster, job).getCounts().getNumberOfCompletedCheckpoints())
+                    .isZero();
+
+            assertThat(run("mount", "-o", "remount,size=64m", disk.toString())).isTrue();
+            job.getJobExecutionResult().get();
+            assertThat(checkpoints(cluster, job).getCounts().getNumberOfCompletedCheckpoints())
+                    .isPositive();
+            assertThatAllResultsCameOnce();
+        } finally {
+            run("umount", "-l", disk.toString());
+        }
+    }
+
+    private static void assertThatAllResultsCameOnce() {
+        List<Long> facts = LongStream.range(0, NumbersJoin.FACTS).boxed().toList();
+        assertThat(NumbersJoin.results().stream().sorted())
+                .isEqualTo(NumbersJoin.expected(facts).stream().sorted().toList());
+    }
+
+    private JobClient start(Configuration config, int factsPerMs, int resultsPerMs)
+            throws Exception {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(2);
+        env.enableCheckpointing(100);
+        NumbersJoin.define(env, factsPerMs, resultsPerMs);
+        JobClient job = env.executeAsync("numbers");
+        jobs.add(job);
+        return job;
+    }
+
+    private String stop(JobClient job, boolean drain) throws Exception {
+        return job.stopWithSavepoint(
+                        drain, folder.toUri().toString(), SavepointFormatType.CANONICAL)
+                .get(60, TimeUnit.SECONDS);
+    }
+
+    private static CheckpointStatsSnapshot checkpoints(MiniCluster cluster, JobClient job)
+            throws Exception {
+        return cluster.getExecutionGraph(job.getJobID())
+                .get(60, TimeUnit.SECONDS)
+                .getCheckpointStatsSnapshot();
+    }
+
+    private static long failedCheckpoints(MiniCluster cluster, JobClient job) {
+        try {
+            return checkpoints(cluster, job).getCounts().getNumberOfFailedCheckpoints();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Until the condition holds, or the job ends too early. */
+    private static void await(JobClient job, BooleanSupplier condition) throws Exception {
+        while (!condition.getAsBoolean()) {
+            assertThat(job.getJobExecutionResult()).isNotDone();
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+    }
+
+    /** False where the command is not there or fails. */
+    private static boolean run(String... command) throws InterruptedException {
+        try {
+            return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor() == 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private Configuration config(Path checkpoints) {
+        Configuration config = new Configuration();
+        config.set(StateBackendOptions.STATE_BACKEND, "rocksdb");
+        config.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, checkpoints.toUri().toString());
+        config.set(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER, Integer.MAX_VALUE);
+        config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "1kb");
+        config.setString(GpuJoinOptions.FLUSH_INTERVAL.key(), "10ms");
+        return config;
+    }
+}
