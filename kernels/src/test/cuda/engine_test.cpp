@@ -20,6 +20,7 @@ void runChecks() {
         shouldFindEveryRowOfAKey(TABLE_GROUPED, seed);
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
+        shouldJoinASegmentThatArrivesInPieces(seed);
         shouldLoseNoStepWhileTheAllotmentDrifts(seed);
         shouldGoOnAfterAStopWhereverItCame(seed);
         shouldMakeEachGroupOnceAndAddFromAllThreads(seed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "test_device.h"
 
@@ -133,6 +134,54 @@ inline void shouldReadASegmentAgainUntilItIsWhole() {
     ticket = device.post(0, 0, false, 9, 0);
     Completion last = device.await(0, 0, ticket);
     REQUIRE(last.status == STEP_OK && last.rowCount == 2);
+    device.stop();
+}
+
+// As a remote writer's bytes may come: the step is there first, then words in any order, and what
+// lies in the slot at first is the segment before.
+inline void shouldJoinASegmentThatArrivesInPieces(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    BuildSide side(randomKeys(random, 50, 40), TABLE_CHAINED);
+    side.insertAll(1);
+    std::vector<BuildSide*> sides{&side};
+    Device device(sides, 8);
+    device.start();
+    for (int64_t sequence = 0; sequence < 20; sequence++) {
+        std::vector<int64_t> keys = randomKeys(random, 1 + random() % 100, 44);
+        std::vector<uint64_t> before(device.plan.segmentBytes / 8);
+        std::memcpy(before.data(), device.segment(0), device.plan.segmentBytes);
+        device.writeSegment(0, sequence, keys);
+        std::vector<uint64_t> words(device.lengthBytes[0] / 8);
+        std::memcpy(words.data(), device.segment(0), device.lengthBytes[0]);
+        std::memcpy(device.segment(0), before.data(), device.plan.segmentBytes);
+        uint64_t ticket = device.post(0, 0, false, sequence, 0);
+        std::vector<size_t> order(words.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        for (size_t word : order) {
+            storeRelaxedSystem(reinterpret_cast<uint64_t*>(device.segment(0)) + word, words[word]);
+            if (random() % 16 == 0) {
+                std::this_thread::yield();
+            }
+        }
+        Completion done = device.await(0, 0, ticket);
+        if (done.status != STEP_OK) {  // reads are bounded, and this thread may have been held up
+            done = device.await(0, 0, device.post(0, 0, false, sequence, 0));
+        }
+        REQUIRE(done.status == STEP_OK);
+        REQUIRE(done.completedRows == static_cast<int32_t>(keys.size()));
+        std::vector<ResultRow> results;
+        takeResults(device, 0, 0, done.rowCount, results);
+        std::vector<ResultRow> expected;
+        for (uint32_t row = 0; row < keys.size(); row++) {
+            for (ResultRow& result : nestedLoops(sides, keys[row], row)) {
+                expected.push_back(result);
+            }
+        }
+        std::sort(results.begin(), results.end());
+        std::sort(expected.begin(), expected.end());
+        REQUIRE(results == expected);
+    }
     device.stop();
 }
 

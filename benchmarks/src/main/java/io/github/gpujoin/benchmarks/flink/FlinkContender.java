@@ -4,6 +4,7 @@ import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.join.Measurement;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -83,7 +84,10 @@ public final class FlinkContender implements Contender {
         try (FlinkRun run = FlinkRun.bounded(tuples, timed, threads)) {
             StreamExecutionEnvironment env = environment(threads, settings);
             job.define(env, run);
-            await(env.executeAsync(name), run);
+            JobClient client = env.executeAsync(name);
+            await(client, run);
+            settings.getOptional(GpuJoinOptions.ENGINE)
+                    .ifPresent(engine -> EngineGauges.require(client.getJobID(), engine));
             return new Measurement(
                     Tuples.rowCount(timed),
                     run.elapsedNs(),

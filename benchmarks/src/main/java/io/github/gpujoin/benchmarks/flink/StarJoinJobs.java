@@ -26,11 +26,12 @@ public final class StarJoinJobs {
         return columnar("ours-flink-columnar", tuples, threads, GpuJoinOptions.Engine.CPU);
     }
 
-    /** From columns to columns, with an engine of choice. */
+    /** From columns to columns, with an engine of choice; fails where another one joins. */
     public static FlinkContender columnar(
             String name, Tuples tuples, int threads, GpuJoinOptions.Engine engine) {
         Configuration settings = new Configuration();
         settings.set(GpuJoinOptions.ENGINE, engine);
+        EngineGauges.addTo(settings);
         return new FlinkContender(
                 name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
     }

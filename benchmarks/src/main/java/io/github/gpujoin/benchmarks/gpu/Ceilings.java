@@ -1,5 +1,6 @@
 package io.github.gpujoin.benchmarks.gpu;
 
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.util.List;
 
 /** What the machine itself does, measured in the same run: medians, 10^9 bytes a second. */
@@ -30,14 +31,16 @@ public record Ceilings(
     }
 
     /**
-     * Bounds a rate of rows, 10^9 a second, by the slower direction of the bus.
+     * Bounds a rate of rows, 10^9 a second, by the slower direction of the bus: facts are read by
+     * the kernel, or copied to a ring in device memory, and results are written by the kernel.
      *
      * @param bytesIn that a row has on its way to the device
      * @param bytesOut that all its results have on their way back
      */
-    Figure bound(Figure rows, double bytesIn, double bytesOut) {
-        double in = readGbPerS / bytesIn;
+    Figure bound(Figure rows, RingMemory ringMemory, double bytesIn, double bytesOut) {
+        boolean copied = ringMemory == RingMemory.DEVICE;
+        double in = (copied ? copyInGbPerS : readGbPerS) / bytesIn;
         double out = bytesOut == 0 ? Double.POSITIVE_INFINITY : writeGbPerS / bytesOut;
-        return in <= out ? rows.boundedBy(READ, in) : rows.boundedBy(WRITE, out);
+        return in <= out ? rows.boundedBy(copied ? COPY_IN : READ, in) : rows.boundedBy(WRITE, out);
     }
 }

@@ -95,7 +95,7 @@ final class EngineBench implements GpuBench {
         run.progress().accept(figure.line());
         double bytesOut = (double) workload.resultRowBytes() * workload.copies();
         return run.ceilings()
-                .bound(figure, Long.BYTES, bytesOut)
+                .bound(figure, run.options().ringMemory(), Long.BYTES, bytesOut)
                 .checked(right, answer.count(), answer.checksum());
     }
 

@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,11 +9,12 @@ import java.util.Map;
 
 /**
  * Facts from pinned rings against one table: by chunk size and results a fact, by width of a fact,
- * and by width of a result.
+ * and by width of a result; and from rings in device memory, by chunk size.
  */
 final class RingBench implements GpuBench {
 
     static final String NAME = "ring-probe";
+    static final String DEVICE_NAME = "device-ring-probe";
 
     /** Rows of a segment where the chunk size is not what is asked about. */
     static final int CHUNK_ROWS = 8 << 10;
@@ -34,7 +36,9 @@ final class RingBench implements GpuBench {
     @Override
     public List<Figure> run(GpuRun run) {
         int buildRows = run.rows(LOG2_BUILD_ROWS);
-        measureChunkSizes(run, new RingWorkload(TUPLE_BYTES, RESULT_OF_16, buildRows, 1));
+        RingWorkload narrow = new RingWorkload(TUPLE_BYTES, RESULT_OF_16, buildRows, 1);
+        measureChunkSizes(run, RingMemory.HOST, narrow);
+        measureChunkSizes(run, RingMemory.DEVICE, narrow);
         measureResultWidth(run, new RingWorkload(TUPLE_BYTES, RESULT_OF_24, buildRows, 1));
         for (int copies : new int[] {4, 16}) {
             measureFanOut(run, new RingWorkload(TUPLE_BYTES, RESULT_OF_16, run.rows(24), copies));
@@ -45,8 +49,8 @@ final class RingBench implements GpuBench {
         return figures;
     }
 
-    private void measureChunkSizes(GpuRun run, RingWorkload workload) {
-        try (SegmentReplay replay = replay(run, workload)) {
+    private void measureChunkSizes(GpuRun run, RingMemory ringMemory, RingWorkload workload) {
+        try (SegmentReplay replay = replay(run, ringMemory, workload)) {
             for (int rows = 1 << 10; rows <= 32 << 10; rows *= 2) {
                 RingMeter.Work work = work(run, replay, workload, rows);
                 measure(run, replay, workload, work, true);
@@ -78,9 +82,16 @@ final class RingBench implements GpuBench {
     }
 
     private static SegmentReplay replay(GpuRun run, RingWorkload workload) {
+        return replay(run, RingMemory.HOST, workload);
+    }
+
+    private static SegmentReplay replay(GpuRun run, RingMemory ringMemory, RingWorkload workload) {
         run.progress().accept("building " + workload);
         SegmentReplay replay =
-                new SegmentReplay(workload.spec(), run.options(), workload.allFactColumns());
+                new SegmentReplay(
+                        workload.spec(),
+                        run.options().withRingMemory(ringMemory),
+                        workload.allFactColumns());
         try {
             workload.build(chunk -> replay.submitBuild(0, chunk));
             replay.finishBuild();
@@ -113,6 +124,7 @@ final class RingBench implements GpuBench {
                         "matches", workload.copies(),
                         "result_bytes", countOnly ? 0 : workload.resultRowBytes(),
                         "table_bytes", replay.tableBytes());
-        figures.add(new RingMeter(run, replay).measure(NAME, parameters, work, countOnly));
+        String name = replay.ringMemory() == RingMemory.DEVICE ? DEVICE_NAME : NAME;
+        figures.add(new RingMeter(run, replay).measure(name, parameters, work, countOnly));
     }
 }

@@ -84,7 +84,7 @@ final class RingMeter {
                     checked(Figure.of(name, parameters, "Grows/s", rounds), feed, work, countOnly);
             double bytesIn = (double) feed.segmentBytes() / work.chunkRows();
             double bytesOut = countOnly ? 0 : work.resultRowBytes() * work.resultsPerFact();
-            Figure bounded = run.ceilings().bound(figure, bytesIn, bytesOut);
+            Figure bounded = run.ceilings().bound(figure, replay.ringMemory(), bytesIn, bytesOut);
             run.progress().accept(bounded.line());
             return bounded;
         }

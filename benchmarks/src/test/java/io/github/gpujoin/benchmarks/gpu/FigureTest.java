@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -59,10 +60,13 @@ class FigureTest {
     @Test
     void shouldBoundARateByTheSlowerDirectionOfTheBus() {
         Ceilings ceilings = new Ceilings(55, 50, 60, 4000);
-        Figure reading = ceilings.bound(FIGURE, 16, 12);
+        Figure reading = ceilings.bound(FIGURE, RingMemory.HOST, 16, 12);
         assertThat(reading.boundedBy()).isEqualTo("zero-copy-read");
         assertThat(reading.bound()).isCloseTo(3.125, within(1e-9));
-        Figure writing = ceilings.bound(FIGURE, 16, 24);
+        Figure copying = ceilings.bound(FIGURE, RingMemory.DEVICE, 16, 12);
+        assertThat(copying.boundedBy()).isEqualTo("h2d-copy");
+        assertThat(copying.bound()).isCloseTo(3.4375, within(1e-9));
+        Figure writing = ceilings.bound(FIGURE, RingMemory.DEVICE, 16, 24);
         assertThat(writing.boundedBy()).isEqualTo("zero-copy-write");
         assertThat(writing.bound()).isCloseTo(2.5, within(1e-9));
     }

@@ -4,6 +4,7 @@ import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.time.Duration;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
@@ -83,6 +84,15 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "Page-locked host memory that all joins of a TaskManager may take together;"
                                     + " a quarter of the machine's memory unless set.");
+
+    public static final ConfigOption<RingMemory> GPU_RING_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.ring-memory")
+                    .enumType(RingMemory.class)
+                    .defaultValue(GpuOptions.defaults().ringMemory())
+                    .withDescription(
+                            "Where the GPU reads facts from: host, over the bus from pinned memory as"
+                                    + " they are written, or device, where the driver copies them to"
+                                    + " in batches, and which takes device memory.");
 
     public static final ConfigOption<Duration> GPU_STALL_TIMEOUT =
             ConfigOptions.key("gpu-join.gpu.stall-timeout")
@@ -266,6 +276,7 @@ public final class GpuJoinOptions {
                         new MemoryBudget(
                                 budget(config, GPU_DEVICE_MEMORY),
                                 budget(config, GPU_PINNED_MEMORY)))
+                .withRingMemory(config.get(GPU_RING_MEMORY))
                 .withStallTimeoutNs(BOUNDS.read(config, GPU_STALL_TIMEOUT).toNanos());
     }
 

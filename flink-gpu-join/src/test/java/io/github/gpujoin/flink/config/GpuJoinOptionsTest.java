@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,9 +41,11 @@ class GpuJoinOptionsTest {
                                 "gpu-join.gpu.device", "3",
                                 "gpu-join.gpu.device-memory", "40g",
                                 "gpu-join.gpu.pinned-memory", "512m",
+                                "gpu-join.gpu.ring-memory", "device",
                                 "gpu-join.gpu.stall-timeout", "2 s"));
         assertThat(options.device()).isEqualTo(3);
         assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
+        assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
         assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
     }
 

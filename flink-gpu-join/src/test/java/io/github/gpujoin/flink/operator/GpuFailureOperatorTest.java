@@ -9,6 +9,7 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.gpu.FailingDevice;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The operator loses and repeats no row, whichever call to the driver is the first to fail. */
@@ -36,11 +38,19 @@ class GpuFailureOperatorTest {
         assertThat(Region.openCount()).isZero();
     }
 
-    @ParameterizedTest(name = "with {0}, without a device")
-    @EnumSource(names = {"DEVICE_LOST", "OUT_OF_DEVICE_MEMORY", "KERNEL_STALLED"})
-    void shouldGoOnFromAnyCallOfAFakeDriver(GpuFailure failure) throws Exception {
+    @ParameterizedTest(name = "with {0}, ring in {1} memory, without a device")
+    @CsvSource({
+        "DEVICE_LOST, HOST",
+        "OUT_OF_DEVICE_MEMORY, HOST",
+        "KERNEL_STALLED, HOST",
+        "DEVICE_LOST, DEVICE",
+        "OUT_OF_DEVICE_MEMORY, DEVICE"
+    })
+    void shouldGoOnFromAnyCallOfAFakeDriver(GpuFailure failure, RingMemory ringMemory)
+            throws Exception {
+        GpuOptions options = OPTIONS.withRingMemory(ringMemory);
         // With no failure told, the join stalls, since a fake kernel does nothing.
-        assertThat(runUntilNoneFails(n -> FailingDevice.fake(OPTIONS, n, failure)))
+        assertThat(runUntilNoneFails(n -> FailingDevice.fake(options, n, failure)))
                 .isBetween(20, MOST_CALLS);
     }
 

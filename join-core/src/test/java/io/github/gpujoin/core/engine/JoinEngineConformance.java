@@ -221,7 +221,7 @@ public abstract class JoinEngineConformance extends JoinEngineGroupConformance {
     private void assertLetsOneKeyTakeAllRows(JoinKind kind) {
         JoinSpec spec = star(ColumnType.INT64, dimension(ColumnType.INT64, kind, ColumnType.INT64));
         ChunkSchema schema = spec.dimensions().get(0).schema();
-        int rows = 2_000;
+        int rows = ONE_KEY_ROWS;
         List<BuildChunk> builds =
                 IntStream.range(0, 4)
                         .mapToObj(

@@ -38,8 +38,16 @@ public interface CudaDriver extends AutoCloseable {
     /**
      * Queues a copy from pinned memory, which runs beside launched kernels and after the copies
      * that were started before it.
+     *
+     * @return the copy's number, for {@link #hasCopied}
      */
-    void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes);
+    long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes);
+
+    /**
+     * Whether a started copy is over, and with it all before it. Does not wait. A kernel that
+     * learns of it from the asking thread sees what was copied, also one that runs already.
+     */
+    boolean hasCopied(long copy);
 
     /**
      * Waits for all started copies, those of other threads too; what is launched next sees them.

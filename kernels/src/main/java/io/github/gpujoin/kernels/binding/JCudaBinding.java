@@ -1,6 +1,7 @@
 package io.github.gpujoin.kernels.binding;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,8 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
@@ -30,6 +33,7 @@ final class JCudaBinding implements CudaDriver {
     private final CUmodule module = new CUmodule();
     private final CUstream stream = new CUstream();
     private final CUstream copyStream = new CUstream();
+    private final CopyQueue copies = new CopyQueue();
     private final Map<String, CUfunction> kernels = new HashMap<>();
     private boolean hasContext;
     private boolean hasModule;
@@ -59,6 +63,60 @@ final class JCudaBinding implements CudaDriver {
 
         long value() {
             return getNativePointer();
+        }
+    }
+
+    /** Numbers the copies of the copy stream, each with an event behind it. Thread-safe. */
+    private final class CopyQueue {
+        private final ArrayDeque<CUevent> underWay = new ArrayDeque<>();
+        private final ArrayDeque<CUevent> spare = new ArrayDeque<>();
+        private long ended;
+
+        synchronized long start(long deviceAddress, long pinnedAddress, long lengthBytes) {
+            reap();
+            CUevent event = spare.isEmpty() ? newEvent() : spare.pop();
+            check(
+                    JCudaDriver.cuMemcpyHtoDAsync(
+                            new DeviceAddress(deviceAddress),
+                            new HostAddress(pinnedAddress),
+                            lengthBytes,
+                            copyStream),
+                    "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+            check(JCudaDriver.cuEventRecord(event, copyStream), "cuEventRecord");
+            underWay.add(event);
+            return ended + underWay.size() - 1;
+        }
+
+        synchronized boolean hasEnded(long copy) {
+            if (copy >= ended) {
+                reap();
+            }
+            return copy < ended;
+        }
+
+        private void reap() {
+            while (!underWay.isEmpty()) {
+                int result = JCudaDriver.cuEventQuery(underWay.peek());
+                if (result == CUresult.CUDA_ERROR_NOT_READY) {
+                    return;
+                }
+                check(result, "cuEventQuery");
+                spare.push(underWay.remove());
+                ended++;
+            }
+        }
+
+        private CUevent newEvent() {
+            CUevent event = new CUevent();
+            check(
+                    JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING),
+                    "cuEventCreate");
+            return event;
+        }
+
+        synchronized void close() {
+            underWay.forEach(JCudaDriver::cuEventDestroy);
+            spare.forEach(JCudaDriver::cuEventDestroy);
         }
     }
 
@@ -207,15 +265,15 @@ final class JCudaBinding implements CudaDriver {
     }
 
     @Override
-    public void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
+    public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
         enter();
-        check(
-                JCudaDriver.cuMemcpyHtoDAsync(
-                        new DeviceAddress(deviceAddress),
-                        new HostAddress(pinnedAddress),
-                        lengthBytes,
-                        copyStream),
-                "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+        return copies.start(deviceAddress, pinnedAddress, lengthBytes);
+    }
+
+    @Override
+    public boolean hasCopied(long copy) {
+        enter();
+        return copies.hasEnded(copy);
     }
 
     @Override
@@ -277,6 +335,7 @@ final class JCudaBinding implements CudaDriver {
         if (hasContext) {
             JCudaDriver.cuCtxSetCurrent(context);
             if (hasCopyStream) {
+                copies.close();
                 JCudaDriver.cuStreamDestroy(copyStream);
             }
             if (hasStream) {

@@ -16,9 +16,10 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 
 /**
- * Joins on a GPU: tables in device memory, facts and results through rings in mapped host memory,
- * served by the device's one persistent kernel (Thostrup et al., "Distributed GPU Joins on Fast
- * RDMA-capable Networks", section 4).
+ * Joins on a GPU: tables in device memory, facts through a ring in mapped host memory or in device
+ * memory ({@link RingMemory}), results through mapped host memory, served by the device's one
+ * persistent kernel (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable Networks",
+ * section 4).
  *
  * <p>Asynchronous: {@link #poll()} returns null while the kernel works. A chunk is cut into
  * segments, which blocks of the kernel join side by side; results come back in order. Carried bytes
@@ -192,7 +193,14 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
         int resultRows = spec.aggregates() ? 1 : options.segmentRows();
         ResultLayout layout = new ResultLayout(spec, resultRows);
         int segmentBytes = facts.lengthBytes(options.segmentRows());
-        SegmentSlots slots = new SegmentSlots(buffers, options.slots(), segmentBytes, layout);
+        SegmentSlots slots =
+                new SegmentSlots(
+                        lease.driver(),
+                        buffers,
+                        options.ringMemory(),
+                        options.slots(),
+                        segmentBytes,
+                        layout);
         if (spec.aggregates()) {
             groups = new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks());
         }

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
  * @param slots segments of facts that may be under way at once; what is under way keeps the bus
  *     busy, and each slot pins a segment and two result buffers
  * @param segmentRows most rows of a segment, and of a result batch
+ * @param ringMemory where the kernel reads segments from
  * @param memory limits on device memory and pinned host memory
  * @param stallTimeoutNs time without progress after which the kernel is given up
  * @param gridMode how thread blocks are dealt to partitions; the same for all engines of a device
@@ -18,6 +19,7 @@ public record GpuOptions(
         int device,
         int slots,
         int segmentRows,
+        RingMemory ringMemory,
         MemoryBudget memory,
         long stallTimeoutNs,
         GridMode gridMode)
@@ -50,28 +52,39 @@ public record GpuOptions(
                 0,
                 64,
                 8 << 10,
+                RingMemory.HOST,
                 MemoryBudget.byMachine(),
                 TimeUnit.SECONDS.toNanos(30),
                 GridMode.ADAPTIVE);
     }
 
     public GpuOptions withDevice(int device) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+    }
+
+    public GpuOptions withRingMemory(RingMemory ringMemory) {
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withMemory(MemoryBudget memory) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
     }
 
     public GpuOptions withGridMode(GridMode gridMode) {
-        return new GpuOptions(device, slots, segmentRows, memory, stallTimeoutNs, gridMode);
+        return new GpuOptions(
+                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
     }
 }

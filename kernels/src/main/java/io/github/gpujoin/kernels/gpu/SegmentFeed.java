@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,7 @@ import java.util.function.Consumer;
  */
 public final class SegmentFeed implements AutoCloseable {
 
+    private static final long NOT_POSTED = -1;
     private static final long STALL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int LOOKS_PER_CHECK = 1 << 16;
 
@@ -35,7 +37,8 @@ public final class SegmentFeed implements AutoCloseable {
             FactSegments facts,
             List<GpuTable> tables,
             boolean countOnly,
-            int resultRows) {}
+            int resultRows,
+            RingMemory ringMemory) {}
 
     /**
      * What was served in some time.
@@ -61,6 +64,10 @@ public final class SegmentFeed implements AutoCloseable {
     private final long[] resultsSoFar;
     private final long[] resultsBefore;
     private final int[] rowsSoFar;
+
+    /** Begun, and not there for the kernel yet; in order. */
+    private final ArrayDeque<Integer> onTheirWay = new ArrayDeque<>();
+
     private SegmentSlots slots;
     private int plan;
     private long posted;
@@ -109,7 +116,14 @@ public final class SegmentFeed implements AutoCloseable {
     }
 
     private void writePlan() {
-        slots = new SegmentSlots(buffers, chunks.size(), segmentBytes, layout);
+        slots =
+                new SegmentSlots(
+                        lease.driver(),
+                        buffers,
+                        join.ringMemory(),
+                        chunks.size(),
+                        segmentBytes,
+                        layout);
         plan = lease.takePlan();
         new JoinPlan(join.spec(), join.facts(), layout, join.tables(), join.countOnly())
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
@@ -174,7 +188,17 @@ public final class SegmentFeed implements AutoCloseable {
         resultBuffers[slot] = 0;
         rowsSoFar[slot] = 0;
         resultsSoFar[slot] = 0;
-        post(slot, false);
+        tickets[slot] = NOT_POSTED;
+        slots.written(slot, segmentBytes);
+        onTheirWay.add(slot);
+        postArrived();
+    }
+
+    /** Asks for all segments that the kernel can have by now. */
+    private void postArrived() {
+        while (!onTheirWay.isEmpty() && slots.hasArrived(onTheirWay.peek())) {
+            post(onTheirWay.remove(), false);
+        }
     }
 
     private void post(int slot, boolean resume) {
@@ -211,17 +235,24 @@ public final class SegmentFeed implements AutoCloseable {
     private void endNext(Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
         int oldest = (int) (ended % chunks.size());
+        slots.advance();
+        postArrived();
         for (int look = 1; rowsSoFar[oldest] < rowsPerSegment; look++) {
             if (isDone(oldest)) {
                 takeStep(oldest, sink);
             } else {
                 takeOther(sink);
             }
+            if (tickets[oldest] == NOT_POSTED) {
+                slots.advance();
+                postArrived();
+            }
             if (look % LOOKS_PER_CHECK == 0) {
                 checkLiveness(startNs);
             }
         }
         requireSameResults(oldest);
+        slots.taken(oldest);
         ended++;
     }
 
@@ -237,8 +268,10 @@ public final class SegmentFeed implements AutoCloseable {
     private boolean isDone(int slot) {
         long completion = slots.completionAddress(slot, resultBuffers[slot]);
         // acquire: the completion and the results are read after the sequence was seen
-        return Memory.getLongAcquire(null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
-                == tickets[slot] + 1;
+        return tickets[slot] != NOT_POSTED
+                && Memory.getLongAcquire(
+                                null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
+                        == tickets[slot] + 1;
     }
 
     private void requireSameResults(int slot) {

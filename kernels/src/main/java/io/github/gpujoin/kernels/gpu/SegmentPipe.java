@@ -130,6 +130,7 @@ final class SegmentPipe {
         int slot = (int) (nextSequence % slots.count());
         Segment segment = new Segment(chunk, firstRow, rowCount, slot, nextSequence++);
         facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, segment.sequence);
+        slots.written(slot, facts.lengthBytes(rowCount));
         underWay.add(segment);
         segmentOfSlot[slot] = segment;
         postAgain(segment);
@@ -154,7 +155,7 @@ final class SegmentPipe {
     /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
     void releaseLent() {
         if (headIsLent) {
-            underWay.remove();
+            slots.taken(underWay.remove().slot);
             headIsLent = false;
         }
     }
@@ -166,11 +167,12 @@ final class SegmentPipe {
      * @throws GpuUnavailableException where the kernel stands still or is gone
      */
     ResultBatch poll() {
-        underWay.forEach(this::postAgain);
         Segment head = underWay.peek();
         if (head == null) {
             return null;
         }
+        slots.advance();
+        underWay.forEach(this::postAgain);
         lookAhead(head);
         if (!isDone(head)) {
             checkLiveness();
@@ -180,9 +182,9 @@ final class SegmentPipe {
         return groupsFull ? null : take(head);
     }
 
-    /** Asks for a step that the ring had no entry for. */
+    /** Asks for a step that the ring had no entry for, or whose segment was not there. */
     private void postAgain(Segment segment) {
-        if (segment.ticket == NOT_POSTED) {
+        if (segment.ticket == NOT_POSTED && slots.hasArrived(segment.slot)) {
             segment.ticket = post(segment, segment.buffer, segment.resume);
         }
     }
@@ -289,9 +291,13 @@ final class SegmentPipe {
         }
     }
 
-    /** Waits until the kernel has no step of this engine any more. */
+    /** Waits until neither the kernel nor a copy is at work on this engine's slots. */
     void awaitSteps() {
         progressed();
+        while (!slots.isQuiet()) {
+            checkLiveness();
+            Thread.onSpinWait();
+        }
         for (Segment segment : underWay) {
             awaitStep(segment.slot, segment.buffer, segment.ticket);
             awaitStep(segment.slot, 1 - segment.buffer, segment.nextTicket);

@@ -7,8 +7,9 @@ import java.util.List;
 
 /**
  * Shows what the serving kernel and the bus do when no host thread is in their way: facts are put
- * in their slots once and asked for over and over, and results stay where the kernel wrote them.
- * Tables, plans and steps are those of {@link GpuJoinEngine}. For measurements; used by one thread.
+ * in their pinned slots once and asked for over and over (and copied anew each time, to a ring in
+ * device memory), and results stay where the kernel wrote them. Tables, plans and steps are those
+ * of {@link GpuJoinEngine}. For measurements; used by one thread.
  */
 public final class SegmentReplay implements AutoCloseable {
 
@@ -49,6 +50,11 @@ public final class SegmentReplay implements AutoCloseable {
         return tables.lengthBytes();
     }
 
+    /** Where the kernel reads facts from. */
+    public RingMemory ringMemory() {
+        return options.ringMemory();
+    }
+
     /** Bytes that a segment of so many rows has on the bus. */
     public int segmentBytes(int rowCount) {
         return facts.lengthBytes(rowCount);
@@ -68,7 +74,12 @@ public final class SegmentReplay implements AutoCloseable {
         Buffers buffers = lease.memory().buffers(options.memory());
         SegmentFeed.Join join =
                 new SegmentFeed.Join(
-                        spec, facts, tables.tables(), countOnly, options.segmentRows());
+                        spec,
+                        facts,
+                        tables.tables(),
+                        countOnly,
+                        options.segmentRows(),
+                        options.ringMemory());
         return new SegmentFeed(lease, buffers, join, chunks, inFlight);
     }
 

@@ -4,6 +4,8 @@ import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BYTES;
 
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
 /**
  * The probe memory of one engine: slots of one segment each, with two result buffers a slot, so
@@ -13,7 +15,8 @@ import io.github.gpujoin.core.region.Memory;
  *  mapped host memory:  segment[slots]
  *                       result buffer 0 and 1 of slot 0, of slot 1, ...
  *                       completion   0 and 1 of slot 0, of slot 1, ...
- *  device memory:       segment[slots], as verified
+ *  device memory:       segment[slots], as the kernel gets them, where rings are in device memory
+ *                       segment[slots], as verified
  *                       progress[slots]
  * </pre>
  */
@@ -26,18 +29,39 @@ final class SegmentSlots {
     private final long resultBytes;
     private final int capacityRows;
     private final long segments;
+    private final long ring;
     private final long results;
     private final long completions;
     private final long scratch;
     private final long progress;
 
-    /** Allocates; to be called while the serving kernel stands still. */
-    SegmentSlots(Buffers buffers, int slots, int segmentBytes, ResultLayout layout) {
+    /** Null where the kernel reads what the host writes. */
+    private final SegmentCopies copies;
+
+    /**
+     * Allocates; to be called while the serving kernel stands still.
+     *
+     * @param driver that copies segments to a ring in device memory
+     */
+    SegmentSlots(
+            CudaDriver driver,
+            Buffers buffers,
+            RingMemory ringMemory,
+            int slots,
+            int segmentBytes,
+            ResultLayout layout) {
         this.slots = slots;
         this.segmentBytes = segmentBytes;
         this.resultBytes = layout.lengthBytes();
         this.capacityRows = layout.capacityRows();
         this.segments = buffers.pinned(slots * this.segmentBytes);
+        if (ringMemory == RingMemory.DEVICE) {
+            this.ring = buffers.device(slots * this.segmentBytes);
+            this.copies = new SegmentCopies(driver, segments, ring, slots, this.segmentBytes);
+        } else {
+            this.ring = segments;
+            this.copies = null;
+        }
         this.results = buffers.pinned(RESULT_BUFFERS * slots * resultBytes);
         long completionsBytes = (long) RESULT_BUFFERS * slots * COMPLETION_BYTES;
         this.completions = buffers.pinned(completionsBytes);
@@ -50,8 +74,48 @@ final class SegmentSlots {
         return slots;
     }
 
+    /** Where the host writes a slot's segment. */
     long segmentAddress(int slot) {
         return segments + slot * segmentBytes;
+    }
+
+    /**
+     * Tells that a segment stands in a slot, of which nothing is under way.
+     *
+     * @throws GpuUnavailableException where the driver refuses to copy it
+     */
+    void written(int slot, int lengthBytes) {
+        if (copies != null) {
+            copies.written(slot, lengthBytes);
+        }
+    }
+
+    /** Tells that the last results of a slot are taken. */
+    void taken(int slot) {
+        if (copies != null) {
+            copies.taken(slot);
+        }
+    }
+
+    /**
+     * Gets segments on to the kernel, where all before them are taken or they are many.
+     *
+     * @throws GpuUnavailableException where the driver refuses
+     */
+    void advance() {
+        if (copies != null) {
+            copies.advance();
+        }
+    }
+
+    /** Whether the kernel may be asked for the segment that was written to a slot. */
+    boolean hasArrived(int slot) {
+        return copies == null || copies.hasArrived(slot);
+    }
+
+    /** Whether nothing writes to these slots but the kernel. */
+    boolean isQuiet() {
+        return copies == null || copies.isQuiet();
     }
 
     long resultAddress(int slot, int buffer) {
@@ -74,7 +138,7 @@ final class SegmentSlots {
      * @param countOnly whether matches are counted and not given
      */
     void writePlan(long plan, boolean countOnly) {
-        Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET, segments);
+        Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET, ring);
         Memory.putLong(plan + PlanDescriptor.PLAN_SCRATCH_OFFSET, scratch);
         Memory.putLong(plan + PlanDescriptor.PLAN_RESULTS_OFFSET, results);
         Memory.putLong(plan + PlanDescriptor.PLAN_COMPLETIONS_OFFSET, completions);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.TestInstance;
 abstract class GpuConformance extends JoinEngineConformance {
 
     private final GpuOptions options;
-    private DeviceLease lease;
+    private AutoCloseable device;
 
     GpuConformance(GpuOptions options) {
         this.options = options;
@@ -22,12 +22,12 @@ abstract class GpuConformance extends JoinEngineConformance {
 
     @BeforeAll
     void openDevice() {
-        lease = DeviceLease.acquire(options);
+        device = GpuTestDevice.open(options);
     }
 
     @AfterAll
-    void closeDevice() {
-        lease.release();
+    void closeDevice() throws Exception {
+        device.close();
     }
 
     @Override

@@ -22,10 +22,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an engine does when its device fails; needs none. */
+/** What an engine does when its device fails, with rings in either memory; needs none. */
+@ParameterizedClass(name = "ring in {0} memory")
+@EnumSource(RingMemory.class)
 class GpuFailureTest {
 
     private static final ChunkSchema SCHEMA =
@@ -33,21 +38,23 @@ class GpuFailureTest {
                     Column.of("key", ColumnType.INT64), Column.nullable("text", ColumnType.STRING));
     private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
     private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
-    private static final GpuOptions OPTIONS =
-            GpuOptions.defaults()
-                    .withSlots(2, 64)
-                    .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
-
     private final RefusingDriver driver = new RefusingDriver();
     private EngineRun.OpenRegions before;
     private DeviceLease lease;
     private GpuJoinEngine engine;
 
+    @Parameter private RingMemory ringMemory;
+
     @BeforeEach
     void makeEngine() {
         before = EngineRun.OpenRegions.now();
-        lease = new DeviceLease(driver, OPTIONS);
-        engine = new GpuJoinEngine(SPEC, OPTIONS, lease);
+        GpuOptions options =
+                GpuOptions.defaults()
+                        .withSlots(2, 64)
+                        .withRingMemory(ringMemory)
+                        .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
+        lease = new DeviceLease(driver, options);
+        engine = new GpuJoinEngine(SPEC, options, lease);
         engine.submitBuild(0, chunk());
     }
 
@@ -112,6 +119,25 @@ class GpuFailureTest {
         driver.kernelIs(RefusingDriver.Kernel.STUCK);
         engine.close();
         assertThat(lease.isLost()).isTrue();
+    }
+
+    /** A ring in host memory needs no copies: there the kernel is what stands still. */
+    @Test
+    void shouldKeepWhatIsPendingWhereACopyDoesNotEnd() {
+        engine.finishBuild();
+        driver.stickCopies();
+        engine.submitProbe(chunk(), 0);
+        assertFails(GpuFailure.KERNEL_STALLED, this::pollForever);
+        assertThat(engine.snapshot()).hasSize(1);
+    }
+
+    @Test
+    void shouldCloseWhileSegmentsAreOnTheirWay() {
+        engine.finishBuild();
+        engine.submitProbe(chunk(), 0);
+        engine.submitProbe(chunk(), 0);
+        engine.close();
+        assertThat(driver.copiesUnderWay()).isEmpty();
     }
 
     @Test

@@ -26,9 +26,14 @@ final class RefusingDriver implements CudaDriver {
         GONE
     }
 
+    /** A copy that was started. */
+    record Copy(long deviceAddress, long pinnedAddress, long lengthBytes) {}
+
     private final Map<Long, Region> device = new HashMap<>();
     private final Map<Long, Region> pinned = new HashMap<>();
-    private final List<Runnable> started = new ArrayList<>();
+    private final List<Copy> started = new ArrayList<>();
+    private long copiesEnded;
+    private boolean copiesAreStuck;
     private int allocations;
     private int serveLaunches;
     private int allocationsLeft = Integer.MAX_VALUE;
@@ -44,6 +49,16 @@ final class RefusingDriver implements CudaDriver {
 
     void loseDevice() {
         lost = true;
+    }
+
+    /** Copies that are started are never seen to end. */
+    void stickCopies() {
+        copiesAreStuck = true;
+    }
+
+    /** Copies that were started and are not over, oldest first. */
+    List<Copy> copiesUnderWay() {
+        return List.copyOf(started);
     }
 
     void kernelIs(Kernel kernel) {
@@ -153,17 +168,34 @@ final class RefusingDriver implements CudaDriver {
         copyToDevice(hostAddress, deviceAddress, lengthBytes);
     }
 
-    /** Copies as late as it may: what is filled again too early does not arrive. */
+    /** Copies as late as it may, when asked: what is filled again too early does not arrive. */
     @Override
-    public void startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
+    public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
         requireDevice();
-        started.add(() -> copyToDevice(deviceAddress, pinnedAddress, lengthBytes));
+        started.add(new Copy(deviceAddress, pinnedAddress, lengthBytes));
+        return copiesEnded + started.size() - 1;
+    }
+
+    /** Ends one copy each time, and answers as it was before. */
+    @Override
+    public boolean hasCopied(long copy) {
+        requireDevice();
+        boolean isOver = copy < copiesEnded;
+        if (!isOver && !copiesAreStuck) {
+            end(started.remove(0));
+        }
+        return isOver;
+    }
+
+    private void end(Copy copy) {
+        copyToDevice(copy.deviceAddress, copy.pinnedAddress, copy.lengthBytes);
+        copiesEnded++;
     }
 
     @Override
     public void awaitCopies() {
         requireDevice();
-        started.forEach(Runnable::run);
+        started.forEach(this::end);
         started.clear();
     }
 
