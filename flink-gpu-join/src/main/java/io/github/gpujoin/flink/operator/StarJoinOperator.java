@@ -445,7 +445,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         pump.flush();
     }
 
+    /** Emits some; whether there were any. Facts that are put off come first. */
     private boolean emitUnmatched() throws Exception {
+        if (!unmatched.isDue()) {
+            return false;
+        }
         unmatched.turn();
         if (!unmatched.isDue()) {
             watermarks.completed(UNMATCHED);
