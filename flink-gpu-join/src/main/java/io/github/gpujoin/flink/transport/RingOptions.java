@@ -105,7 +105,8 @@ public record RingOptions(
                 peerTimeoutNs / HEARTBEATS_PER_TIMEOUT,
                 peerTimeoutNs,
                 peerTimeoutNs,
-                usual.handshakeTimeoutNs(),
+                // A handshake is several answers of a peer, TLS's among them.
+                Math.max(usual.handshakeTimeoutNs(), peerTimeoutNs),
                 usual.retryIntervalNs(),
                 usual.reconnectTimeoutNs());
     }

@@ -107,6 +107,12 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
 
     private void closeRings() throws Exception {
         if (rings != null) {
+            LOG.info(
+                    "Rings closed: transport={}, chunksThroughRings={}, chunksInline={}, task={}",
+                    options.transport(),
+                    chunksThroughRings.getCount(),
+                    chunksInline.getCount(),
+                    getRuntimeContext().getTaskInfo().getTaskNameWithSubtasks());
             rings.close();
             rings = null;
         }
