@@ -26,12 +26,12 @@ struct BuildSide {
     std::vector<uint64_t> rows;
     std::vector<KeySlot> slots;
     Dimension dimension{};
-    bool semi;
 
     // Keys stand in the runs at that width.
-    BuildSide(std::vector<int64_t> buildKeys, TableKind kind, bool semi = false,
+    BuildSide(std::vector<int64_t> buildKeys, TableKind kind, JoinKind joinKind = JOIN_INNER,
               uint32_t keyBytes = 8)
-        : keys(buildKeys), semi(semi) {
+        : keys(buildKeys) {
+        dimension.joinKind = joinKind;
         uint32_t count = static_cast<uint32_t>(keys.size());
         fillRuns(count, keyBytes);
         dimension.rowBytes = ROW_BYTES;
@@ -116,6 +116,10 @@ struct BuildSide {
         REQUIRE(nextRow == keys.size());
         forEachRow(threads,
                    [&](uint32_t row) { writeToGroup(dimension, build, row, places[row]); });
+    }
+
+    bool keepsPayload() const {
+        return dimension.joinKind == JOIN_INNER || dimension.joinKind == JOIN_LEFT;
     }
 
     // Which row came as this row of the table: its narrow payload.

@@ -21,9 +21,11 @@ void runChecks() {
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
         shouldJoinASegmentThatArrivesInPieces(seed);
+        shouldKeepFactsWithoutAMatchAsTheKindSays(seed);
         shouldLoseNoStepWhileTheAllotmentDrifts(seed);
         shouldGoOnAfterAStopWhereverItCame(seed);
         shouldMakeEachGroupOnceAndAddFromAllThreads(seed);
+        shouldGiveAKeyOnePlaceInTheBlocksTableOrNone(seed);
     }
     int stops = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {

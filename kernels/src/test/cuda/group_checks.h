@@ -11,7 +11,7 @@ namespace gpujoin {
 // A table of groups for a device of CPU threads, and the host's part: taking the groups.
 struct GroupTable {
     static constexpr uint32_t MOST_AT_ONCE =
-        Device::BLOCKS * (Device::THREADS + LOCAL_GROUPS);
+        Device::BLOCKS * Device::THREADS;
 
     using Groups = std::map<std::vector<int64_t>, std::vector<uint64_t>>;
 
@@ -86,7 +86,8 @@ inline void shouldMakeEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
             for (int i = 0; i < 20000; i++) {
                 int64_t value = static_cast<int64_t>(random() % 300);
                 GroupKey key{{value, -value, 0, 0}};
-                uint64_t* sums = findSums(table.aggregation, key, hashGroup(table.aggregation, key));
+                uint32_t row = findGroup(table.aggregation, key, hashGroup(table.aggregation, key));
+                uint64_t* sums = sumsAt(table.aggregation, row);
                 fetchAddRelaxedDevice(&sums[0], uint64_t{1});
                 fetchAddRelaxedDevice(&sums[1], ~uint64_t{0});
             }
@@ -103,6 +104,43 @@ inline void shouldMakeEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
     }
     table.take();
     REQUIRE(table.taken == expected);
+}
+
+inline void shouldGiveAKeyOnePlaceInTheBlocksTableOrNone(uint64_t seed) {
+    GroupTable table(400);
+    table.groupBy({FACT_SIDE, 0, 8, 0});
+    auto local = std::make_unique<LocalSums>();
+    std::fill(std::begin(local->group), std::end(local->group), FREE_SLOT);
+    constexpr int64_t KEYS = 300;
+    std::vector<std::vector<uint32_t>> places(4, std::vector<uint32_t>(KEYS));
+    std::vector<std::thread> threads;
+    for (std::vector<uint32_t>& found : places) {
+        threads.emplace_back([&table, &local, &found, seed] {
+            std::mt19937_64 random(seed);
+            for (int i = 0; i < 3000; i++) {
+                int64_t value = static_cast<int64_t>(random() % KEYS);
+                GroupKey key{{value, 0, 0, 0}};
+                found[value] = 1 + findLocal(table.aggregation, *local, key,
+                                             hashGroup(table.aggregation, key));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    uint32_t placed = 0;
+    for (int64_t value = 0; value < KEYS; value++) {
+        for (const std::vector<uint32_t>& found : places) {
+            REQUIRE(found[value] == places[0][value]);
+        }
+        uint32_t place = places[0][value] - 1;
+        if (places[0][value] > 0 && place != NOT_LOCAL) {
+            placed++;
+            REQUIRE(*groupAt(table.aggregation, local->group[place]) ==
+                    static_cast<uint64_t>(value));
+        }
+    }
+    REQUIRE(placed > LOCAL_GROUPS / 2);
 }
 
 inline void shouldCarryBetweenTheHalvesOfALocalSum() {
@@ -156,7 +194,7 @@ inline int shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(uint64_
     std::mt19937_64 random(seed);
     int64_t distinct = seed % 3 == 0 ? 8 : 900;
     BuildSide first(randomKeys(random, distinct * 2, distinct), TABLE_GROUPED);
-    BuildSide semi(randomKeys(random, distinct * 4, distinct), TABLE_UNIQUE, true);
+    BuildSide semi(randomKeys(random, distinct * 4, distinct), TABLE_UNIQUE, JOIN_SEMI);
     BuildSide last(randomKeys(random, distinct, distinct), TABLE_CHAINED);
     std::vector<BuildSide*> sides{&first, &semi, &last};
     for (BuildSide* side : sides) {

@@ -59,6 +59,8 @@ inline void printLayout() {
     FIELD(Dimension, keyColumn);
     FIELD(Dimension, firstCopy);
     FIELD(Dimension, copyCount);
+    FIELD(Dimension, joinKind);
+    FIELD(Dimension, matchedOffset);
     SIZE(PayloadCopy);
     FIELD(PayloadCopy, resultOffset);
     FIELD(PayloadCopy, rowOffset);
@@ -94,6 +96,7 @@ inline void printLayout() {
     FIELD(Plan, ranges);
     FIELD(Plan, aggregation);
     FIELD(Plan, filterCount);
+    FIELD(Plan, nullKeysColumn);
     SIZE(Filter);
     FIELD(Filter, column);
     FIELD(Filter, firstRange);
@@ -124,9 +127,9 @@ inline void printLayout() {
     std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
     std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
     std::printf("MAX_GROUP_COLUMNS=%u\n", MAX_GROUP_COLUMNS);
+    std::printf("INNER=%d\nLEFT=%d\nSEMI=%d\nANTI=%d\n", JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI);
     std::printf("MAX_AGGREGATES=%u\n", MAX_AGGREGATES);
     std::printf("MAX_FACTORS=%u\n", MAX_FACTORS);
-    std::printf("LOCAL_GROUPS=%u\n", LOCAL_GROUPS);
     std::printf("ROW_KEY_OFFSET=%u\n", ROW_KEY_OFFSET);
     std::printf("ROW_NEXT_OFFSET=%u\n", ROW_NEXT_OFFSET);
     std::printf("ROW_PAYLOAD_OFFSET=%u\n", ROW_PAYLOAD_OFFSET);

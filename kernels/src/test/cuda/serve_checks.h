@@ -8,23 +8,39 @@
 
 namespace gpujoin {
 
-// A result row: row of the facts, then the build row met in each dimension (0 for a semi join).
+// A result row: row of the facts, then of each dimension the build row met, 0 where it gives no
+// payload, or NO_ROW where there is no match.
 using ResultRow = std::vector<uint32_t>;
 
-inline std::vector<ResultRow> nestedLoops(const std::vector<BuildSide*>& sides, int64_t key,
-                                   uint32_t row) {
+// What a fact meets in one dimension.
+inline std::vector<uint32_t> meets(const BuildSide& side, int64_t key, bool isNull) {
+    std::vector<uint32_t> matches;
+    for (uint32_t row = 0; row < side.keys.size() && !isNull; row++) {
+        if (side.keys[row] == key) {
+            matches.push_back(row);
+        }
+    }
+    switch (side.dimension.joinKind) {
+        case JOIN_INNER:
+            return matches;
+        case JOIN_LEFT:
+            return matches.empty() ? std::vector<uint32_t>{NO_ROW} : matches;
+        case JOIN_SEMI:
+            return std::vector<uint32_t>(matches.empty() ? 0 : 1, 0);
+        default:
+            return std::vector<uint32_t>(matches.empty() ? 1 : 0, 0);
+    }
+}
+
+inline std::vector<ResultRow> nestedLoops(const Device& device, const std::vector<BuildSide*>& sides,
+                                          int64_t key, uint32_t row) {
     std::vector<ResultRow> results{{row}};
-    for (BuildSide* side : sides) {
+    for (uint32_t d = 0; d < sides.size(); d++) {
         std::vector<ResultRow> longer;
         for (const ResultRow& result : results) {
-            for (uint32_t match = 0; match < side->keys.size(); match++) {
-                if (side->keys[match] == key) {
-                    longer.push_back(result);
-                    longer.back().push_back(side->semi ? 0 : match);
-                    if (side->semi) {
-                        break;
-                    }
-                }
+            for (uint32_t match : meets(*sides[d], key, device.isNull(key, d))) {
+                longer.push_back(result);
+                longer.back().push_back(match);
             }
         }
         results = longer;
@@ -42,7 +58,11 @@ inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t 
                 const PayloadCopy* copies = &device.copies[dimension.firstCopy];
                 match = device.result<uint32_t>(slot, buffer, copies[0].resultOffset, i);
                 uint64_t wide = device.result<uint64_t>(slot, buffer, copies[1].resultOffset, i);
-                REQUIRE(wide == (uint64_t{match} << 32 | 7));
+                bool matched = dimension.matchedOffset == 0 ||
+                               device.result<uint8_t>(slot, buffer, dimension.matchedOffset, i) == 1;
+                REQUIRE(wide == (matched ? uint64_t{match} << 32 | 7 : 0));
+                REQUIRE(matched || match == 0);
+                match = matched ? match : NO_ROW;
             }
             row.push_back(match);
         }
@@ -79,7 +99,7 @@ inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
         }
         std::vector<ResultRow> expected;
         for (uint32_t row = 0; row < keys.size(); row++) {
-            for (ResultRow& result : nestedLoops(sides, keys[row], baseRow + row)) {
+            for (ResultRow& result : nestedLoops(device, sides, keys[row], baseRow + row)) {
                 expected.push_back(result);
             }
         }
@@ -93,7 +113,7 @@ inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
     std::mt19937_64 random(seed);
     BuildSide grouped(randomKeys(random, 300, 40), TABLE_GROUPED);
     BuildSide chained(randomKeys(random, 100, 40), TABLE_CHAINED);
-    BuildSide semi(randomKeys(random, 200, 40), TABLE_UNIQUE, true);
+    BuildSide semi(randomKeys(random, 200, 40), TABLE_UNIQUE, JOIN_SEMI);
     std::vector<int64_t> each;
     for (int64_t key = -18; key < 18; key++) {
         each.push_back(key);
@@ -114,6 +134,26 @@ inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
     }
     device.start();
     runSegments(device, sides, random, 44, device.lanes);
+    device.stop();
+}
+
+inline void shouldKeepFactsWithoutAMatchAsTheKindSays(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    BuildSide left(randomKeys(random, 100, 40), TABLE_CHAINED, JOIN_LEFT);
+    BuildSide anti(randomKeys(random, 10, 40), TABLE_UNIQUE, JOIN_ANTI);
+    BuildSide grouped(randomKeys(random, 200, 40), TABLE_GROUPED, JOIN_LEFT);
+    BuildSide semi(randomKeys(random, 200, 40), TABLE_UNIQUE, JOIN_SEMI);
+    BuildSide empty({}, TABLE_UNIQUE, seed % 2 == 0 ? JOIN_LEFT : JOIN_ANTI);
+    BuildSide inner(randomKeys(random, 200, 40), TABLE_CHAINED);
+    std::vector<BuildSide*> sides{&left, &anti, &grouped, &empty, &inner, &semi};
+    std::shuffle(sides.begin(), sides.end(), random);
+    sides.resize(1 + seed % sides.size());
+    for (BuildSide* side : sides) {
+        side->insertAll(2);
+    }
+    Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
+    device.start();
+    runSegments(device, sides, random, 44, 1);
     device.stop();
 }
 
@@ -174,7 +214,7 @@ inline void shouldJoinASegmentThatArrivesInPieces(uint64_t seed) {
         takeResults(device, 0, 0, done.rowCount, results);
         std::vector<ResultRow> expected;
         for (uint32_t row = 0; row < keys.size(); row++) {
-            for (ResultRow& result : nestedLoops(sides, keys[row], row)) {
+            for (ResultRow& result : nestedLoops(device, sides, keys[row], row)) {
                 expected.push_back(result);
             }
         }

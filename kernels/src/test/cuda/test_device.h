@@ -47,18 +47,23 @@ class Device {
     std::unique_ptr<ThreadGroup::Shared> groups[BLOCKS];
     std::unique_ptr<StepShared> shared[BLOCKS];
 
-    // All dimensions join the one fact column, of that width.
-    Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth) {
-        plan.segmentBytes = 64 + (MAX_ROWS * keyWidth + 63) / 64 * 64;
+    // All dimensions join the one key column of the facts, of that width. Where facts have null keys,
+    // nullBits() of the key says in which dimensions.
+    Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth, uint32_t nullKeysColumn = NO_COLUMN) {
+        plan.segmentBytes = 64 + (MAX_ROWS * keyWidth + 63) / 64 * 64 + (MAX_ROWS * 4 + 63) / 64 * 64;
         uint64_t next = 4 * CAPACITY;
         for (BuildSide* side : sides) {
             Dimension dimension = side->dimension;
             dimension.firstCopy = static_cast<uint32_t>(copies.size());
-            if (!side->semi) {
+            if (side->keepsPayload()) {
                 copies.push_back({next, NARROW_OFFSET, 4});
                 copies.push_back({next + 4 * CAPACITY, WIDE_OFFSET, 8});
                 dimension.copyCount = 2;
                 next += 12 * CAPACITY;
+            }
+            if (dimension.joinKind == JOIN_LEFT) {
+                dimension.matchedOffset = next;
+                next += CAPACITY;
             }
             dimensions.push_back(dimension);
         }
@@ -75,9 +80,17 @@ class Device {
         plan.copies = reinterpret_cast<uint64_t>(copies.data());
         plan.capacityRows = CAPACITY;
         plan.dimensionCount = static_cast<uint32_t>(dimensions.size());
-        plan.columnCount = 1;
+        plan.columnCount = nullKeysColumn == NO_COLUMN ? 1 : 2;
         plan.schemaFingerprint = 4711;
         plan.columnWidth[0] = keyWidth;
+        plan.columnWidth[1] = 4;
+        plan.nullKeysColumn = nullKeysColumn;
+    }
+
+    static uint32_t nullBits(int64_t key) { return static_cast<uint32_t>(keyHash(key)) & 0x15; }
+
+    bool isNull(int64_t key, uint32_t dimension) const {
+        return plan.nullKeysColumn != NO_COLUMN && (nullBits(key) >> dimension & 1) != 0;
     }
 
     void start() {
@@ -136,6 +149,10 @@ class Device {
         header.sequence = sequence;
         for (int32_t row = 0; row < rowCount; row++) {
             std::memcpy(base + 64 + row * plan.columnWidth[0], &keys[row], plan.columnWidth[0]);
+            if (plan.nullKeysColumn != NO_COLUMN) {
+                uint32_t bits = nullBits(keys[row]);
+                std::memcpy(base + facts.columnOffset[1] + 4 * row, &bits, 4);
+            }
         }
         std::memcpy(base, &header, sizeof header);
         for (int32_t word = 0; word < length / 8; word++) {

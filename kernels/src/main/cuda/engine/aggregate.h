@@ -1,5 +1,6 @@
-// Sums of groups. A step adds results up in a small table of its own block and adds that to the
-// device's table at its end; what finds no place in the small table goes to the large one directly.
+// Sums of groups. The device's table has the groups of all blocks. A step adds results up in a small
+// table of its own block, whose places name groups of the large one, and adds its sums to theirs at
+// its end; what finds no place in the small table goes to the large one directly.
 #pragma once
 
 #include "facts.h"
@@ -13,17 +14,15 @@ constexpr uint32_t LOCAL_GROUPS = 256;
 constexpr uint32_t LOCAL_TRIES = 4;
 constexpr uint32_t NOT_LOCAL = 0xFFFFFFFFu;
 
-enum LocalState : uint32_t { LOCAL_FREE = 0, LOCAL_TAKEN = 1, LOCAL_READY = 2 };
-
 struct GroupKey {
     int64_t column[MAX_GROUP_COLUMNS];
 };
 
-// The block's table, in shared memory. Sums are in two halves, because adding 32 bits there is one
-// instruction and adding 64 bits is a loop that all threads of a group would wait in.
+// The block's table, in shared memory: sums of groups of the device's table since the step began.
+// Sums are in two halves, because adding 32 bits there is one instruction and adding 64 bits is a
+// loop that all threads of a group would wait in.
 struct LocalSums {
-    uint32_t state[LOCAL_GROUPS];
-    int64_t column[MAX_GROUP_COLUMNS][LOCAL_GROUPS];
+    uint32_t group[LOCAL_GROUPS];  // row of the group in the device's table, or FREE_SLOT
     uint32_t low[MAX_AGGREGATES][LOCAL_GROUPS];
     uint32_t high[MAX_AGGREGATES][LOCAL_GROUPS];
 };
@@ -67,9 +66,9 @@ GPUJOIN_HD inline void writeGroup(const Aggregation& aggregation, uint64_t* grou
     }
 }
 
-// The key's sums in the device's table, where they are made on the first call, by any number of
-// threads at once. Steps stop before the table has no free slot.
-GPUJOIN_HD inline uint64_t* findSums(const Aggregation& aggregation, const GroupKey& key,
+// The key's row in the device's table, where it is made on the first call, by any number of threads
+// at once. Steps stop before the table has no free slot.
+GPUJOIN_HD inline uint32_t findGroup(const Aggregation& aggregation, const GroupKey& key,
                                      uint64_t hash) {
     uint32_t* slots = reinterpret_cast<uint32_t*>(aggregation.slots);
     uint32_t slot = hashSlot(hash, aggregation.slotCount);
@@ -83,7 +82,7 @@ GPUJOIN_HD inline uint64_t* findSums(const Aggregation& aggregation, const Group
                 writeGroup(aggregation, groupAt(aggregation, row), key);
                 // release: the group is whole before its slot names it
                 storeReleaseDevice(&slots[slot], row);
-                return groupAt(aggregation, row) + aggregation.columnCount;
+                return row;
             }
             continue;  // another thread took it, perhaps for this key
         }
@@ -91,37 +90,35 @@ GPUJOIN_HD inline uint64_t* findSums(const Aggregation& aggregation, const Group
             backOff(20);
             continue;
         }
-        uint64_t* group = groupAt(aggregation, row);
-        if (isGroupOf(aggregation, group, key)) {
-            return group + aggregation.columnCount;
+        if (isGroupOf(aggregation, groupAt(aggregation, row), key)) {
+            return row;
         }
         slot = slot + 1 == aggregation.slotCount ? 0 : slot + 1;
     }
 }
 
-// The key's place in the block's table; NOT_LOCAL where there is none near. A key that two threads
-// bring at the same moment may get two places: nobody waits, and all places are added up in the end.
-// Columns that the aggregation does not have are 0 in all keys.
-GPUJOIN_HD inline uint32_t findLocal(LocalSums& local, const GroupKey& key, uint64_t hash) {
+GPUJOIN_HD inline uint64_t* sumsAt(const Aggregation& aggregation, uint32_t row) {
+    return groupAt(aggregation, row) + aggregation.columnCount;
+}
+
+// The key's place in the block's table; NOT_LOCAL where there is none near. A place is one word, the
+// group's row in the device's table, which is looked up by the first thread that brings the key.
+// Words are read and written by atomic operations alone, so that no access races with another.
+GPUJOIN_HD inline uint32_t findLocal(const Aggregation& aggregation, LocalSums& local,
+                                     const GroupKey& key, uint64_t hash) {
+    uint32_t own = FREE_SLOT;
     for (uint32_t tries = 0; tries < LOCAL_TRIES; tries++) {
         uint32_t place = (static_cast<uint32_t>(hash) + tries) % LOCAL_GROUPS;
-        // acquire: columns are read after the state that says they are there
-        uint32_t state = loadAcquireBlock(&local.state[place]);
-        if (state == LOCAL_FREE && compareExchangeRelaxedBlock(&local.state[place], LOCAL_FREE,
-                                                               LOCAL_TAKEN) == LOCAL_FREE) {
-            GPUJOIN_UNROLL
-            for (uint32_t c = 0; c < MAX_GROUP_COLUMNS; c++) {
-                local.column[c][place] = key.column[c];
-            }
-            storeReleaseBlock(&local.state[place], uint32_t{LOCAL_READY});
-            return place;
+        uint32_t* word = &local.group[place];
+        // acquire and release: who reads the row here may read the group, as the thread that found
+        // it in the device's table may
+        uint32_t row = compareExchangeBlock(word, FREE_SLOT, own);
+        if (row == FREE_SLOT && own == FREE_SLOT) {
+            own = findGroup(aggregation, key, hash);
+            row = compareExchangeBlock(word, FREE_SLOT, own);
         }
-        bool same = state == LOCAL_READY;
-        GPUJOIN_UNROLL
-        for (uint32_t c = 0; c < MAX_GROUP_COLUMNS; c++) {
-            same = same && local.column[c][place] == key.column[c];
-        }
-        if (same) {
+        if (row == FREE_SLOT || row == own ||
+            isGroupOf(aggregation, groupAt(aggregation, row), key)) {
             return place;
         }
     }
@@ -142,7 +139,7 @@ GPUJOIN_HD inline void addLocal(LocalSums& local, uint32_t aggregate, uint32_t p
 template <typename Group>
 GPUJOIN_HD inline void clearLocal(Group& group, LocalSums& local) {
     for (uint32_t place = group.rank(); place < LOCAL_GROUPS; place += group.size()) {
-        local.state[place] = LOCAL_FREE;
+        local.group[place] = FREE_SLOT;
         for (uint32_t a = 0; a < MAX_AGGREGATES; a++) {
             local.low[a][place] = 0;
             local.high[a][place] = 0;
@@ -155,15 +152,10 @@ template <typename Group>
 GPUJOIN_HD inline void addLocalSums(Group& group, const Aggregation& aggregation,
                                     const LocalSums& local) {
     for (uint32_t place = group.rank(); place < LOCAL_GROUPS; place += group.size()) {
-        if (local.state[place] != LOCAL_READY) {
+        if (local.group[place] == FREE_SLOT) {
             continue;
         }
-        GroupKey key;
-        GPUJOIN_UNROLL
-        for (uint32_t c = 0; c < MAX_GROUP_COLUMNS; c++) {
-            key.column[c] = local.column[c][place];
-        }
-        uint64_t* sums = findSums(aggregation, key, hashGroup(aggregation, key));
+        uint64_t* sums = sumsAt(aggregation, local.group[place]);
         for (uint32_t a = 0; a < aggregation.aggregateCount; a++) {
             uint64_t sum = uint64_t{local.high[a][place]} << 32 | local.low[a][place];
             fetchAddRelaxedDevice(&sums[a], sum);

@@ -79,14 +79,39 @@ GPUJOIN_HD inline uint64_t multiplyCounts(uint64_t a, uint64_t b) {
     return a > MANY / b ? MANY : a * b;
 }
 
-// Results of a row: the cross product of its matches, where it passes the filters. Nothing is looked
-// up past the first dimension without a match.
+// The matches of a row in dimension number `d`. A null key has none.
+GPUJOIN_HD inline Matches matchesOf(const Plan& plan, const Dimension& table, uint32_t d,
+                                    const Facts& facts, int32_t row, int64_t key) {
+    if (plan.nullKeysColumn != NO_COLUMN &&
+        (factValue(plan, facts, plan.nullKeysColumn, row) >> d & 1) != 0) {
+        return Matches{NO_ROW, 0};
+    }
+    return findMatches(table, key);
+}
+
+// How many results a row has for its matches in one dimension.
+GPUJOIN_HD inline uint32_t resultsOf(const Dimension& table, const Matches& matches) {
+    switch (table.joinKind) {
+        case JOIN_INNER:
+            return matches.count;
+        case JOIN_LEFT:
+            return matches.count == 0 ? 1 : matches.count;
+        case JOIN_SEMI:
+            return matches.count == 0 ? 0 : 1;
+        default:
+            return matches.count == 0 ? 1 : 0;
+    }
+}
+
+// Results of a row: the cross product of its dimensions' results, where it passes the filters.
+// Nothing is looked up past the first dimension without any.
 GPUJOIN_HD inline uint64_t countResults(const Plan& plan, const Dimension* tables,
                                         const Facts& facts, int32_t row) {
     uint64_t count = isKept(plan, facts, row) ? 1 : 0;
     for (uint32_t d = 0; d < plan.dimensionCount && count > 0; d++) {
-        Matches matches = findMatches(tables[d], factKey(plan, facts, tables[d], row));
-        count = matches.count == 0 ? 0 : multiplyCounts(count, matches.count);
+        int64_t key = factKey(plan, facts, tables[d], row);
+        uint32_t results = resultsOf(tables[d], matchesOf(plan, tables[d], d, facts, row, key));
+        count = results == 0 ? 0 : multiplyCounts(count, results);
     }
     return count;
 }

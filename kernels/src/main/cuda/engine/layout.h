@@ -132,6 +132,12 @@ struct alignas(16) KeySlot {
 };
 static_assert(sizeof(KeySlot) == 16);
 
+// What a fact row becomes when it meets a dimension, as Java's JoinKind says.
+enum JoinKind : uint32_t { JOIN_INNER = 0, JOIN_LEFT = 1, JOIN_SEMI = 2, JOIN_ANTI = 3 };
+
+// In place of a column that a join does not have.
+constexpr uint32_t NO_COLUMN = 0xFFFFFFFFu;
+
 // The table of one dimension. Kind UNIQUE: slots and rows are the same, slotCount rows of which an
 // empty one has NO_ROW as `next`. Kind CHAINED: slots is uint32_t[slotCount], the first row of each
 // slot, and rows are linked by `next`. Kind GROUPED: slots is KeySlot[slotCount].
@@ -144,8 +150,11 @@ struct Dimension {
     uint32_t keyColumn;  // among the segment's columns
     uint32_t firstCopy;
     uint32_t copyCount;
+    uint32_t joinKind;
+    uint32_t reserved;
+    uint64_t matchedOffset;  // of a left join's uint8_t[capacityRows] in the result buffer, else 0
 };
-static_assert(sizeof(Dimension) == 40);
+static_assert(sizeof(Dimension) == 56);
 
 // A payload column: from a build row to an array of the result buffer.
 struct PayloadCopy {
@@ -239,7 +248,7 @@ struct Plan {
     uint64_t ranges;       // device memory: ValueRange[]
     uint64_t aggregation;  // device memory: Aggregation, of which there is one; 0: results are given
     uint32_t filterCount;
-    uint32_t reserved;
+    uint32_t nullKeysColumn;  // of the segment: bit d is set where the key of dimension d is null; or NO_COLUMN
 };
 static_assert(sizeof(Plan) == 136);
 static_assert(offsetof(Plan, columnWidth) == 88);

@@ -19,8 +19,6 @@ template <typename T>
 using SystemAtomic = cuda::atomic_ref<T, cuda::thread_scope_system>;
 template <typename T>
 using DeviceAtomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
-template <typename T>
-using BlockAtomic = cuda::atomic_ref<T, cuda::thread_scope_block>;
 #endif
 
 // System scope: the other side is the CPU, or another thread of a test.
@@ -173,24 +171,6 @@ GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
 
 // Block scope: the threads of a step among themselves, in shared memory.
 
-template <typename T>
-GPUJOIN_HD inline T loadAcquireBlock(T* at) {
-#if defined(GPUJOIN_LIBCUDACXX)
-    return BlockAtomic<T>(*at).load(cuda::memory_order_acquire);
-#else
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-#endif
-}
-
-template <typename T>
-GPUJOIN_HD inline void storeReleaseBlock(T* at, T value) {
-#if defined(GPUJOIN_LIBCUDACXX)
-    BlockAtomic<T>(*at).store(value, cuda::memory_order_release);
-#else
-    __atomic_store_n(at, value, __ATOMIC_RELEASE);
-#endif
-}
-
 // These two by the compiler's own functions, which know shared memory when they see it.
 
 GPUJOIN_HD inline uint32_t fetchAddRelaxedBlock(uint32_t* at, uint32_t value) {
@@ -201,13 +181,15 @@ GPUJOIN_HD inline uint32_t fetchAddRelaxedBlock(uint32_t* at, uint32_t value) {
 #endif
 }
 
-// Returns what was there: `expected` where the exchange took place.
-GPUJOIN_HD inline uint32_t compareExchangeRelaxedBlock(uint32_t* at, uint32_t expected,
-                                                       uint32_t value) {
+// Acquires and releases. Returns what was there: `expected` where the exchange took place.
+GPUJOIN_HD inline uint32_t compareExchangeBlock(uint32_t* at, uint32_t expected, uint32_t value) {
 #if defined(__CUDA_ARCH__)
-    return atomicCAS_block(at, expected, value);
+    __threadfence_block();
+    uint32_t before = atomicCAS_block(at, expected, value);
+    __threadfence_block();
+    return before;
 #else
-    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return expected;
 #endif
 }

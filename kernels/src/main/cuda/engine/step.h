@@ -193,27 +193,34 @@ class Step {
         reinterpret_cast<uint32_t*>(buffer)[position] = step.baseRow + static_cast<uint32_t>(row);
         for (uint32_t d = plan.dimensionCount; d-- > 0;) {
             const Dimension& table = shared.tables[d];
-            uint32_t match = takeMatch(table, row, table.copyCount > 0, index);
-            if (table.copyCount > 0) {
+            bool wanted = table.copyCount > 0 || table.matchedOffset > 0;
+            uint32_t match = takeMatch(d, row, wanted, index);
+            if (table.matchedOffset > 0) {
+                buffer[table.matchedOffset + position] = match == NO_ROW ? 0 : 1;
+            }
+            if (match != NO_ROW) {
                 copyPayload(table, match, buffer, position);
+            } else if (wanted) {
+                clearPayload(table, buffer, position);
             }
         }
     }
 
     // The build row of the match whose turn it is in result number `index` of the dimensions up to
-    // this one, the last turning fastest; leaves the number among those before. NO_ROW, and no look
-    // at the table where that can be helped, unless it is wanted.
-    GPUJOIN_HD uint32_t takeMatch(const Dimension& table, int32_t row, bool wanted,
-                                  uint64_t& index) const {
+    // this one, the last turning fastest; leaves the number among those before. NO_ROW where there is
+    // no match; also, and without a look at the table where that can be helped, unless it is wanted.
+    GPUJOIN_HD uint32_t takeMatch(uint32_t d, int32_t row, bool wanted, uint64_t& index) const {
         if (!wanted && index == 0) {
             return NO_ROW;
         }
+        const Dimension& table = shared.tables[d];
         int64_t key = factKey(shared.plan, facts, table, row);
-        Matches found = findMatches(table, key);
+        Matches found = matchesOf(shared.plan, table, d, facts, row, key);
+        uint32_t results = resultsOf(table, found);
         uint32_t turn = 0;
-        if (found.count > 1) {
-            turn = static_cast<uint32_t>(index % found.count);
-            index /= found.count;
+        if (results > 1) {
+            turn = static_cast<uint32_t>(index % results);
+            index /= results;
         }
         return wanted ? matchAt(table, found, turn, key) : NO_ROW;
     }
@@ -227,7 +234,7 @@ class Step {
         uint32_t match[MAX_DIMENSIONS];
         for (uint32_t d = shared.plan.dimensionCount; d-- > 0;) {
             bool wanted = (aggregation.dimensionsUsed >> d & 1) != 0;
-            match[d] = takeMatch(shared.tables[d], row, wanted, index);
+            match[d] = takeMatch(d, row, wanted, index);
         }
         GroupKey key{};
         GPUJOIN_UNROLL
@@ -237,8 +244,10 @@ class Step {
             }
         }
         uint64_t hash = hashGroup(aggregation, key);
-        uint32_t local = findLocal(shared.sums, key, hash);
-        uint64_t* sums = local == NOT_LOCAL ? findSums(aggregation, key, hash) : nullptr;
+        uint32_t local = findLocal(aggregation, shared.sums, key, hash);
+        uint64_t* sums = local == NOT_LOCAL
+                             ? sumsAt(aggregation, findGroup(aggregation, key, hash))
+                             : nullptr;
         for (uint32_t a = 0; a < aggregation.aggregateCount; a++) {
             const Aggregate& aggregate = aggregation.aggregates[a];
             uint64_t value = 1;
@@ -264,19 +273,35 @@ class Step {
 
     GPUJOIN_HD void copyPayload(const Dimension& table, uint32_t match, unsigned char* buffer,
                                 uint32_t position) const {
+        forEachCopy(table, [&](const PayloadCopy& copy) {
+            const unsigned char* value = rowAt(table, match) + copy.rowOffset;
+            uint64_t bits = copy.widthBytes == 8 ? *reinterpret_cast<const uint64_t*>(value)
+                                                 : *reinterpret_cast<const uint32_t*>(value);
+            writeValue(copy, buffer, position, bits);
+        });
+    }
+
+    GPUJOIN_HD void clearPayload(const Dimension& table, unsigned char* buffer,
+                                 uint32_t position) const {
+        forEachCopy(table, [&](const PayloadCopy& copy) { writeValue(copy, buffer, position, 0); });
+    }
+
+    template <typename Use>
+    GPUJOIN_HD void forEachCopy(const Dimension& table, Use use) const {
         const PayloadCopy* copies =
             reinterpret_cast<const PayloadCopy*>(shared.plan.copies) + table.firstCopy;
         for (uint32_t c = 0; c < table.copyCount; c++) {
-            PayloadCopy copy = copies[c];
-            const unsigned char* value = rowAt(table, match) + copy.rowOffset;
-            unsigned char* target = buffer + copy.resultOffset;
-            if (copy.widthBytes == 8) {
-                reinterpret_cast<uint64_t*>(target)[position] =
-                    *reinterpret_cast<const uint64_t*>(value);
-            } else {
-                reinterpret_cast<uint32_t*>(target)[position] =
-                    *reinterpret_cast<const uint32_t*>(value);
-            }
+            use(copies[c]);
+        }
+    }
+
+    GPUJOIN_HD void writeValue(const PayloadCopy& copy, unsigned char* buffer, uint32_t position,
+                               uint64_t bits) const {
+        unsigned char* target = buffer + copy.resultOffset;
+        if (copy.widthBytes == 8) {
+            reinterpret_cast<uint64_t*>(target)[position] = bits;
+        } else {
+            reinterpret_cast<uint32_t*>(target)[position] = static_cast<uint32_t>(bits);
         }
     }
 };

@@ -2,13 +2,10 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
-import java.util.EnumSet;
-import java.util.Set;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.junit.jupiter.api.AfterAll;
@@ -31,11 +28,6 @@ class SharedGpuTablesConformanceTest extends JoinEngineConformance {
     @AfterAll
     static void closeDevice() throws Exception {
         device.close();
-    }
-
-    @Override
-    protected Set<JoinKind> kinds() {
-        return EnumSet.of(JoinKind.INNER, JoinKind.SEMI);
     }
 
     @Override

@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * Writes segments: rows of a fact chunk as a chunk of the columns that are joined, filtered or
- * added up, each column once however often it is used. Nothing else of a fact crosses the bus.
+ * added up, or tell of null keys, each column once however often it is used. Nothing else of a fact
+ * crosses the bus.
  */
 final class FactSegments {
 
@@ -38,6 +39,9 @@ final class FactSegments {
                     .filter(JoinColumn::isFact)
                     .forEach(c -> add(spec, c.column()));
         }
+        if (spec.hasNullKeys()) {
+            add(spec, spec.nullKeysColumn());
+        }
         furtherColumns.forEach(column -> add(spec, column));
     }
 
@@ -56,7 +60,7 @@ final class FactSegments {
         return widths.get(column);
     }
 
-    /** Column of the segment that holds a column of the facts. */
+    /** Column of the segment that holds a column of the facts, -1 where none does. */
     int columnOf(int factColumn) {
         return factColumns.indexOf(factColumn);
     }

@@ -31,8 +31,7 @@ final class GpuGroups {
     GpuGroups(Aggregation aggregation, CudaDriver driver, Buffers buffers, int blocks) {
         this.aggregation = aggregation;
         this.driver = driver;
-        int atOnce = blocks * (DeviceLease.SERVE_THREADS + GroupDescriptor.LOCAL_GROUPS);
-        int capacity = aggregation.maxGroups() + atOnce;
+        int capacity = aggregation.maxGroups() + blocks * DeviceLease.SERVE_THREADS;
         this.slotCount = 2 * capacity;
         this.count = buffers.device(COUNT_BYTES);
         this.slots = buffers.device((long) Integer.BYTES * slotCount);

@@ -13,9 +13,6 @@ final class GroupDescriptor {
     static final int MAX_AGGREGATES = Aggregation.MAX_AGGREGATES;
     static final int MAX_FACTORS = Aggregate.MAX_FACTORS;
 
-    /** Groups that a block holds for itself before it adds them to the device's. */
-    static final int LOCAL_GROUPS = 256;
-
     static final int FILTER_BYTES = 16;
     static final int FILTER_COLUMN_OFFSET = 0;
     static final int FILTER_FIRST_RANGE_OFFSET = 4;

@@ -1,7 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
@@ -65,11 +64,9 @@ final class JoinPlan {
     }
 
     /**
-     * @throws GpuUnavailableException where the kernels are not made for so many, or for a kind of
-     *     join
+     * @throws GpuUnavailableException where the kernels are not made for so many
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
-        requireKinds(spec);
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
@@ -82,25 +79,6 @@ final class JoinPlan {
                             + spec.dimensions().size()
                             + ", columns="
                             + segments.columnCount());
-        }
-    }
-
-    private static void requireKinds(JoinSpec spec) {
-        for (DimensionSpec side : spec.dimensions()) {
-            if (side.kind().keepsUnmatched()) {
-                throw new GpuUnavailableException(
-                        GpuFailure.UNSUPPORTED_KIND,
-                        "a join on the device drops facts without a match: dimension="
-                                + side.name()
-                                + ", kind="
-                                + side.kind());
-            }
-        }
-        if (spec.hasNullKeys()) {
-            throw new GpuUnavailableException(
-                    GpuFailure.UNSUPPORTED_KIND,
-                    "facts of a join on the device have no null keys: column="
-                            + spec.factSchema().column(spec.nullKeysColumn()));
         }
     }
 
@@ -134,6 +112,7 @@ final class JoinPlan {
             Memory.putInt(plan + PlanDescriptor.PLAN_COLUMN_COUNT_OFFSET, segments.columnCount());
             Memory.putInt(
                     plan + PlanDescriptor.PLAN_SCHEMA_FINGERPRINT_OFFSET, segments.fingerprint());
+            Memory.putInt(plan + PlanDescriptor.PLAN_NULL_KEYS_COLUMN_OFFSET, nullKeysColumn());
             for (int c = 0; c < segments.columnCount(); c++) {
                 long at = plan + PlanDescriptor.PLAN_COLUMN_WIDTH_OFFSET + c;
                 Memory.putByte(null, at, (byte) segments.columnWidth(c));
@@ -145,6 +124,12 @@ final class JoinPlan {
             }
             driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
         }
+    }
+
+    private int nullKeysColumn() {
+        return spec.hasNullKeys()
+                ? segments.columnOf(spec.nullKeysColumn())
+                : PlanDescriptor.NO_COLUMN;
     }
 
     private void writeDimensions(long address) {
@@ -159,6 +144,10 @@ final class JoinPlan {
             Memory.putInt(
                     at + PlanDescriptor.DIMENSION_COPY_COUNT_OFFSET,
                     firstCopies[d + 1] - firstCopies[d]);
+            Memory.putInt(at + PlanDescriptor.DIMENSION_JOIN_KIND_OFFSET, side.kind().ordinal());
+            Memory.putLong(
+                    at + PlanDescriptor.DIMENSION_MATCHED_OFFSET_OFFSET,
+                    Math.max(0, layout.matchedOffset(d)));
         }
     }
 
@@ -172,8 +161,8 @@ final class JoinPlan {
         }
     }
 
-    /** Whether a fact row meets one match at most. */
+    /** Whether one row of a key is as good as all of them. */
     static boolean isOnce(DimensionSpec side) {
-        return side.kind() == JoinKind.SEMI;
+        return !side.kind().keepsPayload();
     }
 }

@@ -32,8 +32,12 @@ final class PlanDescriptor {
     static final int PLAN_RANGES_OFFSET = 112;
     static final int PLAN_AGGREGATION_OFFSET = 120;
     static final int PLAN_FILTER_COUNT_OFFSET = 128;
+    static final int PLAN_NULL_KEYS_COLUMN_OFFSET = 132;
 
-    static final int DIMENSION_BYTES = 40;
+    /** In place of a column that a join does not have. */
+    static final int NO_COLUMN = -1;
+
+    static final int DIMENSION_BYTES = 56;
     static final int DIMENSION_SLOTS_OFFSET = 0;
     static final int DIMENSION_ROWS_OFFSET = 8;
     static final int DIMENSION_SLOT_COUNT_OFFSET = 16;
@@ -42,6 +46,8 @@ final class PlanDescriptor {
     static final int DIMENSION_KEY_COLUMN_OFFSET = 28;
     static final int DIMENSION_FIRST_COPY_OFFSET = 32;
     static final int DIMENSION_COPY_COUNT_OFFSET = 36;
+    static final int DIMENSION_JOIN_KIND_OFFSET = 40;
+    static final int DIMENSION_MATCHED_OFFSET_OFFSET = 48;
 
     static final int COPY_BYTES = 16;
     static final int COPY_RESULT_OFFSET_OFFSET = 0;

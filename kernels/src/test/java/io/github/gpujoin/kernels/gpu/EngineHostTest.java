@@ -2,6 +2,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
@@ -74,10 +75,12 @@ class EngineHostTest {
         expected.putAll(constants(GroupDescriptor.class, "VALUE_SOURCE", "ValueSource"));
         expected.putAll(constants(GroupDescriptor.class, "AGGREGATE", "Aggregate"));
         expected.putAll(constants(GroupDescriptor.class, "AGGREGATION", "Aggregation"));
+        for (JoinKind kind : JoinKind.values()) {
+            expected.put(kind.name(), kind.ordinal());
+        }
         expected.put("MAX_GROUP_COLUMNS", GroupDescriptor.MAX_GROUP_COLUMNS);
         expected.put("MAX_AGGREGATES", GroupDescriptor.MAX_AGGREGATES);
         expected.put("MAX_FACTORS", GroupDescriptor.MAX_FACTORS);
-        expected.put("LOCAL_GROUPS", GroupDescriptor.LOCAL_GROUPS);
         expected.put("PayloadCopy", PlanDescriptor.COPY_BYTES);
         expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
         expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);

@@ -2,9 +2,6 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
-import io.github.gpujoin.core.engine.JoinKind;
-import java.util.EnumSet;
-import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
@@ -28,11 +25,6 @@ abstract class GpuConformance extends JoinEngineConformance {
     @AfterAll
     void closeDevice() throws Exception {
         device.close();
-    }
-
-    @Override
-    protected Set<JoinKind> kinds() {
-        return EnumSet.of(JoinKind.INNER, JoinKind.SEMI);
     }
 
     @Override
