@@ -1,9 +1,8 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
-import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -30,14 +29,13 @@ import java.util.stream.IntStream;
  * <p>One thread calls at a time; {@link #fork()} gives engines for other threads over the same
  * tables.
  */
-public final class CpuJoinEngine implements ForkableJoinEngine {
+public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
+        implements ForkableJoinEngine {
 
     private static final int MAX_IN_FLIGHT = 4;
 
-    private final JoinSpec spec;
     private final List<BuildStaging> staging = new ArrayList<>();
     private final List<CpuJoinTable> tables = new ArrayList<>();
-    private final ProbeQueue<Probe> queue;
     private final Allocator allocator;
     private final PagedMemory scratch;
 
@@ -52,12 +50,8 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     /** Null where results are given as rows. */
     private GroupTable groups;
 
-    private EngineState state = EngineState.LOADING;
-    private long buildRows;
-    private long buildBytes;
-
     /** A chunk in flight, and whether joining it has begun. */
-    private static final class Probe extends ProbeQueue.Probe {
+    static final class Probe extends ProbeQueue.Probe {
         boolean opened;
 
         Probe(PendingProbe pending) {
@@ -73,10 +67,9 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
      * @param allocator of all memory that grows with the data
      */
     public CpuJoinEngine(JoinSpec spec, Allocator allocator) {
-        this.spec = spec;
+        super(spec, MAX_IN_FLIGHT);
         this.allocator = allocator;
         this.scratch = new PagedMemory(allocator);
-        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Probe::new);
         for (DimensionSpec dimension : spec.dimensions()) {
             staging.add(new BuildStaging(new RowLayout(dimension), allocator));
         }
@@ -84,16 +77,15 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public CpuJoinEngine fork() {
-        state.require(EngineState.JOINING);
-        CpuJoinEngine fork = new CpuJoinEngine(spec, allocator);
-        fork.buildRows = buildRows;
-        fork.buildBytes = buildBytes;
+        state().require(EngineState.JOINING);
+        CpuJoinEngine fork = new CpuJoinEngine(spec(), allocator);
         try {
             fork.tables.addAll(retainedTables());
-            fork.startJoining();
+            fork.openPipeline();
+            fork.joinAs(this);
         } catch (MemoryRefusedException e) {
             fork.close();
-            throw unavailable(e);
+            throw EngineUnavailableException.noMemory(e);
         } catch (Throwable e) {
             fork.close();
             throw e;
@@ -103,8 +95,8 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public CpuJoinEngine forkLoading(int dimension) {
-        state.require(EngineState.JOINING);
-        CpuJoinEngine fork = new CpuJoinEngine(spec, allocator);
+        state().require(EngineState.JOINING);
+        CpuJoinEngine fork = new CpuJoinEngine(spec(), allocator);
         for (int d = 0; d < tables.size(); d++) {
             if (d != dimension) {
                 fork.shared.put(d, tables.get(d).retain());
@@ -129,82 +121,43 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
-    public JoinSpec spec() {
-        return spec;
-    }
-
-    @Override
-    public EngineState state() {
-        return state;
-    }
-
-    @Override
-    public void submitBuild(int dimension, Chunk chunk) {
-        state.require(EngineState.LOADING);
-        EngineChecks.buildSide(spec, dimension, chunk);
+    protected void append(int dimension, Chunk chunk) {
         if (shared.containsKey(dimension)) {
             throw new IllegalArgumentException(
                     "an engine builds no table that it shares: dimension=" + dimension);
         }
-        orFail(() -> staging.get(dimension).append(chunk));
-        buildRows += chunk.rowCount();
-        buildBytes += EngineChecks.payloadBytes(chunk);
+        staging.get(dimension).append(chunk);
     }
 
     @Override
-    public void finishBuild() {
-        state.require(EngineState.LOADING);
-        orFail(
-                () -> {
-                    for (int d = 0; d < staging.size(); d++) {
-                        CpuJoinTable finished = shared.remove(d);
-                        tables.add(finished != null ? finished : buildTable(d));
-                    }
-                    startJoining();
-                });
+    protected void buildTables() {
+        for (int d = 0; d < staging.size(); d++) {
+            CpuJoinTable finished = shared.remove(d);
+            tables.add(finished != null ? finished : buildTable(d));
+        }
+        openPipeline();
     }
 
     private CpuJoinTable buildTable(int dimension) {
-        boolean keepsRepeats = spec.dimensions().get(dimension).kind().keepsPayload();
+        boolean keepsRepeats = spec().dimensions().get(dimension).kind().keepsPayload();
         return CpuJoinTable.build(staging.get(dimension), keepsRepeats);
     }
 
-    /** An error leaves the engine FAILED. */
-    private void orFail(Runnable step) {
-        try {
-            step.run();
-        } catch (MemoryRefusedException e) {
-            state = state.to(EngineState.FAILED);
-            throw unavailable(e);
-        } catch (Throwable e) {
-            state = state.to(EngineState.FAILED);
-            throw e;
+    private void openPipeline() {
+        pipeline = new ProbePipeline(spec(), tables, scratch);
+        if (spec().aggregates()) {
+            groups = new GroupTable(spec(), ProbePipeline.BATCH_ROWS, scratch);
         }
     }
 
-    private static EngineUnavailableException unavailable(MemoryRefusedException e) {
-        return new EngineUnavailableException(
-                EngineUnavailableException.Scope.NO_MEMORY, e.getMessage(), e);
-    }
-
-    private void startJoining() {
-        pipeline = new ProbePipeline(spec, tables, scratch);
-        if (spec.aggregates()) {
-            groups = new GroupTable(spec, ProbePipeline.BATCH_ROWS, scratch);
-        }
-        state = state.to(EngineState.JOINING);
+    @Override
+    protected Probe open(PendingProbe pending) {
+        return new Probe(pending);
     }
 
     @Override
-    public boolean submitProbe(Chunk chunk, int firstRow) {
-        state.require(EngineState.JOINING);
-        return queue.submit(chunk, firstRow);
-    }
-
-    @Override
-    public ResultBatch poll() {
-        state.require(EngineState.JOINING);
-        Probe head = queue.head();
+    protected ResultBatch nextBatch() {
+        Probe head = queue().head();
         if (head == null || awaitsTake()) {
             return null;
         }
@@ -217,7 +170,7 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
             groups.add(batch);
             batch.set(batch.chunk(), 0, batch.completedRows());
         }
-        queue.delivered(batch);
+        queue().delivered(batch);
         return batch;
     }
 
@@ -227,53 +180,26 @@ public final class CpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
-    public GroupRows takeGroups() {
-        state.require(EngineState.JOINING);
-        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        GroupRows taken = groups.take();
-        queue.delivered(taken);
-        return taken;
+    protected GroupRows takenGroups() {
+        return groups.take();
     }
 
     @Override
-    public int inFlight() {
-        return queue.size();
+    protected long tableBytes() {
+        return IntStream.range(0, tables.size())
+                        .filter(d -> !notCounted.get(d))
+                        .mapToLong(d -> tables.get(d).lengthBytes())
+                        .sum()
+                + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
     }
 
     @Override
-    public List<PendingProbe> snapshot() {
-        return queue.snapshot();
-    }
-
-    @Override
-    public void restore(List<PendingProbe> pending) {
-        state.require(EngineState.JOINING);
-        queue.restore(pending);
-    }
-
-    @Override
-    public EngineStats stats() {
-        long tableBytes =
-                IntStream.range(0, tables.size())
-                                .filter(d -> !notCounted.get(d))
-                                .mapToLong(d -> tables.get(d).lengthBytes())
-                                .sum()
-                        + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
-        return new EngineStats(
-                buildRows, buildBytes, tableBytes, queue.probeRows(), queue.resultRows());
-    }
-
-    @Override
-    public void close() {
-        if (state != EngineState.CLOSED) {
-            state = state.to(EngineState.CLOSED);
-            queue.clear();
-            scratch.close();
-            tables.forEach(CpuJoinTable::close);
-            tables.clear();
-            shared.values().forEach(CpuJoinTable::close);
-            shared.clear();
-            staging.forEach(BuildStaging::close);
-        }
+    protected void release() {
+        scratch.close();
+        tables.forEach(CpuJoinTable::close);
+        tables.clear();
+        shared.values().forEach(CpuJoinTable::close);
+        shared.clear();
+        staging.forEach(BuildStaging::close);
     }
 }

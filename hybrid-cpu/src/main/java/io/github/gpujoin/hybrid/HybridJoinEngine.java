@@ -1,15 +1,14 @@
 package io.github.gpujoin.hybrid;
 
+import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
-import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
-import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayDeque;
@@ -32,11 +31,10 @@ import java.util.function.Consumer;
  * the host has tables for them, and no result is lost or repeated. One thread calls at a time, but
  * for {@link #stats()} and {@link #isSpilled}.
  */
-public final class HybridJoinEngine implements JoinEngine {
+public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private static final int MAX_IN_FLIGHT = 32;
 
-    private final JoinSpec spec;
     private final HybridOptions options;
     private final PlaceEngines device;
     private final PlaceEngines host;
@@ -45,7 +43,6 @@ public final class HybridJoinEngine implements JoinEngine {
     private final PartitionedRows rows;
     private final Placement placement;
     private final SpillVisits visits;
-    private final ProbeQueue<HybridProbe> queue;
     private final ArrayDeque<JoinEngine> retired = new ArrayDeque<>();
 
     /** Null where results are given as rows. */
@@ -57,11 +54,8 @@ public final class HybridJoinEngine implements JoinEngine {
     /** Null unless a device that failed had handed out parts of a row. */
     private RepeatFilter repeats;
 
-    private volatile EngineState state = EngineState.LOADING;
     private volatile List<Place> places = List.of();
     private volatile long tableBytes;
-    private volatile long buildRows;
-    private volatile long buildBytes;
 
     /**
      * @param device makes forkable engines for the device; null where there is none
@@ -76,7 +70,7 @@ public final class HybridJoinEngine implements JoinEngine {
             JoinEngineFactory host,
             BuildChunks log,
             Consumer<EngineUnavailableException> onDeviceLost) {
-        this.spec = spec;
+        super(spec, MAX_IN_FLIGHT);
         this.options = options;
         this.device = new PlaceEngines(Place.DEVICE, device);
         this.host = new PlaceEngines(Place.HOST, host);
@@ -85,20 +79,9 @@ public final class HybridJoinEngine implements JoinEngine {
         this.rows = new PartitionedRows(options);
         this.placement =
                 new Placement(options, rows, log, this.device, this.host, this::finishMove);
-        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, this::probe);
         this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
         this.visits = new SpillVisits(this::visit, engine -> groups.add(engine.takeGroups()));
         this.begunRows = device == null ? null : new BegunRows(spec);
-    }
-
-    @Override
-    public JoinSpec spec() {
-        return spec;
-    }
-
-    @Override
-    public EngineState state() {
-        return state;
     }
 
     /** Where the units of the build side stand, in order; empty while LOADING. */
@@ -142,15 +125,10 @@ public final class HybridJoinEngine implements JoinEngine {
 
     /** {@inheritDoc} Only counts it: tables are made from the log once all is known. */
     @Override
-    public void submitBuild(int dimension, Chunk chunk) {
-        state.require(EngineState.LOADING);
-        EngineChecks.buildSide(spec, dimension, chunk);
-        long bytes = EngineChecks.payloadBytes(chunk);
+    protected void append(int dimension, Chunk chunk) {
         if (dimension == options.partitionedDimension()) {
-            rows.add(rows.index(chunk.partition()), bytes);
+            rows.add(rows.index(chunk.partition()), EngineChecks.payloadBytes(chunk));
         }
-        buildRows += chunk.rowCount();
-        buildBytes += bytes;
     }
 
     /**
@@ -160,23 +138,16 @@ public final class HybridJoinEngine implements JoinEngine {
      *     unit needs
      */
     @Override
-    public void finishBuild() {
-        state.require(EngineState.LOADING);
-        try {
-            openDevice();
-            host.open(spec, log);
-            placement.placeAll();
-            state = state.to(EngineState.JOINING);
-            showPlaces();
-        } catch (Throwable e) {
-            state = state.to(EngineState.FAILED);
-            throw e;
-        }
+    protected void buildTables() {
+        openDevice();
+        host.open(spec(), log);
+        placement.placeAll();
+        showPlaces();
     }
 
     private void openDevice() {
         try {
-            device.open(spec, log);
+            device.open(spec(), log);
         } catch (EngineUnavailableException e) {
             device.lose(e);
             begunRows = null;
@@ -199,7 +170,7 @@ public final class HybridJoinEngine implements JoinEngine {
         if (old != null) {
             retired.add(old);
         }
-        if (state == EngineState.LOADING) {
+        if (state() == EngineState.LOADING) {
             closeRetired();
             return;
         }
@@ -209,22 +180,18 @@ public final class HybridJoinEngine implements JoinEngine {
 
     // ------------------------------------------------------------------ probe side
 
-    private HybridProbe probe(PendingProbe pending) {
+    @Override
+    protected HybridProbe open(PendingProbe pending) {
         int partition = pending.chunk().partition();
         int index = rows.index(partition);
         return new HybridProbe(pending, placement.unitOf(index), options.firstPartition() + index);
     }
 
     @Override
-    public boolean submitProbe(Chunk chunk, int firstRow) {
-        state.require(EngineState.JOINING);
-        boolean taken = queue.submit(chunk, firstRow);
-        if (taken) {
-            Unit unit = placement.unitOf(rows.index(chunk.partition()));
-            placement.probed(unit, chunk.rowCount());
-            feed(unit);
-        }
-        return taken;
+    protected void queued(Chunk chunk) {
+        Unit unit = placement.unitOf(rows.index(chunk.partition()));
+        placement.probed(unit, chunk.rowCount());
+        feed(unit);
     }
 
     /**
@@ -237,8 +204,8 @@ public final class HybridJoinEngine implements JoinEngine {
             return;
         }
         try {
-            for (HybridProbe probe : queue) {
-                if (unit.place() == Place.HOST && probe != queue.head()) {
+            for (HybridProbe probe : queue()) {
+                if (unit.place() == Place.HOST && probe != queue().head()) {
                     return;
                 }
                 if (probe.unit() == unit && !probe.isSubmitted()) {
@@ -254,10 +221,9 @@ public final class HybridJoinEngine implements JoinEngine {
     }
 
     @Override
-    public ResultBatch poll() {
-        state.require(EngineState.JOINING);
+    protected ResultBatch nextBatch() {
         closeRetired();
-        HybridProbe head = queue.head();
+        HybridProbe head = queue().head();
         if (head == null || awaitsTake()) {
             return null;
         }
@@ -287,7 +253,7 @@ public final class HybridJoinEngine implements JoinEngine {
 
     private SpillVisit visit(int partition) {
         return new SpillVisit(
-                spec,
+                spec(),
                 options.partitionedDimension(),
                 partition,
                 host,
@@ -298,7 +264,7 @@ public final class HybridJoinEngine implements JoinEngine {
 
     private void retireVisited(JoinEngine engine) {
         retired.add(engine);
-        if (groups != null && state == EngineState.JOINING) {
+        if (groups != null && state() == EngineState.JOINING) {
             groups.add(engine.takeGroups());
         }
     }
@@ -306,8 +272,8 @@ public final class HybridJoinEngine implements JoinEngine {
     private ResultBatch delivered(HybridProbe head, ResultBatch given) {
         ResultBatch batch = repeats == null ? given : repeats.apply(given);
         Unit unit = head.unit();
-        queue.delivered(batch);
-        if (spec.aggregates() && unit.place().hasTables()) {
+        queue().delivered(batch);
+        if (spec().aggregates() && unit.place().hasTables()) {
             unit.setHasGroups(true);
         }
         if (begunRows != null && unit.place() == Place.DEVICE) {
@@ -330,16 +296,12 @@ public final class HybridJoinEngine implements JoinEngine {
     }
 
     @Override
-    public GroupRows takeGroups() {
-        state.require(EngineState.JOINING);
-        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        if (queue.size() == 0) {
+    protected GroupRows takenGroups() {
+        if (queue().size() == 0) {
             placement.units().forEach(this::takeGroupsOf);
             visits.takeGroups();
         }
-        GroupRows taken = groups.take();
-        queue.delivered(taken);
-        return taken;
+        return groups.take();
     }
 
     private void takeGroupsOf(Unit unit) {
@@ -360,23 +322,23 @@ public final class HybridJoinEngine implements JoinEngine {
     /** Goes on without the device, from where results were handed out. */
     private void loseDevice(Unit failed, EngineUnavailableException e) {
         if (failed.place() != Place.DEVICE) {
-            state = state.to(EngineState.FAILED);
+            fail();
             throw e;
         }
         List<Unit> lost =
                 placement.units().stream().filter(u -> u.place() == Place.DEVICE).toList();
         if (lost.stream().anyMatch(Unit::hasGroups)) {
-            state = state.to(EngineState.FAILED);
+            fail();
             throw new IllegalStateException(
                     "groups that a failed device held come again from the last checkpoint only", e);
         }
-        HybridProbe head = queue.head();
+        HybridProbe head = queue().head();
         if (head != null && head.unit().place() == Place.DEVICE) {
-            repeats = new RepeatFilter(spec, begunRows.counts());
+            repeats = new RepeatFilter(spec(), begunRows.counts());
         }
         begunRows = null;
         placement.deviceLost(e);
-        for (HybridProbe probe : queue) {
+        for (HybridProbe probe : queue()) {
             if (lost.contains(probe.unit())) {
                 probe.withdrawn();
             }
@@ -407,35 +369,12 @@ public final class HybridJoinEngine implements JoinEngine {
     // ------------------------------------------------------------------ account
 
     @Override
-    public int inFlight() {
-        return queue.size();
+    protected long tableBytes() {
+        return tableBytes;
     }
 
     @Override
-    public List<PendingProbe> snapshot() {
-        return queue.snapshot();
-    }
-
-    @Override
-    public void restore(List<PendingProbe> pending) {
-        state.require(EngineState.JOINING);
-        queue.restore(pending);
-        placement.units().forEach(this::feed);
-    }
-
-    @Override
-    public EngineStats stats() {
-        return new EngineStats(
-                buildRows, buildBytes, tableBytes, queue.probeRows(), queue.resultRows());
-    }
-
-    @Override
-    public void close() {
-        if (state == EngineState.CLOSED) {
-            return;
-        }
-        state = state.to(EngineState.CLOSED);
-        queue.clear();
+    protected void release() {
         try (host;
                 device;
                 placement;

@@ -1,5 +1,7 @@
 package io.github.gpujoin.core.engine;
 
+import io.github.gpujoin.core.region.MemoryRefusedException;
+
 /**
  * An engine cannot do what was asked; another one can. Nothing is lost: whoever feeds an engine
  * keeps what it fed. To be closed, as after any error.
@@ -24,6 +26,10 @@ public class EngineUnavailableException extends RuntimeException {
     public EngineUnavailableException(Scope scope, String sentence, Throwable cause) {
         super(sentence, cause);
         this.scope = scope;
+    }
+
+    public static EngineUnavailableException noMemory(MemoryRefusedException e) {
+        return new EngineUnavailableException(Scope.NO_MEMORY, e.getMessage(), e);
     }
 
     public final Scope scope() {

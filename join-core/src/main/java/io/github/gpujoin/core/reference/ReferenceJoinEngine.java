@@ -1,11 +1,8 @@
 package io.github.gpujoin.core.reference;
 
+import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineChecks;
-import io.github.gpujoin.core.engine.EngineState;
-import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.GroupRows;
-import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
@@ -25,7 +22,7 @@ import java.util.Map;
  * Joins with a {@code HashMap} from key to rows and nested loops, written to be seen to be right.
  * Not fast; the oracle of the other engines' tests.
  */
-public final class ReferenceJoinEngine implements JoinEngine {
+public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinEngine.Progress> {
 
     static final int BATCH_ROWS = 1024;
     private static final int MAX_IN_FLIGHT = 4;
@@ -36,21 +33,15 @@ public final class ReferenceJoinEngine implements JoinEngine {
     /** In place of a build row where a fact has no match. */
     private static final JoinedRow NO_MATCH = new JoinedRow(null, -1);
 
-    private final JoinSpec spec;
     private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
-    private final ProbeQueue<Progress> queue;
     // by identity: a build row is one object, and its hash would run over the whole chunk
     private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
     private final ResultBatch batch;
     private final ReferenceGroups groups;
-    private EngineState state = EngineState.LOADING;
-    private long buildRows;
-    private long buildBytes;
 
     public ReferenceJoinEngine(JoinSpec spec) {
-        this.spec = spec;
-        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Progress::new);
+        super(spec, MAX_IN_FLIGHT);
         spec.dimensions().forEach(dimension -> tables.add(new HashMap<>()));
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.memory = Region.allocate(layout.lengthBytes());
@@ -59,49 +50,38 @@ public final class ReferenceJoinEngine implements JoinEngine {
     }
 
     @Override
-    public JoinSpec spec() {
-        return spec;
-    }
-
-    @Override
-    public EngineState state() {
-        return state;
-    }
-
-    @Override
-    public void submitBuild(int dimension, Chunk chunk) {
-        state.require(EngineState.LOADING);
-        DimensionSpec side = EngineChecks.buildSide(spec, dimension, chunk);
+    protected void append(int dimension, Chunk chunk) {
+        int keyColumn = spec().dimensions().get(dimension).keyColumn();
         for (int row = 0; row < chunk.rowCount(); row++) {
             tables.get(dimension)
-                    .computeIfAbsent(chunk.getLong(side.keyColumn(), row), k -> new ArrayList<>())
+                    .computeIfAbsent(chunk.getLong(keyColumn, row), k -> new ArrayList<>())
                     .add(new JoinedRow(chunk, row));
         }
-        buildRows += chunk.rowCount();
-        buildBytes += EngineChecks.payloadBytes(chunk);
+    }
+
+    /** They grew with every row. */
+    @Override
+    protected void buildTables() {}
+
+    @Override
+    protected long tableBytes() {
+        return buildBytes();
     }
 
     @Override
-    public void finishBuild() {
-        state = state.to(EngineState.JOINING);
+    protected Progress open(PendingProbe pending) {
+        return new Progress(pending);
     }
 
     @Override
-    public boolean submitProbe(Chunk chunk, int firstRow) {
-        state.require(EngineState.JOINING);
-        return queue.submit(chunk, firstRow);
-    }
-
-    @Override
-    public ResultBatch poll() {
-        state.require(EngineState.JOINING);
-        Progress head = queue.head();
+    protected ResultBatch nextBatch() {
+        Progress head = queue().head();
         if (head == null || awaitsTake()) {
             return null;
         }
         int rows = groups == null ? join(head) : aggregate(head);
         batch.set(head.chunk(), rows, head.hasMore() ? head.nextRow : head.chunk().rowCount());
-        queue.delivered(batch);
+        queue().delivered(batch);
         return batch;
     }
 
@@ -127,18 +107,14 @@ public final class ReferenceJoinEngine implements JoinEngine {
     }
 
     @Override
-    public GroupRows takeGroups() {
-        state.require(EngineState.JOINING);
-        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        GroupRows taken = groups.take();
-        queue.delivered(taken);
-        return taken;
+    protected GroupRows takenGroups() {
+        return groups.take();
     }
 
     private void write(int row, int probeRow, List<JoinedRow> matches) {
         Memory.putInt(batch.probeRowAddress() + 4L * row, probeRow);
         for (int d = 0; d < matches.size(); d++) {
-            DimensionSpec side = spec.dimensions().get(d);
+            DimensionSpec side = spec().dimensions().get(d);
             JoinedRow match = matches.get(d);
             if (side.kind().hasNullPayload()) {
                 boolean matched = match != NO_MATCH;
@@ -170,7 +146,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
             long width = batch.layout().payloadWidth(dimension, i);
             Memory.fill(null, batch.payloadAddress(dimension, i) + width * row, width, (byte) 0);
         }
-        if (spec.dimensions().get(dimension).hasCarriedPayload()) {
+        if (spec().dimensions().get(dimension).hasCarriedPayload()) {
             Memory.putLong(batch.carriedAddress(dimension) + 8L * row, 0);
         }
     }
@@ -185,41 +161,15 @@ public final class ReferenceJoinEngine implements JoinEngine {
     }
 
     @Override
-    public int inFlight() {
-        return queue.size();
-    }
-
-    @Override
-    public List<PendingProbe> snapshot() {
-        return queue.snapshot();
-    }
-
-    @Override
-    public void restore(List<PendingProbe> pending) {
-        state.require(EngineState.JOINING);
-        queue.restore(pending);
-    }
-
-    @Override
-    public EngineStats stats() {
-        return new EngineStats(
-                buildRows, buildBytes, buildBytes, queue.probeRows(), queue.resultRows());
-    }
-
-    @Override
-    public void close() {
-        if (state != EngineState.CLOSED) {
-            state = state.to(EngineState.CLOSED);
-            queue.clear();
-            tables.clear();
-            carried.values().forEach(Region::close);
-            carried.clear();
-            memory.close();
-        }
+    protected void release() {
+        tables.clear();
+        carried.values().forEach(Region::close);
+        carried.clear();
+        memory.close();
     }
 
     /** Walks the cross product of the matches of each probe row, the last dimension fastest. */
-    private final class Progress extends ProbeQueue.Probe {
+    final class Progress extends ProbeQueue.Probe {
         private int nextRow;
         private List<List<JoinedRow>> choices;
         private int[] choice;
@@ -251,17 +201,17 @@ public final class ReferenceJoinEngine implements JoinEngine {
         }
 
         private boolean passesFilters() {
-            return spec.filters().stream()
+            return spec().filters().stream()
                     .allMatch(f -> f.values().contains(chunk().getLong(f.column(), nextRow)));
         }
 
         /** Build rows that match the next probe row; none where its key is null. */
         private List<JoinedRow> matches(int dimension) {
-            if (spec.hasNullKeys()
-                    && (chunk().getInt(spec.nullKeysColumn(), nextRow) >> dimension & 1) != 0) {
+            if (spec().hasNullKeys()
+                    && (chunk().getInt(spec().nullKeysColumn(), nextRow) >> dimension & 1) != 0) {
                 return List.of();
             }
-            int keyColumn = spec.dimensions().get(dimension).factKeyColumn();
+            int keyColumn = spec().dimensions().get(dimension).factKeyColumn();
             return tables.get(dimension)
                     .getOrDefault(chunk().getLong(keyColumn, nextRow), List.of());
         }
@@ -285,7 +235,7 @@ public final class ReferenceJoinEngine implements JoinEngine {
                 }
                 choices = new ArrayList<>();
                 for (int d = 0; d < tables.size(); d++) {
-                    choices.add(choices(spec.dimensions().get(d).kind(), matches(d)));
+                    choices.add(choices(spec().dimensions().get(d).kind(), matches(d)));
                 }
                 if (choices.stream().noneMatch(List::isEmpty)) {
                     choice = new int[choices.size()];

@@ -1,8 +1,7 @@
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineState;
-import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -28,18 +27,17 @@ import java.util.List;
  * <p>A device that fails leaves the engine FAILED and throws {@link GpuUnavailableException}; what
  * was pending is still in {@link #snapshot()}, for another engine to go on with.
  */
-public final class GpuJoinEngine implements ForkableJoinEngine {
+public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
+        implements ForkableJoinEngine {
 
     private static final int MAX_IN_FLIGHT = 64;
 
-    private final JoinSpec spec;
     private final GpuOptions options;
     private final DeviceLease lease;
     private final Buffers buffers;
     private final FactSegments facts;
     private final GpuTables tables;
     private boolean holdsTables = true;
-    private final ProbeQueue<Probe> queue;
     private final SegmentSizer sizer;
     private SegmentPipe pipe;
 
@@ -48,12 +46,9 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
 
     private ResultBatch emptyBatch;
     private int plan = -1;
-    private EngineState state = EngineState.LOADING;
-    private long buildRows;
-    private long buildBytes;
 
     /** A chunk in flight, and how far it is cut into segments. */
-    private static final class Probe extends ProbeQueue.Probe {
+    static final class Probe extends ProbeQueue.Probe {
         int nextRow;
 
         Probe(PendingProbe pending) {
@@ -84,8 +79,7 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
      * @param shared tables of another engine, retained for this one; null for tables of its own
      */
     private GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease, GpuTables shared) {
-        this.spec = spec;
-        this.queue = new ProbeQueue<>(spec, MAX_IN_FLIGHT, Probe::new);
+        super(spec, MAX_IN_FLIGHT);
         this.options = options;
         this.lease = lease;
         this.buffers = lease.memory().buffers(options.memory());
@@ -107,14 +101,12 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
      */
     @Override
     public GpuJoinEngine fork() {
-        state.require(EngineState.JOINING);
+        state().require(EngineState.JOINING);
         lease.retain();
-        GpuJoinEngine fork = new GpuJoinEngine(spec, options, lease, tables.retain());
-        fork.buildRows = buildRows;
-        fork.buildBytes = buildBytes;
+        GpuJoinEngine fork = new GpuJoinEngine(spec(), options, lease, tables.retain());
         try {
             lease.whileStopped(options.stallTimeoutNs(), fork::openPipe);
-            fork.state = EngineState.JOINING;
+            fork.joinAs(this);
             return fork;
         } catch (Throwable e) {
             fork.close();
@@ -124,9 +116,9 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
 
     @Override
     public GpuJoinEngine forkLoading(int dimension) {
-        state.require(EngineState.JOINING);
+        state().require(EngineState.JOINING);
         lease.retain();
-        return new GpuJoinEngine(spec, options, lease, tables.forkLoading(dimension, options));
+        return new GpuJoinEngine(spec(), options, lease, tables.forkLoading(dimension, options));
     }
 
     /** Device memory only. */
@@ -142,32 +134,16 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
-    public JoinSpec spec() {
-        return spec;
+    protected void append(int dimension, Chunk chunk) {
+        allOrNothing(() -> tables.append(dimension, chunk));
     }
 
     @Override
-    public EngineState state() {
-        return state;
+    protected void buildTables() {
+        allOrNothing(this::buildTablesAndPipe);
     }
 
-    @Override
-    public void submitBuild(int dimension, Chunk chunk) {
-        state.require(EngineState.LOADING);
-        EngineChecks.buildSide(spec, dimension, chunk);
-        orFail(() -> allOrNothing(() -> tables.append(dimension, chunk)));
-        buildRows += chunk.rowCount();
-        buildBytes += EngineChecks.payloadBytes(chunk);
-    }
-
-    @Override
-    public void finishBuild() {
-        state.require(EngineState.LOADING);
-        orFail(() -> allOrNothing(this::buildTables));
-        state = state.to(EngineState.JOINING);
-    }
-
-    private void buildTables() {
+    private void buildTablesAndPipe() {
         tables.flush();
         lease.whileStopped(
                 options.stallTimeoutNs(),
@@ -190,8 +166,8 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     }
 
     private void openPipe() {
-        int resultRows = spec.aggregates() ? 1 : options.segmentRows();
-        ResultLayout layout = new ResultLayout(spec, resultRows);
+        int resultRows = spec().aggregates() ? 1 : options.segmentRows();
+        ResultLayout layout = new ResultLayout(spec(), resultRows);
         int segmentBytes = facts.lengthBytes(options.segmentRows());
         SegmentSlots slots =
                 new SegmentSlots(
@@ -201,29 +177,29 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
                         options.slots(),
                         segmentBytes,
                         layout);
-        if (spec.aggregates()) {
-            groups = new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks());
+        if (spec().aggregates()) {
+            groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
         plan = lease.takePlan();
-        new JoinPlan(spec, facts, layout, tables.tables(), false, groups)
+        new JoinPlan(spec(), facts, layout, tables.tables(), false, groups)
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
         emptyBatch = new ResultBatch(layout, slots.resultAddress(0, 0));
     }
 
     @Override
-    public boolean submitProbe(Chunk chunk, int firstRow) {
-        state.require(EngineState.JOINING);
-        boolean taken = queue.submit(chunk, firstRow);
-        if (taken) {
-            orFail(this::fillPipe);
-        }
-        return taken;
+    protected Probe open(PendingProbe pending) {
+        return new Probe(pending);
+    }
+
+    @Override
+    protected void queued(Chunk chunk) {
+        fillPipe();
     }
 
     /** Cuts queued chunks into segments while there are slots. */
     private void fillPipe() {
-        for (Probe probe : queue) {
+        for (Probe probe : queue()) {
             while (!probe.isCut()) {
                 if (!pipe.hasRoom()) {
                     return;
@@ -237,23 +213,22 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
-    public ResultBatch poll() {
-        state.require(EngineState.JOINING);
+    protected ResultBatch nextBatch() {
         ResultBatch[] batch = new ResultBatch[1];
-        orFail(() -> batch[0] = nextBatch());
+        orFail(() -> batch[0] = polled());
         if (batch[0] != null) {
             account(batch[0]);
         }
         return batch[0];
     }
 
-    private ResultBatch nextBatch() {
+    private ResultBatch polled() {
         pipe.releaseLent();
         if (pipe.groupsFull()) {
             return null;
         }
         fillPipe();
-        Probe head = queue.head();
+        Probe head = queue().head();
         if (head != null && head.completedRows() == head.chunk().rowCount()) {
             emptyBatch.set(head.chunk(), 0, head.completedRows());
             return emptyBatch;
@@ -262,8 +237,8 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     }
 
     private void account(ResultBatch batch) {
-        sizer.gave(batch.completedRows() - queue.head().completedRows(), batch.rowCount());
-        queue.delivered(batch);
+        sizer.gave(batch.completedRows() - queue().head().completedRows(), batch.rowCount());
+        queue().delivered(batch);
     }
 
     @Override
@@ -273,44 +248,14 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
 
     /** {@inheritDoc} The device's kernel stands still meanwhile, for all its engines. */
     @Override
-    public GroupRows takeGroups() {
-        state.require(EngineState.JOINING);
-        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
+    protected GroupRows takenGroups() {
         GroupRows[] taken = new GroupRows[1];
         orFail(
                 () -> {
                     lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.take());
                     pipe.groupsTaken();
                 });
-        queue.delivered(taken[0]);
         return taken[0];
-    }
-
-    @Override
-    public int inFlight() {
-        return queue.size();
-    }
-
-    @Override
-    public List<PendingProbe> snapshot() {
-        return queue.snapshot();
-    }
-
-    @Override
-    public void restore(List<PendingProbe> pending) {
-        state.require(EngineState.JOINING);
-        queue.restore(pending);
-        orFail(this::fillPipe);
-    }
-
-    /** An error leaves the engine FAILED. */
-    private void orFail(Runnable step) {
-        try {
-            step.run();
-        } catch (Throwable e) {
-            state = state.to(EngineState.FAILED);
-            throw e;
-        }
     }
 
     /** Which table each dimension has; empty while LOADING. */
@@ -341,18 +286,12 @@ public final class GpuJoinEngine implements ForkableJoinEngine {
     }
 
     @Override
-    public EngineStats stats() {
-        return new EngineStats(
-                buildRows, buildBytes, tables.lengthBytes(), queue.probeRows(), queue.resultRows());
+    protected long tableBytes() {
+        return tables.lengthBytes();
     }
 
     @Override
-    public void close() {
-        if (state == EngineState.CLOSED) {
-            return;
-        }
-        state = state.to(EngineState.CLOSED);
-        queue.clear();
+    protected void release() {
         try {
             if (pipe != null) {
                 pipe.awaitSteps();
