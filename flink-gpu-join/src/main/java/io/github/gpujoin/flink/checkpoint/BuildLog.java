@@ -1,11 +1,12 @@
 package io.github.gpujoin.flink.checkpoint;
 
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.Memory;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.BroadcastState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
@@ -29,6 +30,7 @@ public final class BuildLog {
     private static final String PARTITIONED = "build-log";
     private static final String REPLICATED = "replicated-build-log";
 
+    private final JoinSpec spec;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog partitioned;
@@ -39,8 +41,12 @@ public final class BuildLog {
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
-            StateInitializationContext context, PartitionKeys keys, IntConsumer setCurrentKey)
+            StateInitializationContext context,
+            JoinSpec spec,
+            PartitionKeys keys,
+            IntConsumer setCurrentKey)
             throws Exception {
+        this.spec = spec;
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
         this.partitioned = new KeyedChunkLog(context.getKeyedStateStore(), PARTITIONED);
@@ -58,15 +64,10 @@ public final class BuildLog {
      */
     public final class Reader {
 
-        private final Function<byte[], Chunk> wrap;
         private final Iterator<Integer> partitions = keys.ownPartitions().iterator();
         private int partition;
         private long next;
         private long size;
-
-        private Reader(Function<byte[], Chunk> wrap) {
-            this.wrap = wrap;
-        }
 
         /** The next chunk, null at the end. */
         public Chunk next() throws Exception {
@@ -80,13 +81,13 @@ public final class BuildLog {
                 size = partitioned.size();
             }
             setCurrentKey.accept(keys.keyOf(partition));
-            return wrap.apply(partitioned.get(next++));
+            return wrap(partitioned.get(next++));
         }
     }
 
     /** A reader at the start of the log, for when nothing is appended any more. */
-    public Reader reader(Function<byte[], Chunk> wrap) {
-        return new Reader(wrap);
+    public Reader reader() {
+        return new Reader();
     }
 
     public void append(Chunk chunk) throws Exception {
@@ -99,15 +100,13 @@ public final class BuildLog {
     }
 
     /** Gives all chunks of replicated dimensions, in order. */
-    public void replayReplicated(
-            Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
-            throws Exception {
+    public void replayReplicated(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         TreeMap<Long, byte[]> inOrder = new TreeMap<>();
         for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
             inOrder.put(entry.getKey(), entry.getValue());
         }
         for (byte[] bytes : inOrder.values()) {
-            consumer.accept(wrap.apply(bytes));
+            consumer.accept(wrap(bytes));
         }
         nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;
     }
@@ -123,24 +122,36 @@ public final class BuildLog {
      *
      * @param index in order of arrival, from 0
      */
-    public byte[] get(int partition, long index) throws Exception {
+    public Chunk get(int partition, long index) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
-        return partitioned.get(index);
+        return wrap(partitioned.get(index));
     }
 
     /**
      * Gives all chunks, replicated ones first, each log in its order. To be called before the first
      * append where a snapshot was restored, and again whenever tables are to be made anew.
      */
-    public void replay(Function<byte[], Chunk> wrap, ThrowingConsumer<Chunk, Exception> consumer)
-            throws Exception {
-        replayReplicated(wrap, consumer);
+    public void replay(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
+        replayReplicated(consumer);
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             long size = partitioned.size();
             for (long i = 0; i < size; i++) {
-                consumer.accept(wrap.apply(partitioned.get(i)));
+                consumer.accept(wrap(partitioned.get(i)));
             }
         }
+    }
+
+    private Chunk wrap(byte[] bytes) {
+        int dimension =
+                bytes.length < ChunkDescriptor.HEADER_BYTES
+                        ? 0
+                        : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        if (dimension < 0 || dimension >= spec.dimensions().size()) {
+            throw new IllegalStateException(
+                    "a chunk of the build log is of one of the join's dimensions: dimension="
+                            + dimension);
+        }
+        return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
     }
 }

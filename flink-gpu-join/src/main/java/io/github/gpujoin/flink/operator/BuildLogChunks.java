@@ -3,17 +3,16 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
-import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /** The build log in state, as an engine reads it. */
-record BuildLogChunks(BuildLog log, Function<byte[], Chunk> wrap) implements BuildChunks {
+record BuildLogChunks(BuildLog log) implements BuildChunks {
 
     @Override
     public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
         try {
-            log.replayReplicated(wrap, chunk -> chunkOfDimension.accept(chunk, chunk.dimension()));
+            log.replayReplicated(chunk -> chunkOfDimension.accept(chunk, chunk.dimension()));
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -32,13 +31,13 @@ record BuildLogChunks(BuildLog log, Function<byte[], Chunk> wrap) implements Bui
 
     @Override
     public Chunk get(int partition, long index) {
-        byte[] bytes;
         try {
-            bytes = log.get(partition, index);
+            return log.get(partition, index);
+        } catch (RuntimeException e) {
+            throw e;
         } catch (Exception e) {
             throw unreadable(e);
         }
-        return wrap.apply(bytes);
     }
 
     private static FlinkRuntimeException unreadable(Exception e) {

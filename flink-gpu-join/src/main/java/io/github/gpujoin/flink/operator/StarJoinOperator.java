@@ -2,12 +2,8 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
@@ -16,6 +12,7 @@ import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
@@ -29,15 +26,14 @@ import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Joins chunks of facts (input 2) with chunks of any number of dimensions (input 1).
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
  * wait in state. The phase ends with the largest watermark on input 1 or with its end. In {@link
- * JoinPhase#JOIN} facts go to the engine and results to the output. Facts that the engine has no
- * room for within {@value #MAX_WAIT_MS} ms join those that wait in state, so that a barrier is
- * never far behind. What waits is worked off in self-posted mails of a few milliseconds.
+ * JoinPhase#JOIN} facts go to the engine and results to the output ({@link ProbeSide}).
  *
  * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
  * were emitted. Nothing is drained at a barrier, but for an aggregating engine, whose groups are
@@ -50,16 +46,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private static final long serialVersionUID = 1L;
 
-    /** Longest time that one chunk of facts holds up the next barrier. */
-    private static final long MAX_WAIT_MS = 100;
-
-    /** Time that one mail works before others get their turn. */
-    private static final long MAIL_MS = 10;
-
     private static final int BUILD_INPUT = 0;
-
-    /** Stands for build rows without a match where results are waited for. */
-    private static final int UNMATCHED = Integer.MIN_VALUE;
 
     private final JoinSpec spec;
     private final EngineSelection engines;
@@ -73,19 +60,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient ChunkReceiver chunks;
     private transient JoinEngine engine;
     private transient EngineInUse engineInUse;
-
-    /** Null where all build rows always have tables. */
-    private transient SpilledFacts spilledFacts;
-
     private transient ResultEmitter<OUT> emitter;
-    private transient ResultPump pump;
     private transient UnmatchedBuildRows<OUT> unmatched;
-    private transient WatermarkGate watermarks;
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
+    private transient ProbeSide probeSide;
     private transient JoinMetrics joinMetrics;
-    private transient JoinPhase phase;
-    private transient boolean mailPosted;
 
     StarJoinOperator(
             StreamOperatorParameters<OUT> parameters,
@@ -114,9 +94,51 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
-        int maxParallelism = getRuntimeContext().getTaskInfo().getMaxNumberOfParallelSubtasks();
-        int parallelism = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
-        int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
+        PartitionKeys keys = partitionKeys();
+        new JoinMetadata(context.getOperatorStateStore(), spec, partitions).checkAndWrite();
+        buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
+        probeLog =
+                new ProbeLog(
+                        context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
+        chunks =
+                ChunkReceiver.open(
+                        config.getInPhysicalEdges(getUserCodeClassloader()),
+                        getContainingTask().getEnvironment(),
+                        rings,
+                        coordinator,
+                        getContainingTask()::isCanceled);
+        EngineOpener.Opened opened =
+                new EngineOpener(
+                                spec,
+                                engines,
+                                getOperatorName(),
+                                getOperatorID(),
+                                getRuntimeContext(),
+                                getProcessingTimeService())
+                        .open(keys, buildLog, probeLog, () -> probeSide.postMail());
+        engine = opened.engine();
+        engineInUse = opened.inUse();
+        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
+        emitter = emitterFactory.create(getRuntimeContext());
+        unmatched =
+                UnmatchedBuildRows.of(
+                        emitter,
+                        context.getKeyedStateStore(),
+                        keys,
+                        this::setCurrentKey,
+                        buildLog.reader(),
+                        output);
+        probeSide =
+                new ProbeSide(
+                        engine, probeLog, opened.spilled(), unmatched, this::createPump, mailbox);
+        if (context.isRestored()) {
+            restore();
+        }
+    }
+
+    private PartitionKeys partitionKeys() {
+        TaskInfo task = getRuntimeContext().getTaskInfo();
+        int maxParallelism = task.getMaxNumberOfParallelSubtasks();
         if (maxParallelism != partitions) {
             throw new IllegalStateException(
                     "there is one radix partition for each key group, so the maximum parallelism is"
@@ -125,114 +147,24 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + ", maxParallelism="
                             + maxParallelism);
         }
-        PartitionKeys keys = new PartitionKeys(maxParallelism, parallelism, subtask);
-        new JoinMetadata(context.getOperatorStateStore(), spec, partitions).checkAndWrite();
-        buildLog = new BuildLog(context, keys, this::setCurrentKey);
-        probeLog =
-                new ProbeLog(
-                        context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
-
-        phase = JoinPhase.LOAD;
-        chunks =
-                ChunkReceiver.open(
-                        config.getInPhysicalEdges(getUserCodeClassloader()),
-                        getContainingTask().getEnvironment(),
-                        rings,
-                        coordinator,
-                        getContainingTask()::isCanceled);
-        openEngine(keys);
-        watermarks = new WatermarkGate(element -> pump.pass(element));
-        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
-        emitter = emitterFactory.create(getRuntimeContext());
-        pump = createPump();
-        unmatched =
-                UnmatchedBuildRows.of(
-                        emitter,
-                        context.getKeyedStateStore(),
-                        keys,
-                        this::setCurrentKey,
-                        buildLog.reader(this::wrapBuild),
-                        output);
-        if (context.isRestored()) {
-            restore();
-        }
+        return new PartitionKeys(
+                maxParallelism, task.getNumberOfParallelSubtasks(), task.getIndexOfThisSubtask());
     }
 
-    private void openEngine(PartitionKeys keys) {
-        EngineReport report =
-                new EngineReport(getOperatorName(), getMetricGroup(), engines.asked());
-        JoinEngineFactory preferred = engines.preferredOn(getRuntimeContext());
-        engineInUse =
-                engines.division() == null
-                        ? openWhole(preferred, report)
-                        : openDivided(preferred, keys, report);
-        report.register(engineInUse);
-    }
-
-    private EngineInUse openWhole(JoinEngineFactory preferred, EngineReport report) {
-        SharedTables.Scope scope =
-                new SharedTables.Scope(
-                        getRuntimeContext().getJobInfo().getJobId(), getOperatorID());
-        FallbackJoinEngine opened =
-                new FallbackJoinEngine(
-                        spec,
-                        preferred == null ? null : SharedTablesEngine.factory(preferred, scope),
-                        SharedTablesEngine.factory(engines.standby(), scope),
-                        into ->
-                                buildLog.replay(
-                                        this::wrapBuild,
-                                        chunk -> into.submitBuild(chunk.dimension(), chunk)),
-                        report::fallback);
-        engine = opened;
-        return opened;
-    }
-
-    private EngineInUse openDivided(
-            JoinEngineFactory preferred, PartitionKeys keys, EngineReport report) {
-        DividedEngine opened =
-                DividedEngine.open(
-                        spec,
-                        engines.division(),
-                        keys.ownPartitions(),
-                        preferred,
-                        engines.standby(),
-                        new BuildLogChunks(buildLog, this::wrapBuild),
-                        report::fallback);
-        engine = opened.engine();
-        spilledFacts =
-                new SpilledFacts(
-                        opened.engine(),
-                        probeLog,
-                        getProcessingTimeService(),
-                        engines.division().spillDelayMs(),
-                        this::postMail);
-        opened.register(getMetricGroup(), spilledFacts);
-        return opened;
-    }
-
-    /** Chunks of one line are answered in the order in which they came. */
-    private int line(Chunk chunk) {
-        return spilledFacts == null ? 0 : chunk.partition();
-    }
-
-    private void completed(Chunk chunk) throws Exception {
-        watermarks.completed(line(chunk));
-    }
-
-    private ResultPump createPump() {
+    private ResultPump createPump(ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
         if (!spec.aggregates()) {
             return new RowPump<>(
                     engine,
                     emitter,
                     output,
-                    this::completed,
+                    onChunkCompleted,
                     new FanOutWatch(getOperatorName(), spec, getMetricGroup()));
         }
         return new GroupPump<>(
                 engine,
                 emitter,
                 output,
-                this::completed,
+                onChunkCompleted,
                 getProcessingTimeService(),
                 groupIntervalMs);
     }
@@ -240,29 +172,22 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
         buildLog.replay(
-                this::wrapBuild,
                 chunk -> {
                     unmatched.restored(chunk);
                     load(chunk);
                 });
-        unmatched.restore();
-        probeLog.restore(partition -> watermarks.accepted(spilledFacts == null ? 0 : partition));
+        probeSide.restore();
     }
 
     @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
-        if (phase == JoinPhase.JOIN) {
-            pump.flushAll();
-        }
+        probeSide.flush();
     }
 
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        if (phase == JoinPhase.JOIN) {
-            probeLog.snapshotInFlight(engine.snapshot());
-        }
-        unmatched.snapshot();
+        probeSide.snapshot();
     }
 
     @Override
@@ -271,21 +196,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             // Comes again after a restore with a finished source.
             startJoining();
         } else {
-            factsEnded();
+            probeSide.ended();
         }
     }
 
     @Override
     public void finish() throws Exception {
-        resumeSpilled();
-        while (hasWork()) {
-            work(MAX_WAIT_MS);
-            checkNotCancelled();
-        }
-        if (phase == JoinPhase.JOIN) {
-            pump.flushAll();
-        }
+        probeSide.drain(this::checkNotCancelled);
         super.finish();
+    }
+
+    private void checkNotCancelled() {
+        if (getContainingTask().isCanceled()) {
+            throw new CancelTaskException("the task was cancelled while it drained");
+        }
     }
 
     @Override
@@ -299,7 +223,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
         Chunk chunk = chunks.build(element.getValue());
-        if (phase != JoinPhase.LOAD) {
+        if (probeSide.phase() != JoinPhase.LOAD) {
             DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
             throw new IllegalStateException(
                     "a dimension's rows come before its watermark says that it is complete:"
@@ -326,12 +250,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     private void startJoining() {
-        if (phase == JoinPhase.JOIN) {
+        if (probeSide.phase() == JoinPhase.JOIN) {
             return;
         }
         long startNs = System.nanoTime();
         engine.finishBuild();
-        phase = phase.to(JoinPhase.JOIN);
         LOG.info(
                 "Star join {}: engine={}, dimensions={}, {}, buildSkew={}, table build took {} ms,"
                         + " fact chunks that waited={}",
@@ -342,155 +265,28 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 joinMetrics.buildSkew(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs),
                 probeLog.size());
-        postMail();
-    }
-
-    private Chunk wrapBuild(byte[] bytes) {
-        int dimension =
-                bytes.length < ChunkDescriptor.HEADER_BYTES
-                        ? 0
-                        : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
-        if (dimension < 0 || dimension >= spec.dimensions().size()) {
-            throw new IllegalStateException(
-                    "a chunk of the build log is of one of the join's dimensions: dimension="
-                            + dimension);
-        }
-        return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+        probeSide.startJoining();
     }
 
     // ------------------------------------------------------------------ probe side
 
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
-        PendingProbe probe = new PendingProbe(chunks.probe(element.getValue()), 0);
-        watermarks.accepted(line(probe.chunk()));
-        joinMetrics.probeChunk(probe.chunk());
-        if (phase == JoinPhase.LOAD) {
-            probeLog.append(probe);
-            return;
-        }
-        if (spilledFacts != null && spilledFacts.putOff(probe)) {
-            work(MAIL_MS);
-            postMail();
-            return;
-        }
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(MAX_WAIT_MS);
-        while (!trySubmit(probe)) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                probeLog.append(probe);
-                postMail();
-                return;
-            }
-            work(MAIL_MS);
-        }
-        work(MAX_WAIT_MS);
-        postMail();
+        Chunk chunk = chunks.probe(element.getValue());
+        joinMetrics.probeChunk(chunk);
+        probeSide.accept(chunk);
     }
 
     @Override
     public void processWatermark2(Watermark mark) throws Exception {
-        if (mark.getTimestamp() == Long.MAX_VALUE) {
-            factsEnded();
-        }
-        watermarks.hold(mark);
-    }
-
-    /** Has build rows without a match emitted behind all facts, and in front of their last mark. */
-    private void factsEnded() {
-        resumeSpilled();
-        if (unmatched.factsEnded()) {
-            watermarks.accepted(UNMATCHED);
-        }
-        postMail();
-    }
-
-    /** Has facts joined that were put off; no other ones will be. */
-    private void resumeSpilled() {
-        if (spilledFacts != null) {
-            spilledFacts.factsEnded();
-        }
+        probeSide.accept(mark);
     }
 
     /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
         if (index != BUILD_INPUT) {
-            watermarks.hold(status);
-        }
-    }
-
-    /** Submits behind what waits in state, never past it. */
-    private boolean trySubmit(PendingProbe probe) {
-        return probeLog.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
-    }
-
-    private boolean hasWork() {
-        return phase == JoinPhase.JOIN && (hasFacts() || unmatched.isDue());
-    }
-
-    private boolean hasFacts() {
-        return engine.inFlight() > 0 || !probeLog.isEmpty();
-    }
-
-    /** Feeds the engine from state and emits results, for about that long at most. */
-    private void work(long forMs) throws Exception {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(forMs);
-        boolean goesOn = true;
-        while (goesOn && hasWork()) {
-            submitWaiting();
-            goesOn = hasFacts() ? pump.turn() : emitUnmatched();
-            goesOn &= System.nanoTime() - deadlineNs < 0;
-        }
-        // A barrier may come next, and it must not find results that nobody has.
-        pump.flush();
-    }
-
-    /** Emits some; whether there were any. Facts that are put off come first. */
-    private boolean emitUnmatched() throws Exception {
-        if (!unmatched.isDue()) {
-            return false;
-        }
-        unmatched.turn();
-        if (!unmatched.isDue()) {
-            watermarks.completed(UNMATCHED);
-        }
-        return true;
-    }
-
-    private void submitWaiting() throws Exception {
-        while (hasWaiting()) {
-            PendingProbe probe = probeLog.peek();
-            if (!engine.submitProbe(probe.chunk(), probe.firstRow())) {
-                return;
-            }
-            probeLog.remove();
-        }
-    }
-
-    /** Whether there are facts to submit now; those that had better be put off are. */
-    private boolean hasWaiting() throws Exception {
-        if (spilledFacts != null) {
-            spilledFacts.putOffNext();
-        }
-        return !probeLog.isEmpty();
-    }
-
-    private void postMail() {
-        if (!mailPosted && hasWork()) {
-            mailPosted = true;
-            mailbox.execute(this::onMail, "join facts that wait");
-        }
-    }
-
-    private void onMail() throws Exception {
-        mailPosted = false;
-        work(MAIL_MS);
-        postMail();
-    }
-
-    private void checkNotCancelled() {
-        if (getContainingTask().isCanceled()) {
-            throw new CancelTaskException("the task was cancelled while it drained");
+            probeSide.accept(status);
         }
     }
 

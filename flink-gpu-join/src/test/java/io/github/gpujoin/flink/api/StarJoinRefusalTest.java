@@ -1,0 +1,116 @@
+package io.github.gpujoin.flink.api;
+
+import static io.github.gpujoin.flink.api.SalesData.environment;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.flink.api.SalesData.Customer;
+import io.github.gpujoin.flink.api.SalesData.Enriched;
+import io.github.gpujoin.flink.api.SalesData.Sale;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.junit.jupiter.api.Test;
+
+/** What the builders refuse, and that they name it. */
+class StarJoinRefusalTest {
+
+    @Test
+    void shouldRefuseAPlaceForNullThatHasNone() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        Dimension<Sale, Customer> left =
+                StarJoin.facts(data.saleStream(env))
+                        .select("quantity", "price", "note")
+                        .dimension(data.customerStream(env))
+                        .on("customer", "id")
+                        .select("nation", "segment")
+                        .left();
+        assertThatThrownBy(() -> left.toPojos(Enriched.class))
+                .hasMessageContaining("null where a fact has no match")
+                .hasMessageContaining("column=segment");
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(data.saleStream(env))
+                                        .where(ColumnPredicate.column("product").atLeast(3))
+                                        .dimension(data.productStream(env))
+                                        .on("product", "id")
+                                        .anti()
+                                        .groupBy()
+                                        .count("n")
+                                        .toRows())
+                .hasMessageContaining("may be null: column=product");
+    }
+
+    @Test
+    void shouldNameWhatIsMissing() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        DataStream<Sale> facts = data.saleStream(env);
+        DataStream<Customer> dimension = data.customerStream(env);
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(facts)
+                                        .select("note")
+                                        .dimension(dimension)
+                                        .on("custmer", "id")
+                                        .toRows())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("custmer")
+                .hasMessageContaining("customer");
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(facts)
+                                        .select("note")
+                                        .dimension(dimension)
+                                        .on("note", "id")
+                                        .toRows())
+                .hasMessageContaining("a join key is an int, long")
+                .hasMessageContaining("note");
+        assertThatThrownBy(() -> StarJoin.facts(facts).select("note").dimension(dimension).toRows())
+                .hasMessageContaining("a dimension is joined on a key");
+        assertThatThrownBy(() -> StarJoin.facts(facts).select("note").toRows())
+                .hasMessageContaining("a star join has at least one dimension");
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(facts)
+                                        .select("note")
+                                        .dimension(dimension)
+                                        .on("customer", "id")
+                                        .select("nation")
+                                        .semi()
+                                        .toRows())
+                .hasMessageContaining("semi- or anti-joined");
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(facts)
+                                        .dimension(dimension)
+                                        .on("customer", "id")
+                                        .partitioned()
+                                        .dimension(dimension)
+                                        .on("customer", "id")
+                                        .partitioned()
+                                        .select("nation")
+                                        .toRows())
+                .hasMessageContaining("one can be partitioned")
+                .hasMessageContaining("dimension-1");
+    }
+
+    @Test
+    void shouldRefuseBatchMode() {
+        SalesData data = new SalesData(1);
+        Configuration config = new Configuration();
+        config.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.BATCH);
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(data.saleStream(env))
+                                        .select("note")
+                                        .dimension(data.customerStream(env))
+                                        .on("customer", "id")
+                                        .toRows())
+                .hasMessageContaining("streaming mode")
+                .hasMessageContaining("BATCH");
+    }
+}

@@ -1,0 +1,40 @@
+package io.github.gpujoin.core.engine;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** Joins whose facts are one key, which all dimensions join. */
+final class SmallStars {
+
+    private SmallStars() {}
+
+    static final ChunkSchema FACTS = ChunkSchema.of(Column.of("fact_key", ColumnType.INT64));
+
+    static Chunk longFacts(LongStream keys) {
+        return longFacts(keys.toArray());
+    }
+
+    static Chunk longFacts(long... keys) {
+        return TestChunks.of(
+                FACTS,
+                LongStream.of(keys).mapToObj(key -> new Object[] {key}).toArray(Object[][]::new));
+    }
+
+    static JoinSpec star(ColumnType factKey, DimensionSpec... dimensions) {
+        return new JoinSpec(ChunkSchema.of(Column.of("fact_key", factKey)), List.of(dimensions));
+    }
+
+    static DimensionSpec dimension(ColumnType key, JoinKind kind, ColumnType... payload) {
+        List<Column> columns = new ArrayList<>(List.of(Column.of("key", key)));
+        for (int i = 0; i < payload.length; i++) {
+            columns.add(Column.of("payload_" + i, payload[i]));
+        }
+        return new DimensionSpec("dimension", ChunkSchema.of(columns), 0, 0, kind);
+    }
+}
