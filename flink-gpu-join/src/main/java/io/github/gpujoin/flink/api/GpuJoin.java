@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.emit.PairKind;
+import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -17,7 +18,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  * DataStream<Enriched> enriched =
  *         GpuJoin.build(customers)
  *                 .probe(orders)
- *                 .where(c -> c.id)                   // key of the build side, int or long
+ *                 .where(c -> c.id)                   // key of the build side
  *                 .equalTo(o -> o.customerId)         // key of the probe side
  *                 .apply((c, o) -> new Enriched(o, c.name));
  * }</pre>
@@ -25,8 +26,13 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  * <p>The build side is loaded first, until it ends; probe records that come earlier wait in state.
  * Both sides are sent to the subtask of their key, unless the build side is {@linkplain
  * Keyed#replicated() replicated} or {@linkplain Keyed#expectedBytes(long) small}. Records with a
- * null key match nothing. For joins of more than two streams, of selected columns, or in chunks,
- * see {@link StarJoin}.
+ * null key match nothing, unless the join is {@linkplain Keyed#nullSafe() null-safe}.
+ *
+ * <p>A key is a number, boolean, date, time, timestamp, text or byte array, or a tuple, Row or POJO
+ * of those. Longer keys than 64 bits are joined by a hash, and pairs that it finds compared once
+ * more. All numbers that are no number (NaN) are one key, 0.0 and -0.0 too, and 1.0 and 1.00 as
+ * decimals. For joins of more than two streams, of selected columns, or in chunks, see {@link
+ * StarJoin}.
  */
 public final class GpuJoin {
 
@@ -61,7 +67,7 @@ public final class GpuJoin {
             this.probe = probe;
         }
 
-        /** Key of the build side; Integer or Long, null for a record that matches nothing. */
+        /** Key of the build side; null, or with a null in it, for a record that matches nothing. */
         public <K> Where<B, P, K> where(KeySelector<B, K> buildKey) {
             return where(buildKey, TypeExtractor.getKeySelectorTypes(buildKey, build.getType()));
         }
@@ -85,7 +91,10 @@ public final class GpuJoin {
             this.buildKeyType = buildKeyType;
         }
 
-        /** Key of the probe side; Integer or Long, null for a record that matches nothing. */
+        /**
+         * Key of the probe side, of the same type; null, or with a null in it, for a record that
+         * matches nothing.
+         */
         public Keyed<B, P> equalTo(KeySelector<P, K> probeKey) {
             TypeInformation<K> type =
                     TypeExtractor.getKeySelectorTypes(probeKey, sides.probe.getType());
@@ -163,6 +172,15 @@ public final class GpuJoin {
         /** Keeps a probe record once if it matches nothing; build records are null. */
         public Keyed<B, P> anti() {
             pipeline.kind(PairKind.ANTI);
+            return this;
+        }
+
+        /**
+         * Has a null key equal a null key, and a null in a key a null in the same place of another:
+         * SQL's {@code IS NOT DISTINCT FROM} in place of {@code =}.
+         */
+        public Keyed<B, P> nullSafe() {
+            pipeline.nulls(KeyLayout.Nulls.MATCH_NULLS);
             return this;
         }
 

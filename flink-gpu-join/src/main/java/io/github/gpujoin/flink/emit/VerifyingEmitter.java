@@ -7,15 +7,14 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.Objects;
 import java.util.Optional;
-import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Tells for each probe row which of its candidates, build rows of equal key, match, and emits what
- * the kind of join makes of them. Only a row whose candidates have all been looked at is known to
- * have no match; candidates of a row come side by side, in one batch or several.
+ * Tells for each probe row which of its candidates, build rows of an equal integer as key, match,
+ * and emits what the kind of join makes of them. Only a row whose candidates have all been looked
+ * at is known to have no match; candidates of a row come side by side, in one batch or several.
  */
 final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, UnmatchedBuildEmitter<OUT> {
 
@@ -25,6 +24,10 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
     private final RecordAssembler<A> build;
     private final RecordAssembler<B> probe;
     private final BuildNumbers<A> numbers;
+
+    /** Null where equal integers are equal keys. */
+    private final VerifiedKeys.Verifier<A, B> keys;
+
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
 
@@ -45,6 +48,7 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         this.build = RecordAssembler.whole(spec, 0, build);
         this.probe = probe;
         this.numbers = join.kind().keepsUnmatchedBuild() ? new BuildNumbers<>(spec, build) : null;
+        this.keys = join.keys() == null ? null : join.keys().verifier();
         this.timestamps = new FactTimestamps(spec);
         UserFunctions.open(join.function(), context);
         UserFunctions.open(join.condition(), context);
@@ -63,6 +67,9 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
                 closeRow(output);
                 openRow = probeRow;
                 openRecord = probe.assemble(row, probeRow);
+                if (keys != null) {
+                    keys.probe(openRecord);
+                }
                 timestamps.apply(probeRow, element);
             }
             if (batch.isMatched(0, row)) {
@@ -80,8 +87,7 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
             return;
         }
         A record = build.assemble(row, openRow);
-        JoinFunction<A, B, Boolean> condition = join.condition();
-        if (condition != null && !condition.join(record, openRecord)) {
+        if (!matches(record)) {
             return;
         }
         boolean first = !matched;
@@ -94,6 +100,11 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         } else if (first && join.kind() == PairKind.SEMI) {
             collect(null, output);
         }
+    }
+
+    private boolean matches(A candidate) throws Exception {
+        return (keys == null || keys.matches(candidate))
+                && (join.condition() == null || join.condition().join(candidate, openRecord));
     }
 
     private void collect(A record, Output<StreamRecord<OUT>> output) throws Exception {

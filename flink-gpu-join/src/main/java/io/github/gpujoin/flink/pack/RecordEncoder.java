@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
@@ -78,7 +77,7 @@ public final class RecordEncoder<T> {
     private final Class<T> type;
     private final ChunkSchema schema;
     private final boolean exactType;
-    private final KeySelector<T, ?> keySelector;
+    private final SelectedKey.Reader<T, ?> keyReader;
     private final int timestampColumn;
     private final RawColumns raw8;
     private final RawColumns raw4;
@@ -96,7 +95,7 @@ public final class RecordEncoder<T> {
     private final long[] offsets8;
     private final long[] offsets4;
     private final boolean rawOnly;
-    private Object selectedKey;
+    private Number selectedKey;
     private int nullKeys;
 
     /** Key in place of a null, another for each row: partitions get equal shares of them. */
@@ -106,7 +105,7 @@ public final class RecordEncoder<T> {
         this.type = layout.type().getTypeClass();
         this.schema = layout.schema();
         this.exactType = layout.isWhole() && layout.schema().indexOf(RecordLayout.RECORD) < 0;
-        this.keySelector = layout.keySelector();
+        this.keyReader = layout.isWhole() ? layout.key().reader() : null;
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
         this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
         this.numberColumn = layout.schema().indexOf(RecordLayout.NUMBER);
@@ -202,8 +201,8 @@ public final class RecordEncoder<T> {
         if (record == null || record.getClass() != type) {
             checkClass(record);
         }
-        if (keySelector != null) {
-            selectedKey = keySelector.getKey(record);
+        if (keyReader != null) {
+            selectedKey = keyReader.integer(record);
         }
         int nulls = 0;
         for (int i = 0; i < nullableKeys.length; i++) {

@@ -7,11 +7,9 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 
 /**
@@ -25,7 +23,7 @@ import org.apache.flink.api.java.typeutils.PojoTypeInfo;
  */
 public final class RecordLayout<T> implements Serializable {
 
-    /** Fixed column of the key that a {@link KeySelector} gives. */
+    /** Fixed column of the integer that stands for a {@link SelectedKey}. */
     public static final String KEY = "$key";
 
     /** BYTES column that holds the whole record. */
@@ -50,18 +48,18 @@ public final class RecordLayout<T> implements Serializable {
 
     private final TypeInformation<T> type;
     private final List<RecordField> fields;
-    private final KeySelector<T, ?> keySelector;
+    private final SelectedKey<T, ?> key;
     private final Map<String, Integer> nullKeyBits;
     private final ChunkSchema schema;
 
     private RecordLayout(
             TypeInformation<T> type,
             List<RecordField> fields,
-            KeySelector<T, ?> keySelector,
+            SelectedKey<T, ?> key,
             Map<String, Integer> nullKeyBits) {
         this.type = type;
         this.fields = List.copyOf(fields);
-        this.keySelector = keySelector;
+        this.key = key;
         this.nullKeyBits = Map.copyOf(nullKeyBits);
         this.schema = ChunkSchema.of(fields.stream().map(RecordField::column).toList());
     }
@@ -99,19 +97,12 @@ public final class RecordLayout<T> implements Serializable {
 
     /**
      * Whole records, to be given out again by a {@link io.github.gpujoin.flink.emit.ResultEmitter}:
-     * the key that the selector gives, and either all fields of a POJO or the record as its
-     * serializer writes it.
-     *
-     * @param keyType of the selector's result
+     * their key, and either all fields of a POJO or the record as its serializer writes it.
      */
     public static <T> RecordLayout<T> whole(
-            TypeInformation<T> type,
-            KeySelector<T, ?> key,
-            TypeInformation<?> keyType,
-            SerializerConfig config) {
-        Objects.requireNonNull(key, "key");
+            TypeInformation<T> type, SelectedKey<T, ?> key, SerializerConfig config) {
         List<RecordField> fields = new ArrayList<>();
-        fields.add(RecordField.of(KEY, keyType, false, config).asKey("the key selector"));
+        fields.add(new RecordField(KEY, key.layout().kind(), false, key.layout().type(), null));
         if (type instanceof PojoTypeInfo<T>) {
             RecordShape<T> shape = RecordShape.of(type);
             shape.names().forEach(name -> fields.add(field(shape, name, config)));
@@ -161,7 +152,7 @@ public final class RecordLayout<T> implements Serializable {
             String name, FieldKind kind, TypeInformation<?> fieldType, Map<String, Integer> bits) {
         List<RecordField> extended = new ArrayList<>(fields);
         extended.add(new RecordField(name, kind, false, fieldType, null));
-        return new RecordLayout<>(type, extended, keySelector, bits);
+        return new RecordLayout<>(type, extended, key, bits);
     }
 
     /** Of each key column that may be null, its bits in {@link #NULL_KEYS}. */
@@ -206,11 +197,12 @@ public final class RecordLayout<T> implements Serializable {
 
     /** Whether records can be made again from their columns: see {@link #whole}. */
     public boolean isWhole() {
-        return keySelector != null;
+        return key != null;
     }
 
-    KeySelector<T, ?> keySelector() {
-        return keySelector;
+    /** Of whole records, else null. */
+    SelectedKey<T, ?> key() {
+        return key;
     }
 
     /** A writer of records into chunk builders of this schema, for one thread. */

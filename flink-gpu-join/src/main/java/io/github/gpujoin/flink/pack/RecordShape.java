@@ -33,6 +33,13 @@ final class RecordShape<T> {
         this.names = List.of(names);
     }
 
+    /** Whether values of the type have fields that can be read. */
+    static boolean isRecord(TypeInformation<?> type) {
+        return type instanceof PojoTypeInfo
+                || type instanceof RowTypeInfo
+                || type instanceof TupleTypeInfo;
+    }
+
     /**
      * @throws IllegalArgumentException where the type has no named fields
      */

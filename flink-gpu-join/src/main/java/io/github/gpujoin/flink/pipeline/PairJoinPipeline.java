@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -8,12 +9,16 @@ import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.emit.VerifiedKeys;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.SelectedKey;
 import io.github.gpujoin.flink.transport.JoinInput;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -30,16 +35,32 @@ public final class PairJoinPipeline<B, P> {
     private final StreamExecutionEnvironment env;
     private final DataStream<B> build;
     private final DataStream<P> probe;
-    private final RecordLayout<B> buildLayout;
-    private final RecordLayout<P> probeLayout;
+    private final KeySides<B, P, ?> keys;
     private String uid = DEFAULT_UID;
     private Distribution distribution;
     private long expectedBytes = Long.MAX_VALUE;
     private PairKind kind = PairKind.INNER;
+    private Nulls nulls = Nulls.MATCH_NOTHING;
     private JoinFunction<B, P, Boolean> condition;
 
+    /** Both sides' keys, of one type. */
+    private record KeySides<B, P, K>(
+            KeySelector<B, K> build,
+            TypeInformation<K> buildType,
+            KeySelector<P, K> probe,
+            TypeInformation<K> probeType) {
+
+        SelectedKey<B, K> ofBuild(Nulls nulls) {
+            return SelectedKey.of(build, buildType, nulls);
+        }
+
+        SelectedKey<P, K> ofProbe(Nulls nulls) {
+            return SelectedKey.of(probe, probeType, nulls);
+        }
+    }
+
     /**
-     * @throws IllegalArgumentException where a key is neither Integer nor Long
+     * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared
      */
     public <K> PairJoinPipeline(
             DataStream<B> build,
@@ -51,17 +72,24 @@ public final class PairJoinPipeline<B, P> {
         this.env = probe.getExecutionEnvironment();
         this.build = build;
         this.probe = probe;
-        this.buildLayout = layout(build, buildKey, buildKeyType);
-        this.probeLayout = layout(probe, probeKey, probeKeyType).withTimestamp();
+        this.keys =
+                new KeySides<>(
+                        env.clean(Objects.requireNonNull(buildKey, "buildKey")),
+                        buildKeyType,
+                        env.clean(Objects.requireNonNull(probeKey, "probeKey")),
+                        probeKeyType);
+        if (!keys.ofBuild(nulls).layout().isComparableTo(keys.ofProbe(nulls).layout())) {
+            throw new IllegalArgumentException(
+                    "the keys of both sides are of one type: build="
+                            + buildKeyType
+                            + ", probe="
+                            + probeKeyType);
+        }
     }
 
-    private <T, K> RecordLayout<T> layout(
-            DataStream<T> stream, KeySelector<T, K> key, TypeInformation<K> keyType) {
+    private static <T> RecordLayout<T> layout(DataStream<T> stream, SelectedKey<T, ?> key) {
         return RecordLayout.whole(
-                stream.getType(),
-                env.clean(key),
-                keyType,
-                stream.getExecutionConfig().getSerializerConfig());
+                stream.getType(), key, stream.getExecutionConfig().getSerializerConfig());
     }
 
     public void uid(String uid) {
@@ -70,6 +98,10 @@ public final class PairJoinPipeline<B, P> {
 
     public void kind(PairKind kind) {
         this.kind = kind;
+    }
+
+    public void nulls(Nulls nulls) {
+        this.nulls = nulls;
     }
 
     public void condition(JoinFunction<B, P, Boolean> condition) {
@@ -103,18 +135,22 @@ public final class PairJoinPipeline<B, P> {
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid);
         boolean partitioned = isPartitioned(topology);
-        RecordLayout<B> buildLayout = this.buildLayout;
+        SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
+        SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
+        RecordLayout<B> buildLayout = layout(build, buildKey);
+        RecordLayout<P> probeLayout = layout(probe, probeKey).withTimestamp();
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
             BoundedInput.require("the probe side of a right or full join", probe);
             buildLayout = buildLayout.numbered();
         }
-        PairJoin<B, P, R> join = new PairJoin<>(kind, condition, env.clean(function));
-        RecordLayout<P> probeLayout =
-                kind.keepsUnmatchedProbe()
-                        ? this.probeLayout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
-                        : this.probeLayout;
-        JoinSpec spec = spec(buildLayout, probeLayout);
+        if (kind.keepsUnmatchedProbe()) {
+            probeLayout = probeLayout.keepingNullKeys(Map.of(RecordLayout.KEY, 1));
+        }
+        VerifiedKeys<B, P> verified =
+                buildKey.layout().isExact() ? null : new VerifiedKeys<>(buildKey, probeKey);
+        PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, env.clean(function));
+        JoinSpec spec = spec(buildLayout, probeLayout, kind.ofCandidates(join.isVerified()));
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,
@@ -157,14 +193,15 @@ public final class PairJoinPipeline<B, P> {
         }
     }
 
-    private JoinSpec spec(RecordLayout<B> buildLayout, RecordLayout<P> probeLayout) {
+    private JoinSpec spec(
+            RecordLayout<B> buildLayout, RecordLayout<P> probeLayout, JoinKind candidates) {
         DimensionSpec side =
                 new DimensionSpec(
                         "build",
                         buildLayout.schema(),
                         buildLayout.schema().require(RecordLayout.KEY),
                         probeLayout.schema().require(RecordLayout.KEY),
-                        kind.ofCandidates(condition != null));
+                        candidates);
         return new JoinSpec(
                 probeLayout.schema(),
                 List.of(side),

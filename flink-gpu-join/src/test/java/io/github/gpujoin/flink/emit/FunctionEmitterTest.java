@@ -7,7 +7,9 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.pack.AllKinds;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.SelectedKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -29,9 +31,12 @@ class FunctionEmitterTest {
     private static final TypeInformation<Tuple2<Integer, String>> TUPLE =
             Types.TUPLE(Types.INT, Types.STRING);
 
-    private static <T> RecordLayout<T> whole(
-            TypeInformation<T> type, KeySelector<T, ?> key, TypeInformation<?> keyType) {
-        return RecordLayout.whole(type, key, keyType, new SerializerConfigImpl());
+    private static <T, K> RecordLayout<T> whole(
+            TypeInformation<T> type, KeySelector<T, K> key, TypeInformation<K> keyType) {
+        return RecordLayout.whole(
+                type,
+                SelectedKey.of(key, keyType, Nulls.MATCH_NOTHING),
+                new SerializerConfigImpl());
     }
 
     private static JoinSpec spec(RecordLayout<?> build, RecordLayout<?> probe) {
@@ -57,7 +62,7 @@ class FunctionEmitterTest {
     }
 
     private static <A, B> PairJoin<A, B, Tuple2<A, B>> pairs() {
-        return new PairJoin<>(PairKind.INNER, null, Tuple2::of);
+        return new PairJoin<>(PairKind.INNER, null, null, Tuple2::of);
     }
 
     /** Pairs of records that both sides' keys bring together, by nested loops. */
@@ -178,7 +183,7 @@ class FunctionEmitterTest {
                         spec(build, probe),
                         build,
                         probe,
-                        new PairJoin<>(PairKind.INNER, null, new Noting())),
+                        new PairJoin<>(PairKind.INNER, null, null, new Noting())),
                 new Random(5));
 
         assertThat(Noting.CALLS).startsWith("open").endsWith("close").hasSize(4);

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.SelectedKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +37,10 @@ class PairKindTest {
 
     private static RecordLayout<Row> layout() {
         KeySelector<Row, Integer> key = record -> record.getFieldAs(0);
-        return RecordLayout.whole(PAIR, key, Types.INT, new SerializerConfigImpl());
+        return RecordLayout.whole(
+                PAIR,
+                SelectedKey.of(key, Types.INT, Nulls.MATCH_NOTHING),
+                new SerializerConfigImpl());
     }
 
     private static List<Row> records(Random random, int count, int keys) {
@@ -98,7 +103,8 @@ class PairKindTest {
                                         spec,
                                         build,
                                         probe,
-                                        new PairJoin<>(kind, condition, (b, p) -> b + " " + p)),
+                                        new PairJoin<>(
+                                                kind, null, condition, (b, p) -> b + " " + p)),
                                 random));
         assertThat(actual)
                 .as("%s, conditioned=%s", kind, condition != null)

@@ -13,8 +13,10 @@ import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordEncoder;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.SelectedKey;
 import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +84,9 @@ class UnmatchedBuildRowsTest {
 
     private static RecordLayout<Row> whole() {
         return RecordLayout.whole(
-                RECORD, row -> row.<Integer>getFieldAs(0), Types.INT, new SerializerConfigImpl());
+                RECORD,
+                SelectedKey.of(row -> row.<Integer>getFieldAs(0), Types.INT, Nulls.MATCH_NOTHING),
+                new SerializerConfigImpl());
     }
 
     private static final RecordLayout<Row> BUILD = whole().numbered();
@@ -135,7 +139,7 @@ class UnmatchedBuildRowsTest {
                         spec,
                         BUILD,
                         PROBE,
-                        new PairJoin<>(kind, CONDITION, UnmatchedBuildRowsTest::text)),
+                        new PairJoin<>(kind, null, CONDITION, UnmatchedBuildRowsTest::text)),
                 PARTITIONS,
                 1_000,
                 RingOptions.of(new Configuration(), "join", PARTITIONS));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -236,11 +237,13 @@ class RecordEncoderTest {
         RecordLayout<AllKinds> layout =
                 RecordLayout.whole(
                         POJO,
-                        record -> {
-                            calls[0]++;
-                            return record.boxedLong;
-                        },
-                        Types.LONG,
+                        SelectedKey.of(
+                                record -> {
+                                    calls[0]++;
+                                    return record.boxedLong;
+                                },
+                                Types.LONG,
+                                Nulls.MATCH_NOTHING),
                         new SerializerConfigImpl());
         RecordEncoder<AllKinds> encoder = layout.encoder();
         ChunkBuilder builder = new ChunkBuilder(layout.schema(), 4096);
@@ -262,7 +265,10 @@ class RecordEncoderTest {
         record.anInt = 3;
         Chunk chunk = encode(layout(POJO, List.of("anInt")), List.<AllKinds>of(record));
         RecordEncoder<AllKinds> whole =
-                RecordLayout.whole(POJO, r -> r.anInt, Types.INT, new SerializerConfigImpl())
+                RecordLayout.whole(
+                                POJO,
+                                SelectedKey.of(r -> r.anInt, Types.INT, Nulls.MATCH_NOTHING),
+                                new SerializerConfigImpl())
                         .encoder();
 
         assertThat(chunk.getInt(0, 0)).isEqualTo(3);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
@@ -95,7 +96,10 @@ class RecordLayoutTest {
     @Test
     void shouldTakeAllFieldsOfAWholePojo() {
         RecordLayout<AllKinds> layout =
-                RecordLayout.whole(POJO, r -> r.aLong, Types.LONG, new SerializerConfigImpl());
+                RecordLayout.whole(
+                        POJO,
+                        SelectedKey.of(r -> r.aLong, Types.LONG, Nulls.MATCH_NOTHING),
+                        new SerializerConfigImpl());
 
         List<String> names = new ArrayList<>(List.of(RecordLayout.KEY));
         names.addAll(RecordShape.of(POJO).names());
@@ -110,8 +114,10 @@ class RecordLayoutTest {
         assertThat(
                         RecordLayout.whole(
                                         ROW,
-                                        r -> r.<Integer>getFieldAs(0),
-                                        Types.INT,
+                                        SelectedKey.of(
+                                                r -> r.<Integer>getFieldAs(0),
+                                                Types.INT,
+                                                Nulls.MATCH_NOTHING),
                                         new SerializerConfigImpl())
                                 .schema())
                 .isEqualTo(
@@ -134,11 +140,14 @@ class RecordLayoutTest {
                         () ->
                                 RecordLayout.whole(
                                         POJO,
-                                        r -> r.text,
-                                        Types.STRING,
+                                        SelectedKey.of(
+                                                r -> List.of(r.anInt),
+                                                Types.LIST(Types.INT),
+                                                Nulls.MATCH_NOTHING),
                                         new SerializerConfigImpl()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageEndingWith("field=$key, type=String, of=the key selector");
+                .hasMessageStartingWith("a join key is a number, boolean, date")
+                .hasMessageEndingWith("key=List<Integer>, part=List<Integer>");
     }
 
     @Test

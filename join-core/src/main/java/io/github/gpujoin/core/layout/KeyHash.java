@@ -1,5 +1,7 @@
 package io.github.gpujoin.core.layout;
 
+import io.github.gpujoin.core.region.Memory;
+
 /**
  * The one place where bits of a key's hash are cut, so that no two users of the hash share bits.
  *
@@ -16,7 +18,7 @@ package io.github.gpujoin.core.layout;
  */
 public final class KeyHash {
 
-    /** Raise when {@link #hash} or {@link #partition} changes. */
+    /** Raise when {@link #hash(long)}, {@link #hash(byte[], int)} or {@link #partition} changes. */
     public static final int VERSION = 1;
 
     private KeyHash() {}
@@ -30,6 +32,20 @@ public final class KeyHash {
         h *= 0xD6E8FEB86659FD93L;
         h ^= h >>> 32;
         return h;
+    }
+
+    /** A hash of the first bytes of an array: their words, little-endian, mixed one by one. */
+    public static long hash(byte[] bytes, int length) {
+        long h = length;
+        int at = 0;
+        for (; at + Long.BYTES <= length; at += Long.BYTES) {
+            h = hash(h ^ Memory.getLong(bytes, Memory.BYTES + at));
+        }
+        long last = 0;
+        for (int i = length - 1; i >= at; i--) {
+            last = last << Byte.SIZE | bytes[i] & 0xFF;
+        }
+        return hash(h ^ last);
     }
 
     /** Radix partition from 0 to {@code partitions - 1}; any number of partitions. */

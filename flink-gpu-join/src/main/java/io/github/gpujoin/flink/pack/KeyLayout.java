@@ -1,0 +1,152 @@
+package io.github.gpujoin.flink.pack;
+
+import io.github.gpujoin.core.layout.KeyHash;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+
+/**
+ * How keys of a type stand for 64-bit integers, which are all that an engine compares.
+ *
+ * <pre>
+ *   INTEGER   byte, short, int, long                         the integer itself
+ *   PACKED    parts of 64 bits together                      their bits side by side
+ *   HASHED    anything longer, or of no fixed length         a hash of the parts' bytes
+ * </pre>
+ *
+ * <p>Equal keys have equal integers. In the first two forms the reverse is true as well; keys with
+ * equal hashes must be compared by their {@linkplain KeyEncoder#canonical bytes}. Immutable;
+ * travels with the job.
+ */
+public final class KeyLayout<K> implements Serializable {
+
+    /** What a null, of the key or of a part of it, equals. */
+    public enum Nulls {
+        /** Nothing, as in SQL's {@code =}. */
+        MATCH_NOTHING,
+        /** Null, as in SQL's {@code IS NOT DISTINCT FROM}. */
+        MATCH_NULLS
+    }
+
+    enum Form {
+        INTEGER,
+        PACKED,
+        HASHED
+    }
+
+    /** A hash of the first bytes of an array. */
+    @FunctionalInterface
+    public interface Hash extends Serializable {
+        long of(byte[] bytes, int length);
+    }
+
+    private static final long serialVersionUID = 1L;
+
+    private final TypeInformation<K> type;
+    private final Nulls nulls;
+    private final List<KeyPart> parts;
+    private final Form form;
+    private final Hash hash;
+
+    private KeyLayout(TypeInformation<K> type, Nulls nulls, Hash hash) {
+        this.type = type;
+        this.nulls = nulls;
+        this.hash = hash;
+        List<KeyPart> found = new ArrayList<>();
+        collectParts(type, found);
+        this.parts = List.copyOf(found);
+        this.form = formOf(parts, nulls);
+    }
+
+    /**
+     * @throws IllegalArgumentException where a value of the type cannot be a key
+     */
+    public static <K> KeyLayout<K> of(TypeInformation<K> type, Nulls nulls) {
+        return new KeyLayout<>(type, nulls, KeyHash::hash);
+    }
+
+    /** The same layout with another hash, whose collisions must not change what is equal. */
+    public KeyLayout<K> hashedBy(Hash other) {
+        return new KeyLayout<>(type, nulls, other);
+    }
+
+    private void collectParts(TypeInformation<?> part, List<KeyPart> into) {
+        if (RecordShape.isRecord(part)) {
+            RecordShape<?> shape = RecordShape.of(part);
+            shape.names().forEach(name -> collectParts(shape.typeOf(name), into));
+            return;
+        }
+        into.add(
+                KeyPart.of(part)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "a join key is a number, boolean, date, time,"
+                                                        + " timestamp, text or byte array, or a"
+                                                        + " tuple, Row or POJO of those: key="
+                                                        + type
+                                                        + ", part="
+                                                        + part)));
+    }
+
+    private static Form formOf(List<KeyPart> parts, Nulls nulls) {
+        boolean nullable = nulls == Nulls.MATCH_NULLS;
+        if (parts.size() == 1 && parts.get(0).isInteger() && !nullable) {
+            return Form.INTEGER;
+        }
+        boolean wide = parts.stream().anyMatch(KeyPart::isWide);
+        int bits = parts.stream().mapToInt(part -> part.width() + (nullable ? 1 : 0)).sum();
+        return wide || bits > Long.SIZE ? Form.HASHED : Form.PACKED;
+    }
+
+    public TypeInformation<K> type() {
+        return type;
+    }
+
+    /** Whether keys of equal integers are equal, so that nothing needs to be compared again. */
+    public boolean isExact() {
+        return form != Form.HASHED;
+    }
+
+    /**
+     * Whether keys of this layout can be compared with those of another.
+     *
+     * @param other of the other side of a join
+     */
+    public boolean isComparableTo(KeyLayout<?> other) {
+        return parts.equals(other.parts) && nulls == other.nulls
+                || form == Form.INTEGER && other.form == Form.INTEGER;
+    }
+
+    /** What stands in the key's column. */
+    FieldKind kind() {
+        return form == Form.INTEGER ? FieldKind.of(type) : FieldKind.LONG;
+    }
+
+    List<KeyPart> parts() {
+        return parts;
+    }
+
+    Nulls nulls() {
+        return nulls;
+    }
+
+    Form form() {
+        return form;
+    }
+
+    Hash hash() {
+        return hash;
+    }
+
+    /** For one thread. */
+    public KeyEncoder<K> encoder() {
+        return new KeyEncoder<>(this);
+    }
+
+    @Override
+    public String toString() {
+        return type + ", " + form + ", " + nulls;
+    }
+}

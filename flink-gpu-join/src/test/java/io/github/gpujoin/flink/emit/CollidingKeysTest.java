@@ -1,0 +1,128 @@
+package io.github.gpujoin.flink.emit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.pack.KeyLayout;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
+import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.SelectedKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.types.Row;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Keys whose hash is always the same: what is joined is told by the keys alone. */
+class CollidingKeysTest {
+
+    private static final TypeInformation<Row> RECORD =
+            Types.ROW(Types.STRING, Types.LONG, Types.INT);
+    private static final TypeInformation<Row> KEY = Types.ROW(Types.STRING, Types.LONG);
+
+    private static RecordLayout<Row> layout(SelectedKey<Row, Row> key) {
+        return RecordLayout.whole(RECORD, key, new SerializerConfigImpl());
+    }
+
+    private static SelectedKey<Row, Row> colliding(Nulls nulls) {
+        return new SelectedKey<>(
+                record -> Row.of(record.getField(0), record.getField(1)),
+                KeyLayout.of(KEY, nulls).hashedBy((bytes, length) -> 7));
+    }
+
+    private static List<Row> records(Random random, int count) {
+        List<Row> records = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String name = random.nextInt(6) == 0 ? null : "name-" + random.nextInt(8);
+            Long number = random.nextInt(6) == 0 ? null : (Long) (long) random.nextInt(4);
+            records.add(Row.of(name, number, i));
+        }
+        return records;
+    }
+
+    @ParameterizedTest(name = "{0} {1} seed {2}")
+    @CsvSource({
+        "INNER, MATCH_NOTHING, 1",
+        "INNER, MATCH_NULLS, 2",
+        "LEFT, MATCH_NOTHING, 3",
+        "LEFT, MATCH_NULLS, 4",
+        "SEMI, MATCH_NOTHING, 5",
+        "SEMI, MATCH_NULLS, 6",
+        "ANTI, MATCH_NOTHING, 7",
+        "ANTI, MATCH_NULLS, 8"
+    })
+    void shouldJoinKeysAndNotTheirHashes(PairKind kind, Nulls nulls, long seed) throws Exception {
+        Random random = new Random(seed);
+        List<Row> builds = records(random, 200);
+        List<Row> probes = records(random, 100);
+        SelectedKey<Row, Row> key = colliding(nulls);
+        RecordLayout<Row> build = layout(key);
+        RecordLayout<Row> probe =
+                kind.keepsUnmatchedProbe()
+                        ? layout(key).withTimestamp().keepingNullKeys(Map.of(RecordLayout.KEY, 1))
+                        : layout(key).withTimestamp();
+        PairJoin<Row, Row, String> join =
+                new PairJoin<>(kind, new VerifiedKeys<>(key, key), null, (b, p) -> b + " " + p);
+        JoinSpec spec =
+                new JoinSpec(
+                        probe.schema(),
+                        List.of(
+                                new DimensionSpec(
+                                        "build",
+                                        build.schema(),
+                                        0,
+                                        0,
+                                        kind.ofCandidates(join.isVerified()))),
+                        List.of(),
+                        null,
+                        probe.schema().indexOf(RecordLayout.NULL_KEYS));
+
+        List<String> actual =
+                EmitterRun.values(
+                        EmitterRun.join(
+                                spec,
+                                List.of(EmitterRun.pack(build, builds, 0)),
+                                EmitterRun.pack(probe, probes, -1),
+                                ResultEmitters.function(spec, build, probe, join),
+                                random));
+
+        assertThat(actual)
+                .as("seed=%s", seed)
+                .containsExactlyInAnyOrderElementsOf(expected(kind, nulls, builds, probes));
+    }
+
+    private static List<String> expected(
+            PairKind kind, Nulls nulls, List<Row> builds, List<Row> probes) {
+        List<String> results = new ArrayList<>();
+        for (Row p : probes) {
+            List<String> matches = new ArrayList<>();
+            for (Row b : builds) {
+                if (equal(b, p, 0, nulls) && equal(b, p, 1, nulls)) {
+                    matches.add(b + " " + p);
+                }
+            }
+            String alone = "null " + p;
+            switch (kind) {
+                case INNER -> results.addAll(matches);
+                case LEFT -> results.addAll(matches.isEmpty() ? List.of(alone) : matches);
+                case SEMI -> results.addAll(matches.isEmpty() ? List.of() : List.of(alone));
+                case ANTI -> results.addAll(matches.isEmpty() ? List.of(alone) : List.of());
+                default -> throw new IllegalArgumentException("kind=" + kind);
+            }
+        }
+        return results;
+    }
+
+    private static boolean equal(Row b, Row p, int field, Nulls nulls) {
+        Object value = b.getField(field);
+        return (value != null || nulls == Nulls.MATCH_NULLS)
+                && Objects.equals(value, p.getField(field));
+    }
+}
