@@ -47,7 +47,7 @@ class ModuleOrderTest {
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
-                    List.of("flink.config", "flink.chunk", "flink.handover"),
+                    List.of("flink.config", "flink.chunk", "flink.handover", "flink.explain"),
                     List.of("flink.transport"),
                     List.of("flink.pack", "flink.checkpoint"),
                     List.of("flink.emit"),
@@ -73,6 +73,7 @@ class ModuleOrderTest {
         ROOT + "flink.pack..",
         ROOT + "flink.checkpoint..",
         ROOT + "flink.emit..",
+        ROOT + "flink.explain..",
         ROOT + "flink.operator..",
         ROOT + "flink.pipeline..",
         ROOT + "flink.transport.."

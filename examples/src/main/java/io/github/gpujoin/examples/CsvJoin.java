@@ -18,11 +18,13 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.IOUtils;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -86,9 +88,13 @@ public final class CsvJoin implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            required = true,
-            description = "file for the result")
+            description = "file for the result; not needed with --explain")
     private Path out;
+
+    @Option(
+            names = "--explain",
+            description = "says how the join would be run, and why so, and does not run it")
+    private boolean explain;
 
     @Mixin private JobOptions jobOptions;
 
@@ -104,9 +110,15 @@ public final class CsvJoin implements Callable<Integer> {
         Configuration options = jobOptions.configuration();
         CsvHeader buildHeader = CsvHeader.read(build, buildKey);
         CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
-        checkOut();
         PrintWriter console = command.commandLine().getOut();
         CsvJoinJob job = new CsvJoinJob(buildHeader, probeHeader, kind);
+        if (explain) {
+            console.println(
+                    job.explain(StreamExecutionEnvironment.getExecutionEnvironment(options)));
+            console.flush();
+            return 0;
+        }
+        checkOut();
         long startNs = System.nanoTime();
         try (WholeFile result = WholeFile.create(out);
                 Staging parts = Staging.beside(out);
@@ -131,6 +143,10 @@ public final class CsvJoin implements Callable<Integer> {
     }
 
     private void checkOut() throws IOException {
+        if (out == null) {
+            throw new ParameterException(
+                    command.commandLine(), "--out FILE says where the result goes");
+        }
         Path directory = out.toAbsolutePath().getParent();
         if (Files.isDirectory(out)) {
             throw new UserError("--out is a file, not a directory: out=" + out);

@@ -6,11 +6,13 @@ import io.github.gpujoin.examples.query.Queries;
 import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.query.QueryResult;
 import io.github.gpujoin.examples.query.QueryRunner;
+import io.github.gpujoin.examples.query.QueryTables;
 import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.api.StarJoin;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,6 +74,11 @@ public final class StarEtl implements Callable<Integer> {
             description = "directory for results as CSV: q2.1.csv and so on")
     private Path out;
 
+    @Option(
+            names = "--explain",
+            description = "says how each query would be joined, and why so, and runs none")
+    private boolean explain;
+
     @Mixin private JobOptions jobOptions;
 
     private PrintWriter console;
@@ -91,6 +99,10 @@ public final class StarEtl implements Callable<Integer> {
             throw wrong("--scale-factor is above 0: scaleFactor=" + scaleFactor);
         }
         Path directory = provideData(queries.get(0).benchmark());
+        if (explain) {
+            explain(queries, options, directory);
+            return 0;
+        }
         prepareOut();
         List<QueryResult> results = new ArrayList<>();
         try (JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
@@ -104,6 +116,16 @@ public final class StarEtl implements Callable<Integer> {
         summarize(results, directory);
         console.flush();
         return 0;
+    }
+
+    private void explain(List<Query> queries, Configuration options, Path directory) {
+        for (Query query : queries) {
+            StreamExecutionEnvironment env =
+                    StreamExecutionEnvironment.getExecutionEnvironment(options);
+            query.plan().of(new QueryTables(env, directory, query.label()));
+            console.println(StarJoin.explain(env));
+        }
+        console.flush();
     }
 
     private List<Query> queries() {

@@ -145,6 +145,17 @@ class CommandLineTest {
         assertThat(file).hasContent("kept");
     }
 
+    @Test
+    void shouldExplainEachJoinOfAQueryAndRunNone() throws IOException {
+        Run run = starEtl("--data", data, "--query", "2.1", "--explain", "--out", directory);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out())
+                .contains("Star join q2.1, planned", "WITHIN_LIMIT: ")
+                .containsPattern("part +INNER +REPLICATED +WITHIN_LIMIT +all +gpu or cpu");
+        assertThat(filesIn(directory)).isEmpty();
+    }
+
     // ------------------------------------------------------------------ gpu-join
 
     @Test
@@ -165,6 +176,27 @@ class CommandLineTest {
                 .containsExactlyInAnyOrder("build.csv", "probe.csv", "out.csv");
         // Lines of both files; a header makes up for nothing.
         assertThat(run.out()).startsWith("gpu-join: about 12 rows to read");
+    }
+
+    @Test
+    void shouldExplainAJoinOfFilesWithoutAResult() throws IOException {
+        write("build.csv", "k\n5\n");
+        write("probe.csv", "k\n5\n");
+        Run run =
+                run(
+                        new CsvJoin(),
+                        List.of(
+                                "--build=" + directory.resolve("build.csv"),
+                                "--probe=" + directory.resolve("probe.csv"),
+                                "--build-key=k",
+                                "--probe-key=k",
+                                "--kind=right",
+                                "--engine=cpu",
+                                "--explain"));
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out())
+                .containsPattern("build +RIGHT +PARTITIONED +KEEPS_BUILD_ROWS +all +cpu +ASKED");
+        assertThat(filesIn(directory)).containsExactlyInAnyOrder("build.csv", "probe.csv");
     }
 
     @Test

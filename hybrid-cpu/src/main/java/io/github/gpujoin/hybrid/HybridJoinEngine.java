@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  *
  * <p>A device that fails is one without room from then on: its units are joined from the log until
  * the host has tables for them, and no result is lost or repeated. One thread calls at a time, but
- * for {@link #stats()} and {@link #isSpilled}.
+ * for {@link #stats()}, {@link #placedRows()} and {@link #isSpilled}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
@@ -55,6 +55,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private RepeatFilter repeats;
 
     private volatile List<Place> places = List.of();
+    private volatile List<PlacedRows> placedRows = List.of();
     private volatile long tableBytes;
 
     /**
@@ -89,12 +90,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         return places;
     }
 
-    /**
-     * Where how many units stand, in words, and why not further up: {@code DEVICE=12 (90 MiB of
-     * rows), HOST=4 (30 MiB of rows, OVER_DEVICE_BUDGET)}.
-     */
-    public String describePlaces() {
-        return placement.describe();
+    /** What stands in each place that holds units, the fastest first; empty while LOADING. */
+    public List<PlacedRows> placedRows() {
+        return placedRows;
     }
 
     /** An engine that joins on the device; the host's where there is none; null while LOADING. */
@@ -157,6 +155,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private void showPlaces() {
         places = placement.units().stream().map(Unit::place).toList();
+        placedRows = placement.placedRows();
         tableBytes =
                 placement.units().stream().mapToLong(Unit::tableBytes).sum()
                         + device.sharedBytes()

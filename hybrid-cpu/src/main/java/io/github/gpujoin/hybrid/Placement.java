@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -69,33 +68,21 @@ final class Placement implements AutoCloseable {
         return units.get(unitOfPartition[partition]);
     }
 
-    /** As {@link HybridJoinEngine#describePlaces()}. */
-    String describe() {
+    /** As {@link HybridJoinEngine#placedRows()}. */
+    List<PlacedRows> placedRows() {
         return Stream.of(Place.values())
                 .filter(place -> units.stream().anyMatch(unit -> unit.place() == place))
-                .map(this::describe)
-                .collect(Collectors.joining(", "));
+                .map(this::placedRows)
+                .toList();
     }
 
-    private String describe(Place place) {
+    private PlacedRows placedRows(Place place) {
         List<Unit> there = units.stream().filter(unit -> unit.place() == place).toList();
-        long bytes = there.stream().mapToLong(Unit::buildBytes).sum();
-        return place
-                + "="
-                + there.size()
-                + " ("
-                + (bytes >> 20)
-                + " MiB of rows"
-                + why(place)
-                + ")";
-    }
-
-    private String why(Place place) {
-        return switch (place) {
-            case DEVICE -> "";
-            case HOST -> device.isOpen() ? ", OVER_DEVICE_BUDGET" : "";
-            case SPILLED -> ", OVER_HOST_BUDGET";
-        };
+        return new PlacedRows(
+                place,
+                there.size(),
+                there.stream().mapToInt(unit -> unit.endPartition() - unit.firstPartition()).sum(),
+                there.stream().mapToLong(Unit::buildBytes).sum());
     }
 
     // ------------------------------------------------------------------ first placement

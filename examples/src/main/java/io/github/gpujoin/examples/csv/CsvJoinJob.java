@@ -80,11 +80,14 @@ public final class CsvJoinJob {
                 + RowCounter.estimate(Path.of(probe.file()));
     }
 
-    /**
-     * Begins the job that writes part files to a directory. Keys are integers where those of both
-     * files are, which is looked at here.
-     */
-    public JobClient start(StreamExecutionEnvironment env, Path parts) throws Exception {
+    /** How the join will be run, and why so. */
+    public String explain(StreamExecutionEnvironment env) throws IOException {
+        return join(env).explain();
+    }
+
+    /** Keys are integers where those of both files are, which is looked at here. */
+    private GpuJoin.Keyed<String[], String[]> join(StreamExecutionEnvironment env)
+            throws IOException {
         boolean integers = build.hasIntegerKeys() && probe.hasIntegerKeys();
         CsvKey.Type type = integers ? CsvKey.Type.INTEGER : CsvKey.Type.TEXT;
         CsvKey buildKey = new CsvKey(type, build.keyColumn());
@@ -99,6 +102,11 @@ public final class CsvJoinJob {
         if (type == CsvKey.Type.TEXT) {
             join.matching((b, p) -> b[buildKey.column()].equals(p[probeKey.column()]));
         }
+        return ofKind(join);
+    }
+
+    /** Begins the job that writes part files to a directory. */
+    public JobClient start(StreamExecutionEnvironment env, Path parts) throws Exception {
         FileSink<String[]> sink =
                 FileSink.forRowFormat(
                                 new org.apache.flink.core.fs.Path(parts.toUri()), new CsvEncoder())
@@ -106,7 +114,7 @@ public final class CsvJoinJob {
                         .build();
         int probeColumns = probe.size();
         int columns = columns().size();
-        ofKind(join)
+        join(env)
                 .apply(
                         (b, p) -> joined(b, p, probeColumns, columns),
                         BasicArrayTypeInfo.STRING_ARRAY_TYPE_INFO)

@@ -196,6 +196,11 @@ public final class GpuJoin {
             return this;
         }
 
+        /** As {@link StarJoin#explain()}. */
+        public String explain() {
+            return pipeline.explain().toString();
+        }
+
         /**
          * Calls the function for every result: for every pair of matching records, the build record
          * first, unless the kind of join is another.

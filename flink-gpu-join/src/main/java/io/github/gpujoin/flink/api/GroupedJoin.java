@@ -47,6 +47,11 @@ public final class GroupedJoin {
         return this;
     }
 
+    /** As {@link StarJoin#explain()}. */
+    public String explain() {
+        return join.apply(grouping).explain().toString();
+    }
+
     /**
      * Each group once, at the end of the facts: for bounded ones. The group's columns, then its
      * counts and sums, longs. No results give no group, not even one of no columns.

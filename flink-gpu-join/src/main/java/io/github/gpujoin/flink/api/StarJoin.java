@@ -2,15 +2,19 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
+import io.github.gpujoin.flink.pipeline.Explanations;
 import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.InputSide;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 
 /**
@@ -147,6 +151,25 @@ public final class StarJoin<F> {
         return new GroupedJoin(
                 new Grouping(columns),
                 grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping));
+    }
+
+    /**
+     * How the join will be run, and why so: which dimensions are replicated or partitioned, which
+     * engine joins and how chunks travel, as far as that is known before the run. Subtasks log the
+     * rest when their tables are there. For people; the text may change.
+     */
+    public String explain() {
+        return pipeline().explain().toString();
+    }
+
+    /**
+     * As {@link #explain()}, of all joins that were added to the environment since it ran its last
+     * job.
+     */
+    public static String explain(StreamExecutionEnvironment env) {
+        return Explanations.of(env).stream()
+                .map(JoinExplanation::toString)
+                .collect(Collectors.joining("\n"));
     }
 
     private StarJoinPipeline pipeline() {

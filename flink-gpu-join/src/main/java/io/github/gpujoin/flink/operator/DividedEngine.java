@@ -4,11 +4,14 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BuildChunks;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.hybrid.Place;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.List;
 import java.util.function.Consumer;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -58,12 +61,38 @@ record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngi
     }
 
     @Override
-    public String description() {
-        String why =
-                engine.deviceFailure() instanceof GpuUnavailableException failed
-                        ? " (" + failed.failure() + ")"
-                        : "";
-        return engineName() + why + ", units: " + engine.describePlaces();
+    public ReasonCode reason() {
+        if (engine.deviceFailure() instanceof GpuUnavailableException failed) {
+            return ReasonCode.of(failed.failure());
+        }
+        return device == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
+    }
+
+    @Override
+    public List<PartitionClass> partitionClasses() {
+        return engine.placedRows().stream()
+                .map(
+                        rows ->
+                                new PartitionClass(
+                                        rows.partitions(),
+                                        engineAt(rows.place()),
+                                        reasonFor(rows.place()),
+                                        rows.buildBytes()))
+                .toList();
+    }
+
+    private String engineAt(Place place) {
+        return place == Place.DEVICE ? device.engineName() : host.engineName();
+    }
+
+    /** The host joins what the device has no room for, or all where there is none. */
+    private ReasonCode reasonFor(Place place) {
+        ReasonCode reason = reason();
+        return switch (place) {
+            case DEVICE -> reason;
+            case HOST -> reason == ReasonCode.PREFERRED ? ReasonCode.OVER_DEVICE_BUDGET : reason;
+            case SPILLED -> ReasonCode.OVER_HOST_BUDGET;
+        };
     }
 
     @Override

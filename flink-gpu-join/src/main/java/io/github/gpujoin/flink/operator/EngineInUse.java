@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
+import java.util.List;
 
 /** What logs and metrics say of a subtask's engine. Its methods may be called by any thread. */
 interface EngineInUse {
@@ -8,8 +11,14 @@ interface EngineInUse {
     /** Name of the engine, or of the engines with a {@code +} between them. */
     String engineName();
 
-    /** Name of the engine, and why it is not the preferred one. */
-    String description();
+    /** Why it is this engine. */
+    ReasonCode reason();
+
+    /**
+     * What joins which partitions of a partitioned dimension; empty where one engine at a time
+     * joins all.
+     */
+    List<PartitionClass> partitionClasses();
 
     /** An engine that joins on the device; else any. */
     JoinEngine current();

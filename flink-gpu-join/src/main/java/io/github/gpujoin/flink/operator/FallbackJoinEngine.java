@@ -10,6 +10,8 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BegunRows;
 import io.github.gpujoin.hybrid.RepeatFilter;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -114,9 +116,17 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     @Override
-    public String description() {
+    public ReasonCode reason() {
         GpuUnavailableException why = failure;
-        return why == null ? engineName() : engineName() + " (" + why.failure() + ")";
+        if (why != null) {
+            return ReasonCode.of(why.failure());
+        }
+        return preferred == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
+    }
+
+    @Override
+    public List<PartitionClass> partitionClasses() {
+        return List.of();
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.histogram.Histogram;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
@@ -18,10 +17,14 @@ final class JoinMetrics {
     private final Counter buildChunks;
     private final Counter probeRows;
     private final Counter probeChunks;
-    private final Histogram buildHistogram;
+    private final BuildCounts buildCounts;
 
-    JoinMetrics(MetricGroup operatorGroup, JoinEngine engine, ProbeLog probeLog, int partitions) {
-        this.buildHistogram = new Histogram(partitions);
+    JoinMetrics(
+            MetricGroup operatorGroup,
+            JoinEngine engine,
+            ProbeLog probeLog,
+            BuildCounts buildCounts) {
+        this.buildCounts = buildCounts;
         MetricGroup group = operatorGroup.addGroup("gpuJoin");
         this.buildRows = group.counter("buildRows");
         this.buildChunks = group.counter("buildChunks");
@@ -30,7 +33,7 @@ final class JoinMetrics {
         stat(group, "joinedRows", engine, EngineStats::probeRows);
         stat(group, "resultRows", engine, EngineStats::resultRows);
         stat(group, "tableBytes", engine, EngineStats::tableBytes);
-        group.gauge("buildSkew", (Gauge<Double>) this::buildSkew);
+        group.gauge("buildSkew", (Gauge<Double>) buildCounts::skew);
         group.gauge("waitingProbeChunks", (Gauge<Integer>) probeLog::size);
         group.gauge("inFlightProbeChunks", (Gauge<Integer>) engine::inFlight);
         group.gauge("offHeapBytes", (Gauge<Long>) Region::openBytes);
@@ -44,16 +47,11 @@ final class JoinMetrics {
     void buildChunk(Chunk chunk) {
         buildChunks.inc();
         buildRows.inc(chunk.rowCount());
-        buildHistogram.add(chunk.partition(), chunk.rowCount());
+        buildCounts.add(chunk);
     }
 
     void probeChunk(Chunk chunk) {
         probeChunks.inc();
         probeRows.inc(chunk.rowCount());
-    }
-
-    /** Build rows of the largest partition over the mean of all; 1 where none are partitioned. */
-    double buildSkew() {
-        return buildHistogram.skew();
     }
 }

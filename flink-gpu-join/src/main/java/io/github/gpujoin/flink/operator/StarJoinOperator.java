@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.TaskInfo;
@@ -54,6 +55,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final int partitions;
     private final long groupIntervalMs;
     private final RingOptions rings;
+    private final JoinExplanation plan;
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
 
@@ -65,6 +67,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
     private transient ProbeSide probeSide;
+    private transient BuildCounts buildCounts;
     private transient JoinMetrics joinMetrics;
 
     StarJoinOperator(
@@ -74,7 +77,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             ResultEmitterFactory<OUT> emitterFactory,
             int partitions,
             long groupIntervalMs,
-            RingOptions rings) {
+            RingOptions rings,
+            JoinExplanation plan) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
@@ -82,6 +86,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
         this.rings = rings;
+        this.plan = plan;
         this.mailbox = parameters.getMailboxExecutor();
         this.coordinator =
                 parameters
@@ -118,7 +123,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         .open(keys, buildLog, probeLog, () -> probeSide.postMail());
         engine = opened.engine();
         engineInUse = opened.inUse();
-        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, partitions);
+        buildCounts = new BuildCounts(spec.dimensions().size(), partitions);
+        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, buildCounts);
         emitter = emitterFactory.create(getRuntimeContext());
         unmatched =
                 UnmatchedBuildRows.of(
@@ -256,13 +262,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         engine.finishBuild();
         LOG.info(
-                "Star join {}: engine={}, dimensions={}, {}, buildSkew={}, table build took {} ms,"
-                        + " fact chunks that waited={}",
-                getOperatorName(),
-                engineInUse.description(),
-                spec.dimensions().stream().map(DimensionSpec::name).toList(),
-                engine.stats(),
-                joinMetrics.buildSkew(),
+                "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
+                RunReport.of(plan, getRuntimeContext().getTaskInfo(), engineInUse, buildCounts),
+                engine.stats().tableBytes(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs),
                 probeLog.size());
         probeSide.startJoining();

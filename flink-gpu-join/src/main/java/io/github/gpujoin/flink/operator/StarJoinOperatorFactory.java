@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RendezvousProvider;
 import io.github.gpujoin.flink.transport.RingOptions;
 import org.apache.flink.runtime.jobgraph.OperatorID;
@@ -26,6 +27,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private final int partitions;
     private final long groupIntervalMs;
     private final RingOptions rings;
+    private JoinExplanation plan;
 
     /**
      * @param partitions radix partitions, as many as there are key groups
@@ -45,6 +47,22 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
         this.rings = rings;
+        this.plan = JoinExplanation.of(rings.join(), rings.transport(), spec);
+    }
+
+    /**
+     * Has each subtask say how it runs the join.
+     *
+     * @param planned what is known of that before
+     */
+    public StarJoinOperatorFactory<OUT> explainedBy(JoinExplanation planned) {
+        this.plan = planned;
+        return this;
+    }
+
+    /** How the join will be run. */
+    public JoinExplanation plan() {
+        return plan;
     }
 
     @Override
@@ -59,7 +77,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         emitterFactory,
                         partitions,
                         groupIntervalMs,
-                        rings);
+                        rings,
+                        plan);
     }
 
     @Override

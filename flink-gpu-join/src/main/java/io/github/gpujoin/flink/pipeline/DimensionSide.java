@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
 
 /** A dimension as the user described it. Mutable; used while the job graph is made. */
 public final class DimensionSide<R> {
@@ -10,7 +13,7 @@ public final class DimensionSide<R> {
     private String key;
     private JoinKind kind = JoinKind.INNER;
     private Distribution distribution;
-    private long expectedBytes = -1;
+    private long expectedBytes = PartitionClass.UNKNOWN;
     private long completeAtWatermark = Long.MAX_VALUE;
 
     public DimensionSide(InputSide<R> input) {
@@ -77,6 +80,24 @@ public final class DimensionSide<R> {
             return distribution == Distribution.PARTITIONED;
         }
         return expectedBytes > replicateMaxBytes;
+    }
+
+    /**
+     * Why the dimension is distributed as it is.
+     *
+     * @param partitioned whether it is the one that is
+     */
+    ReasonCode distributionReason(boolean partitioned, long replicateMaxBytes) {
+        if (partitioned != isPartitioned(replicateMaxBytes)) {
+            return ReasonCode.ONE_IS_PARTITIONED;
+        }
+        if (distribution != null) {
+            return ReasonCode.ASKED;
+        }
+        if (expectedBytes == PartitionClass.UNKNOWN) {
+            return ReasonCode.SIZE_UNKNOWN;
+        }
+        return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
     }
 
     long expectedBytes() {

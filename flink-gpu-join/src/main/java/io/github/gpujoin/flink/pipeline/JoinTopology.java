@@ -6,6 +6,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.explain.DimensionExplanation;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
@@ -41,9 +43,6 @@ import org.slf4j.LoggerFactory;
 final class JoinTopology {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
-
-    /** Number of the partitioned dimension where none is. */
-    static final int NONE = -1;
 
     private final StreamExecutionEnvironment env;
     private final String uid;
@@ -143,16 +142,26 @@ final class JoinTopology {
     }
 
     /**
-     * @param partitionedDimension by whose key facts are sent, or {@link #NONE}
+     * How the join will be run.
+     *
+     * @param dimensions without what joins them
+     */
+    JoinExplanation explain(JoinSpec spec, List<DimensionExplanation> dimensions) {
+        return Explanations.planned(env.getConfiguration(), rings, spec, dimensions);
+    }
+
+    /**
+     * @param plan how the join is run, which the log is told
      */
     @SuppressWarnings("unchecked")
     <OUT> SingleOutputStreamOperator<OUT> join(
             List<DataStream<Chunk>> dimensions,
             DataStream<Chunk> facts,
             JoinSpec spec,
-            int partitionedDimension,
+            JoinExplanation plan,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
+        LOG.info("{}", plan);
         DataStream<Chunk> first = dimensions.get(0);
         List<DataStream<Chunk>> others = dimensions.subList(1, dimensions.size());
         DataStream<Chunk> build =
@@ -163,12 +172,13 @@ final class JoinTopology {
                         facts.getTransformation(),
                         uid,
                         new StarJoinOperatorFactory<>(
-                                spec,
-                                engines(partitionedDimension),
-                                emitter,
-                                maxParallelism,
-                                groupIntervalMs(),
-                                rings),
+                                        spec,
+                                        engines(plan.partitionedDimension()),
+                                        emitter,
+                                        maxParallelism,
+                                        groupIntervalMs(),
+                                        rings)
+                                .explainedBy(plan),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.
@@ -185,7 +195,7 @@ final class JoinTopology {
         EngineSelection selection = engines();
         ReadableConfig config = env.getConfiguration();
         boolean divides =
-                partitionedDimension != NONE
+                partitionedDimension != JoinExplanation.NONE
                         && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
         return divides
                 ? selection.dividing(

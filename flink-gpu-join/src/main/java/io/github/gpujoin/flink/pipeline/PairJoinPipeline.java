@@ -10,6 +10,11 @@ import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.VerifiedKeys;
+import io.github.gpujoin.flink.explain.DimensionExplanation;
+import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
@@ -137,16 +142,12 @@ public final class PairJoinPipeline<B, P> {
         boolean partitioned = isPartitioned(topology);
         SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
         SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
-        RecordLayout<B> buildLayout = layout(build, buildKey);
-        RecordLayout<P> probeLayout = layout(probe, probeKey).withTimestamp();
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
             BoundedInput.require("the probe side of a right or full join", probe);
-            buildLayout = buildLayout.numbered();
         }
-        if (kind.keepsUnmatchedProbe()) {
-            probeLayout = probeLayout.keepingNullKeys(Map.of(RecordLayout.KEY, 1));
-        }
+        RecordLayout<B> buildLayout = packedBuild(buildKey);
+        RecordLayout<P> probeLayout = packedProbe(probeKey);
         VerifiedKeys<B, P> verified =
                 buildKey.layout().isExact() ? null : new VerifiedKeys<>(buildKey, probeKey);
         PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, env.clean(function));
@@ -171,9 +172,61 @@ public final class PairJoinPipeline<B, P> {
                         ? topology.byPartition(packedProbe, "probe", JoinInput.PROBE)
                         : packedProbe,
                 spec,
-                partitioned ? 0 : JoinTopology.NONE,
+                explain(topology, spec),
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
+    }
+
+    /** How the join will be run, as far as that is known before. */
+    public JoinExplanation explain() {
+        SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
+        boolean verified = condition != null || !buildKey.layout().isExact();
+        JoinSpec spec =
+                spec(
+                        packedBuild(buildKey),
+                        packedProbe(keys.ofProbe(nulls)),
+                        kind.ofCandidates(verified));
+        return explain(new JoinTopology(env, uid), spec);
+    }
+
+    private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
+        boolean partitioned = isPartitioned(topology);
+        return topology.explain(
+                spec,
+                List.of(
+                        DimensionExplanation.planned(
+                                "build",
+                                kind.name(),
+                                partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
+                                distributionReason(partitioned),
+                                expectedBytes == Long.MAX_VALUE
+                                        ? PartitionClass.UNKNOWN
+                                        : expectedBytes)));
+    }
+
+    private ReasonCode distributionReason(boolean partitioned) {
+        if (kind.keepsUnmatchedBuild()) {
+            return ReasonCode.KEEPS_BUILD_ROWS;
+        }
+        if (distribution == Distribution.REPLICATED) {
+            return ReasonCode.ASKED;
+        }
+        if (expectedBytes == Long.MAX_VALUE) {
+            return ReasonCode.SIZE_UNKNOWN;
+        }
+        return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
+    }
+
+    private RecordLayout<B> packedBuild(SelectedKey<B, ?> key) {
+        RecordLayout<B> layout = layout(build, key);
+        return kind.keepsUnmatchedBuild() ? layout.numbered() : layout;
+    }
+
+    private RecordLayout<P> packedProbe(SelectedKey<P, ?> key) {
+        RecordLayout<P> layout = layout(probe, key).withTimestamp();
+        return kind.keepsUnmatchedProbe()
+                ? layout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
+                : layout;
     }
 
     private boolean isPartitioned(JoinTopology topology) {

@@ -12,6 +12,9 @@ import io.github.gpujoin.flink.emit.OutputField;
 import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.explain.DimensionExplanation;
+import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
@@ -26,14 +29,11 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Makes the operators of a star join from its description. */
 public final class StarJoinPipeline {
 
-    private static final Logger LOG = LoggerFactory.getLogger(StarJoinPipeline.class);
-    private static final int NONE = JoinTopology.NONE;
+    private static final int NONE = JoinExplanation.NONE;
 
     private final InputSide<?> facts;
     private final List<DimensionSide<?>> dimensions;
@@ -103,6 +103,23 @@ public final class StarJoinPipeline {
         return join(
                 ResultEmitters.chunks(columns, topology.chunkBytes()),
                 ChunkTypeInfo.of(columns.schema()));
+    }
+
+    /** How the join will be run, as far as that is known before. */
+    public JoinExplanation explain() {
+        List<DimensionExplanation> sides = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionSide<?> side = dimensions.get(d);
+            boolean partitioned = d == partitionedDimension;
+            sides.add(
+                    DimensionExplanation.planned(
+                            side.input().name(),
+                            side.kind().name(),
+                            partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
+                            side.distributionReason(partitioned, topology.replicateMaxBytes()),
+                            side.expectedBytes()));
+        }
+        return topology.explain(spec, sides);
     }
 
     private void requireDistinctNames() {
@@ -275,12 +292,6 @@ public final class StarJoinPipeline {
                                     buildType,
                                     topology.uid("pack-" + name));
             boolean partitioned = d == partitionedDimension;
-            LOG.info(
-                    "Star join {}: dimension {} is {}, expectedBytes={}",
-                    topology.uid("join"),
-                    name,
-                    partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
-                    side.expectedBytes());
             build.add(topology.dimension(packed, name, side.completeAtWatermark(), partitioned));
         }
         SingleOutputStreamOperator<Chunk> packed =
@@ -292,6 +303,6 @@ public final class StarJoinPipeline {
                 partitionedDimension == NONE
                         ? packed
                         : topology.byPartition(packed, "facts", JoinInput.PROBE);
-        return topology.join(build, probe, spec, partitionedDimension, emitter, type);
+        return topology.join(build, probe, spec, explain(), emitter, type);
     }
 }

@@ -13,6 +13,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BegunRows;
 import io.github.gpujoin.hybrid.RepeatFilter;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -154,7 +155,8 @@ class FallbackJoinEngineTest {
             assertThat(engine.stats().probeRows()).isEqualTo(FACTS);
             assertThat(engine.stats().resultRows()).isEqualTo(scenario.results().size());
             assertThat(engine.stats().buildRows()).isEqualTo(3_500);
-            assertThat(engine.description()).isEqualTo("cpu (DEVICE_LOST)");
+            assertThat(engine.engineName()).isEqualTo("cpu");
+            assertThat(engine.reason()).isEqualTo(ReasonCode.DEVICE_LOST);
         }
     }
 

@@ -3,6 +3,8 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.Optional;
 
 /** Makes {@link GpuJoinEngine}s. */
 public final class GpuJoinEngineFactory implements JoinEngineFactory {
@@ -19,14 +21,23 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
         this.options = options;
     }
 
+    /** Why no device joins this, whatever the machine; none where one may. */
+    public static Optional<GpuUnavailableException> unsupported(JoinSpec spec) {
+        try {
+            JoinPlan.requireFits(spec, new FactSegments(spec));
+            return Optional.empty();
+        } catch (GpuUnavailableException refused) {
+            return Optional.of(refused);
+        }
+    }
+
     @Override
     public String engineName() {
         return "gpu";
     }
 
     /**
-     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException where there is no device
-     *     for this join
+     * @throws GpuUnavailableException where there is no device for this join
      */
     @Override
     public JoinEngine create(JoinSpec spec) {

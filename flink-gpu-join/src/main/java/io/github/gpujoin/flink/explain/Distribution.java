@@ -1,4 +1,4 @@
-package io.github.gpujoin.flink.pipeline;
+package io.github.gpujoin.flink.explain;
 
 /** Where the rows of a dimension go. */
 public enum Distribution {

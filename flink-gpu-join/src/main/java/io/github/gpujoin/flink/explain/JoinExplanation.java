@@ -1,0 +1,86 @@
+package io.github.gpujoin.flink.explain;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import java.io.Serializable;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * How a join is run, and why so: what is known before the run, or what a subtask knows when its
+ * tables are there. Its text is for people, as that of Flink's own {@code explain}.
+ *
+ * @param join prefix of the uids of its operators
+ * @param stage {@code planned}, or which subtask tells how it runs
+ * @param transport how chunks of partitioned sides travel
+ * @param unalignedCheckpoints whether the edges into the join take part in them, and if not, why
+ * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
+ */
+public record JoinExplanation(
+        String join,
+        String stage,
+        String transport,
+        ReasonCode unalignedCheckpoints,
+        List<DimensionExplanation> dimensions,
+        PartitionSummary partitionRows)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final String PLANNED = "planned";
+
+    /** For {@link #partitionedDimension()}. */
+    public static final int NONE = -1;
+
+    public JoinExplanation {
+        dimensions = List.copyOf(dimensions);
+    }
+
+    /** What is known before the run. */
+    public static JoinExplanation planned(
+            String join,
+            String transport,
+            ReasonCode unalignedCheckpoints,
+            List<DimensionExplanation> dimensions) {
+        return new JoinExplanation(
+                join, PLANNED, transport, unalignedCheckpoints, dimensions, PartitionSummary.NONE);
+    }
+
+    /** Of a join that nobody planned: all its dimensions are replicated, as they come. */
+    public static JoinExplanation of(String join, String transport, JoinSpec spec) {
+        return planned(
+                join,
+                transport,
+                ReasonCode.BROADCAST_EDGE,
+                spec.dimensions().stream()
+                        .map(
+                                dimension ->
+                                        DimensionExplanation.planned(
+                                                dimension.name(),
+                                                dimension.kind().name(),
+                                                Distribution.REPLICATED,
+                                                ReasonCode.ASKED,
+                                                PartitionClass.UNKNOWN))
+                        .toList());
+    }
+
+    /** The same join as a subtask runs it. */
+    public JoinExplanation running(
+            String subtask, List<DimensionExplanation> joined, PartitionSummary rows) {
+        return new JoinExplanation(
+                join, "as it runs in " + subtask, transport, unalignedCheckpoints, joined, rows);
+    }
+
+    /** Number of the dimension by whose key facts are sent, or {@link #NONE}. */
+    public int partitionedDimension() {
+        return IntStream.range(0, dimensions.size())
+                .filter(d -> dimensions.get(d).distribution() == Distribution.PARTITIONED)
+                .findFirst()
+                .orElse(NONE);
+    }
+
+    /** A table with a line for each class of partitions, and a legend of its reason codes. */
+    @Override
+    public String toString() {
+        return new ExplanationText(this).toString();
+    }
+}

@@ -1,0 +1,54 @@
+package io.github.gpujoin.flink.explain;
+
+import io.github.gpujoin.kernels.binding.GpuFailure;
+
+/**
+ * Why a join is run as it is; stands in explanations, logs and metrics. docs/troubleshooting.md
+ * says of each what to do.
+ */
+public enum ReasonCode {
+    // ------------------------------------------- replicated or partitioned
+    ASKED("the job or its configuration asks for it by name"),
+    WITHIN_LIMIT("the dimension is expected to be within gpu-join.replicate-max-bytes"),
+    OVER_LIMIT("the dimension is expected to be over gpu-join.replicate-max-bytes"),
+    SIZE_UNKNOWN("nobody said how large the dimension is, .expectedBytes(n)"),
+    ONE_IS_PARTITIONED("facts are sent by the key of one dimension, and that is another one"),
+    KEEPS_BUILD_ROWS("only where all facts of a key come by is it known that a row has no match"),
+
+    // ------------------------------------------- which engine
+    AT_RUN_TIME("each subtask looks for a GPU where it runs; the CPU joins where there is none"),
+    PREFERRED("the GPU is tried first, and joins"),
+    OVER_DEVICE_BUDGET("tables that fit no more into gpu-join.gpu.device-memory are on the host"),
+    OVER_HOST_BUDGET("rows that fit no more into gpu-join.cpu.memory are joined from state"),
+    NO_DRIVER("the CUDA driver is not installed, or not usable by the process"),
+    NO_DEVICE("the CUDA driver sees no device of the number asked for"),
+    DEVICE_TAKEN("another job of the process drives the device, with a jar of its own"),
+    NO_KERNEL_IMAGE("the jar was built without nvcc, or holds no code for the device"),
+    OUT_OF_DEVICE_MEMORY("tables or buffers do not fit the device, or its pinned memory"),
+    UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels are made for"),
+    UNSUPPORTED_KIND("the kernels join no dimension of such a kind, and no null keys"),
+    DEVICE_LOST("the device failed under way"),
+    KERNEL_STALLED("the kernel ran and made no progress"),
+
+    // ------------------------------------------- unaligned checkpoints
+    NOT_ENABLED("execution.checkpointing.unaligned.enabled is off"),
+    BROADCAST_EDGE("Flink aligns all edges into an operator that one of them is broadcast to"),
+    RINGS("what a ticket in a snapshot stands for would be gone when it is restored"),
+    ENABLED("all edges into the join take part");
+
+    private final String sentence;
+
+    ReasonCode(String sentence) {
+        this.sentence = sentence;
+    }
+
+    /** What it means, in a sentence. */
+    public String sentence() {
+        return sentence;
+    }
+
+    /** The code of a GPU that does not join; they have the same names. */
+    public static ReasonCode of(GpuFailure failure) {
+        return valueOf(failure.name());
+    }
+}

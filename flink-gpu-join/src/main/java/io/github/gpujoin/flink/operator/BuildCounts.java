@@ -1,0 +1,44 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.histogram.Histogram;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.explain.PartitionSummary;
+
+/** Build rows of each dimension and each partition. For one thread. */
+final class BuildCounts {
+
+    private final long[] rows;
+    private final long[] bytes;
+    private final Histogram partitions;
+
+    BuildCounts(int dimensions, int partitions) {
+        this.rows = new long[dimensions];
+        this.bytes = new long[dimensions];
+        this.partitions = new Histogram(partitions);
+    }
+
+    void add(Chunk chunk) {
+        rows[chunk.dimension()] += chunk.rowCount();
+        bytes[chunk.dimension()] += EngineChecks.payloadBytes(chunk);
+        partitions.add(chunk.partition(), chunk.rowCount());
+    }
+
+    long rows(int dimension) {
+        return rows[dimension];
+    }
+
+    /** Bytes as they came. */
+    long bytes(int dimension) {
+        return bytes[dimension];
+    }
+
+    /** Rows of the largest partition over the mean; 1 where none are partitioned. */
+    double skew() {
+        return partitions.skew();
+    }
+
+    PartitionSummary partitions() {
+        return PartitionSummary.of(partitions);
+    }
+}

@@ -1,0 +1,152 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.explain.ReasonCode;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.api.java.typeutils.RowTypeInfo;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.streaming.api.graph.StreamEdge;
+import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.types.Row;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Explanations of joins that do not run. */
+class ExplainTest {
+
+    private static final long LIMIT = 1 << 20;
+
+    private final Configuration config = new Configuration();
+    private StreamExecutionEnvironment env;
+
+    ExplainTest() {
+        config.set(GpuJoinOptions.REPLICATE_MAX_BYTES, new MemorySize(LIMIT));
+    }
+
+    private StreamExecutionEnvironment env() {
+        env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        return env;
+    }
+
+    private static DataStream<Row> rows(StreamExecutionEnvironment env) {
+        RowTypeInfo type =
+                (RowTypeInfo) Types.ROW_NAMED(new String[] {"k", "v"}, Types.LONG, Types.LONG);
+        return env.fromSource(
+                        new NumberSequenceSource(1, 9), WatermarkStrategy.noWatermarks(), "numbers")
+                .map(n -> Row.of(n, n))
+                .returns(type);
+    }
+
+    private static StarJoin<Row> star(StreamExecutionEnvironment env) {
+        return StarJoin.facts(rows(env)).select("v").uid("sales");
+    }
+
+    private Dimension<Row, Row> dimension(StarJoin<Row> star, String name) {
+        return star.dimension(rows(env)).named(name).on("k", "k");
+    }
+
+    @Test
+    void shouldSayWhyEachDimensionIsDistributedAsItIs() {
+        config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
+        StarJoin<Row> star = star(env());
+        dimension(star, "day").expectedBytes(LIMIT);
+        dimension(star, "shop");
+        dimension(star, "order").expectedBytes(LIMIT + 2);
+        dimension(star, "item").expectedBytes(LIMIT + 1);
+        dimension(star, "code").replicated();
+        assertThat(star.explain().lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .startsWith(
+                        "Star join sales, planned: transport=flink, unaligned checkpoints=no"
+                                + " (NOT_ENABLED)",
+                        "dimension kind distribution why partitions engine why rows bytes",
+                        "day INNER REPLICATED WITHIN_LIMIT all cpu ASKED - 1.0 MiB expected",
+                        "shop INNER REPLICATED SIZE_UNKNOWN all cpu ASKED - -",
+                        "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
+                        "item INNER REPLICATED ONE_IS_PARTITIONED all cpu ASKED - 1.0 MiB expected",
+                        "code INNER REPLICATED ASKED all cpu ASKED - -");
+    }
+
+    @Test
+    void shouldKnowBeforeTheRunWhatNoGpuJoins() {
+        StarJoin<Row> star = star(env());
+        dimension(star, "day").left();
+        assertThat(star.explain()).containsPattern("LEFT .* cpu +UNSUPPORTED_KIND");
+    }
+
+    @Test
+    void shouldLeaveTheEngineToTheSubtasksWhereAGpuMayJoin() {
+        StarJoin<Row> star = star(env()).select();
+        dimension(star, "day");
+        assertThat(star.groupBy().count("n").explain()).contains("gpu or cpu  AT_RUN_TIME");
+    }
+
+    @Test
+    void shouldExplainAJoinOfTwoStreams() {
+        GpuJoin.Keyed<Row, Row> join =
+                GpuJoin.build(rows(env()))
+                        .probe(rows(env))
+                        .where(b -> b.<Long>getFieldAs(0), Types.LONG)
+                        .equalTo(p -> p.<Long>getFieldAs(0), Types.LONG);
+        assertThat(join.explain()).containsPattern("build +INNER +PARTITIONED +SIZE_UNKNOWN");
+        assertThat(join.full().explain())
+                .containsPattern("build +FULL +PARTITIONED +KEEPS_BUILD_ROWS");
+    }
+
+    @Test
+    void shouldExplainEveryJoinOfAnEnvironment() {
+        StarJoin<Row> first = star(env());
+        dimension(first, "day");
+        StarJoin<Row> second = star(env).uid("stock");
+        dimension(second, "shop");
+        first.toRows();
+        second.toRows();
+        assertThat(StarJoin.explain(env).lines().filter(line -> line.startsWith("Star join")))
+                .hasSize(2)
+                .anyMatch(line -> line.contains("sales"))
+                .anyMatch(line -> line.contains("stock"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "false, true, flink, NOT_ENABLED",
+        "true, false, flink, BROADCAST_EDGE",
+        "true, true, flink, ENABLED",
+        "true, true, shm, RINGS"
+    })
+    void shouldSayOfUnalignedCheckpointsWhatFlinkDoes(
+            boolean enabled, boolean partitioned, String transport, ReasonCode code) {
+        config.set(CheckpointingOptions.ENABLE_UNALIGNED, enabled);
+        config.set(GpuJoinOptions.TRANSPORT, transport);
+        StarJoin<Row> star = star(env());
+        Dimension<Row, Row> dimension = dimension(star, "day");
+        if (partitioned) {
+            dimension.partitioned();
+        }
+        String yesOrNo = code == ReasonCode.ENABLED ? "yes" : "no";
+        assertThat(star.explain())
+                .contains("unaligned checkpoints=" + yesOrNo + " (" + code + ")", code.sentence());
+        star.toRows().sinkTo(new DiscardingSink<>());
+        boolean onAllEdges =
+                partitioned && transport.equals("flink"); // what the option cannot turn on
+        assertThat(edgesIntoTheJoin(env.getStreamGraph()))
+                .allMatch(edge -> edge.supportsUnalignedCheckpoints() == onAllEdges);
+    }
+
+    private static Iterable<StreamEdge> edgesIntoTheJoin(StreamGraph graph) {
+        return graph.getStreamNodes().stream()
+                .filter(node -> "sales".equals(node.getOperatorName()))
+                .findFirst()
+                .orElseThrow()
+                .getInEdges();
+    }
+}
