@@ -128,10 +128,11 @@ public final class SessionStream implements Stream {
         if (!session.poll()) {
             return false;
         }
-        int lengthBytes = session.lengthBytes();
-        Memory.copy(null, session.payloadAddress(), chunk, Memory.BYTES, lengthBytes);
+        if (!session.copyTo(chunk)) {
+            return false;
+        }
         session.release();
-        arrivals.add(lengthBytes, Memory.getLong(chunk, Memory.BYTES));
+        arrivals.add(chunk.length, Memory.getLong(chunk, Memory.BYTES));
         return true;
     }
 

@@ -1,7 +1,6 @@
 package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.LockSupport;
@@ -57,21 +56,28 @@ final class ReaderEnd extends RingEnd {
         try {
             step(System.nanoTime());
             checkNotFailed();
-            return session.poll() ? read(ticket) : null;
+            return session.poll() ? tryRead(ticket) : null;
         } finally {
             lock.unlock();
         }
     }
 
-    private Chunk read(Chunk ticket) {
+    /**
+     * @return null where the slot is not whole yet, or no more: it is looked at again, and the
+     *     session has it sent again where that does not help
+     */
+    private Chunk tryRead(Chunk ticket) {
         long next = session.releasedSequence() + 1;
         if (ticket.sequence() != next) {
             throw unexpected("a ticket is for the next chunk of its ring", ticket);
         }
         byte[] bytes = new byte[session.lengthBytes()];
-        Memory.copy(null, session.payloadAddress(), bytes, Memory.BYTES, bytes.length);
+        if (!session.copyTo(bytes)) {
+            return null;
+        }
+        // The copy is what the writer put into this sequence's slot, and nobody else can write it:
+        // from here on only a writer that does not do as its tickets say can be found out.
         Chunk chunk = Chunk.wrap(ticket.schema(), bytes);
-        // The slot was whole when it was looked at; a network that fails may write it since then.
         if (!RingTicket.isOf(ticket, chunk)) {
             throw unexpected("a ring brings the chunk that its ticket was written for", ticket);
         }

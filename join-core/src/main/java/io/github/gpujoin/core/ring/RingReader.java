@@ -11,10 +11,20 @@ import io.github.gpujoin.core.region.Memory;
 /**
  * The reading end of a ring: takes slots in order, each when it is whole.
  *
- * <p>The header is copied and checked against the ring's own bounds before the payload is touched.
- * The ring's memory stays the writer's to break: a payload that passed here can still be
- * overwritten by a peer that ignores its credit. Who does not trust the peer copies the payload out
- * and checks the copy, as {@code Chunk.wrap} does.
+ * <pre>
+ *   peek() -> READY     the header holds, and is within the ring's own bounds
+ *   copyTo() -> true    the payload was whole, and the copy is that payload
+ *   release()           the slot may be the writer's again
+ * </pre>
+ *
+ * <p>A slot never holds still, not even one that was whole a moment ago. Credit keeps the writer
+ * away from it, but not what its network still carries: a body of an earlier round that was sent
+ * twice, or was held up, may land late, over the body of the round that is read now. It is a chunk
+ * like any other, with the same length more often than not, and holds against every checksum of its
+ * own. So a payload is not looked at in place: it leaves its slot as a copy, and the slot's
+ * checksum, which covers sequence and epoch, is computed of the words that the copy got. Whatever
+ * lands before, between or after those loads, the copy is the payload of this sequence or is
+ * refused. A slot that was spoilt stays torn until the writer sends it again, in another epoch.
  *
  * <p>For one thread at a time.
  */
@@ -25,7 +35,13 @@ public final class RingReader {
     private final RingGeometry geometry;
     private final long epoch;
     private long releasedSequence;
-    private long checkedSequence;
+
+    /** The next sequence where its header was found to hold, else the released one. */
+    private long readySequence;
+
+    /** The next sequence where its payload was found whole, else the released one. */
+    private long wholeSequence;
+
     private int lengthBytes;
 
     /**
@@ -40,59 +56,103 @@ public final class RingReader {
         this.geometry = geometry;
         this.epoch = epoch;
         this.releasedSequence = releasedSequence;
-        this.checkedSequence = releasedSequence;
+        this.readySequence = releasedSequence;
+        this.wholeSequence = releasedSequence;
     }
 
     /**
-     * Looks at the next slot, all of it, anew each time: what a faulty network did to a slot since
-     * the last look shows.
+     * Looks at the header of the next slot, anew each time. READY says that the slot was sent, not
+     * that its payload is there.
      *
      * @throws RingException where the writer wrote ahead of its credit
      */
-    public SlotState poll() {
+    public SlotState peek() {
         long sequence = releasedSequence + 1;
-        checkedSequence = releasedSequence;
-        long slot = offset + geometry.slotOffset(sequence);
+        readySequence = releasedSequence;
+        wholeSequence = releasedSequence;
+        long slot = slot(sequence);
         // acquire: what is read below is at least as new as the sequence
         long seen = Memory.getLongAcquire(base, slot + SEQUENCE_OFFSET);
         if (seen != sequence) {
             checkNotAhead(seen, sequence);
             return SlotState.EMPTY;
         }
-        long slotEpoch = Memory.getLong(base, slot + EPOCH_OFFSET);
         int length = Memory.getInt(base, slot + LENGTH_OFFSET);
-        long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
-        boolean headerHolds =
-                slotEpoch == epoch
-                        && length >= 8
-                        && length % 8 == 0
-                        && length <= geometry.payloadCapacityBytes();
-        if (!headerHolds
-                || SlotChecksum.of(sequence, epoch, base, slot + PAYLOAD_OFFSET, length)
-                        != checksum) {
+        if (Memory.getLong(base, slot + EPOCH_OFFSET) != epoch
+                || length < 8
+                || length % 8 != 0
+                || length > geometry.payloadCapacityBytes()) {
             return SlotState.TORN;
         }
         lengthBytes = length;
-        checkedSequence = sequence;
+        readySequence = sequence;
         return SlotState.READY;
     }
 
-    /** Offset of the payload from the base given; of a ready slot. */
-    public long payloadOffset() {
-        checkReady();
-        return offset + geometry.slotOffset(checkedSequence) + PAYLOAD_OFFSET;
+    /**
+     * Looks at all of the next slot, anew each time: what a faulty network did to it since the last
+     * look shows.
+     *
+     * @throws RingException where the writer wrote ahead of its credit
+     */
+    public SlotState poll() {
+        SlotState state = peek();
+        if (state != SlotState.READY) {
+            return state;
+        }
+        long slot = slot(readySequence);
+        long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
+        if (SlotChecksum.of(readySequence, epoch, base, slot + PAYLOAD_OFFSET, lengthBytes)
+                != checksum) {
+            return SlotState.TORN;
+        }
+        wholeSequence = readySequence;
+        return SlotState.READY;
     }
 
     /** Bytes of the payload of a ready slot. */
     public int lengthBytes() {
-        checkReady();
+        requireReady();
         return lengthBytes;
     }
 
-    /** Is done with a ready slot, whose bytes are the writer's from its acknowledgement on. */
+    /**
+     * Copies the payload of a ready slot out.
+     *
+     * @param payload of {@link #lengthBytes()}
+     * @return false where the slot is torn: the array holds nothing of use, and the slot is to be
+     *     looked at again
+     */
+    public boolean copyTo(byte[] payload) {
+        requireReady();
+        if (payload.length != lengthBytes) {
+            throw new IllegalArgumentException(
+                    "a payload is copied as a whole: lengthBytes="
+                            + lengthBytes
+                            + ", arrayBytes="
+                            + payload.length);
+        }
+        long slot = slot(readySequence);
+        long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
+        boolean isWhole =
+                SlotChecksum.ofCopy(readySequence, epoch, base, slot + PAYLOAD_OFFSET, payload)
+                        == checksum;
+        wholeSequence = isWhole ? readySequence : releasedSequence;
+        return isWhole;
+    }
+
+    private long slot(long sequence) {
+        return offset + geometry.slotOffset(sequence);
+    }
+
+    /** Is done with a whole slot, whose bytes are the writer's from its acknowledgement on. */
     public void release() {
-        checkReady();
-        releasedSequence = checkedSequence;
+        if (wholeSequence == releasedSequence) {
+            throw new IllegalStateException(
+                    "a slot is given back once it was found whole: releasedSequence="
+                            + releasedSequence);
+        }
+        releasedSequence = wholeSequence;
     }
 
     /** The last sequence that is done with: what the writer may be told. */
@@ -100,10 +160,11 @@ public final class RingReader {
         return releasedSequence;
     }
 
-    private void checkReady() {
-        if (checkedSequence == releasedSequence) {
+    private void requireReady() {
+        if (readySequence == releasedSequence) {
             throw new IllegalStateException(
-                    "a slot is read after poll() said READY: releasedSequence=" + releasedSequence);
+                    "a slot is read after a look at it said READY: releasedSequence="
+                            + releasedSequence);
         }
     }
 

@@ -26,10 +26,7 @@ final class SlotChecksum {
 
     static long of(
             long sequence, long epoch, Object base, long payloadOffset, int payloadLengthBytes) {
-        long sum =
-                mix(sequence, SEQUENCE_POSITION)
-                        + mix(epoch, EPOCH_POSITION)
-                        + mix(payloadLengthBytes, LENGTH_POSITION);
+        long sum = ofHeader(sequence, epoch, payloadLengthBytes);
         int words = payloadLengthBytes >>> 3;
         long position = PAYLOAD_POSITION;
         // a counted loop without a branch: the compiler unrolls it
@@ -37,6 +34,28 @@ final class SlotChecksum {
             sum += mix(Memory.getLong(base, payloadOffset + 8L * i), position);
         }
         return sum;
+    }
+
+    /**
+     * Copies a payload out and gives the slot's checksum, of the words that the copy holds: each is
+     * loaded once, so what else is written to the slot meanwhile cannot come between.
+     */
+    static long ofCopy(long sequence, long epoch, Object base, long payloadOffset, byte[] copy) {
+        long sum = ofHeader(sequence, epoch, copy.length);
+        int words = copy.length >>> 3;
+        long position = PAYLOAD_POSITION;
+        for (int i = 0; i < words; i++, position += STEP) {
+            long word = Memory.getLong(base, payloadOffset + 8L * i);
+            Memory.putLong(copy, Memory.BYTES + 8L * i, word);
+            sum += mix(word, position);
+        }
+        return sum;
+    }
+
+    private static long ofHeader(long sequence, long epoch, int payloadLengthBytes) {
+        return mix(sequence, SEQUENCE_POSITION)
+                + mix(epoch, EPOCH_POSITION)
+                + mix(payloadLengthBytes, LENGTH_POSITION);
     }
 
     /** The checksum that the same slot has in another epoch. */

@@ -31,6 +31,6 @@ public class RingPublicationStress {
 
     @Actor
     public void read(I_Result result) {
-        result.r1 = StressPayload.judge(ring, reader, 1);
+        result.r1 = StressPayload.judge(reader, 1);
     }
 }

@@ -46,7 +46,7 @@ public class RingReuseStress {
     public void read(II_Result result) {
         int polls = POLLS;
         do {
-            result.r1 = StressPayload.judge(memory, reader, 1);
+            result.r1 = StressPayload.judge(reader, 1);
         } while (result.r1 == 0 && --polls > 0);
         if (result.r1 != 1) {
             return;
@@ -55,7 +55,7 @@ public class RingReuseStress {
         // release: our loads of the slot come before it is given back
         Memory.putLongRelease(memory, credit, reader.releasedSequence());
         do {
-            result.r2 = StressPayload.judge(memory, reader, 2);
+            result.r2 = StressPayload.judge(reader, 2);
         } while (result.r2 == 0 && --polls > 0);
     }
 }

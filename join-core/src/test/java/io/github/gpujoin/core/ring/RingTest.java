@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Random;
 import java.util.stream.LongStream;
@@ -49,8 +50,8 @@ class RingTest {
                     }
                 } else if (random.nextInt(3) == 0) {
                     out.acknowledge(in.releasedSequence());
-                } else if (in.poll() == SlotState.READY) {
-                    assertThat(read(null, in)).isEqualTo(underWay.remove());
+                } else if (in.peek() == SlotState.READY) {
+                    assertThat(read(in)).isEqualTo(underWay.remove());
                     in.release();
                 }
             }
@@ -141,7 +142,7 @@ class RingTest {
         RingReader next = new RingReader(ring, Memory.BYTES, GEOMETRY, EPOCH + 1, 2);
         for (int i = 2; i < 6; i++) {
             assertThat(next.poll()).isEqualTo(SlotState.READY);
-            assertThat(read(ring, next)).isEqualTo(payloads[i]);
+            assertThat(read(next)).isEqualTo(payloads[i]);
             next.release();
         }
         assertThat(next.poll()).isEqualTo(SlotState.EMPTY);
@@ -164,22 +165,58 @@ class RingTest {
         RingReader next = new RingReader(another, Memory.BYTES, GEOMETRY, EPOCH + 1, 1);
         for (int i = 1; i < 4; i++) {
             assertThat(next.poll()).isEqualTo(SlotState.READY);
-            assertThat(read(another, next)).isEqualTo(payloads[i]);
+            assertThat(read(next)).isEqualTo(payloads[i]);
             next.release();
         }
         writer.acknowledge(4);
         write(writer, payloads[0]);
         assertThat(next.poll()).isEqualTo(SlotState.READY);
-        assertThat(read(another, next)).isEqualTo(payloads[0]);
+        assertThat(read(next)).isEqualTo(payloads[0]);
     }
 
     @Test
     void shouldGiveNoPayloadBeforeASlotIsReady() {
-        assertThatIllegalStateException().isThrownBy(reader::payloadOffset);
-        assertThatIllegalStateException().isThrownBy(reader::lengthBytes);
+        assertThatIllegalStateException().isThrownBy(() -> reader.copyTo(new byte[8]));
+        assertThatIllegalStateException()
+                .isThrownBy(reader::lengthBytes)
+                .withMessage("a slot is read after a look at it said READY: releasedSequence=0");
+        write(writer, new byte[16]);
+        assertThat(reader.peek()).isEqualTo(SlotState.READY);
         assertThatIllegalStateException()
                 .isThrownBy(reader::release)
-                .withMessage("a slot is read after poll() said READY: releasedSequence=0");
+                .withMessage("a slot is given back once it was found whole: releasedSequence=0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> reader.copyTo(new byte[8]))
+                .withMessage("a payload is copied as a whole: lengthBytes=16, arrayBytes=8");
+    }
+
+    @Test
+    void shouldRefuseAnEarlierPayloadThatLandsLateInAReusedSlot() {
+        for (long number = 1; number <= GEOMETRY.slotCount(); number++) {
+            write(writer, StressPayload.of(number));
+        }
+        int end = (int) GEOMETRY.slotOffset(2);
+        byte[] firstSlot = Arrays.copyOf(ring, end);
+        assertThat(reader.poll()).isEqualTo(SlotState.READY);
+        reader.release();
+        writer.acknowledge(1);
+        write(writer, StressPayload.of(5));
+        for (int i = 1; i < GEOMETRY.slotCount(); i++) {
+            assertThat(reader.poll()).isEqualTo(SlotState.READY);
+            reader.release();
+        }
+        assertThat(reader.poll()).as("whole when it is looked at").isEqualTo(SlotState.READY);
+        byte[] secondRound = Arrays.copyOf(ring, end);
+        // the first round's write, sent twice: all of the slot but its sequence
+        System.arraycopy(firstSlot, 8, ring, 8, end - 8);
+        byte[] payload = new byte[reader.lengthBytes()];
+        assertThat(reader.copyTo(payload)).as("late payload").isFalse();
+        assertThatIllegalStateException().isThrownBy(reader::release);
+        assertThat(reader.poll()).isEqualTo(SlotState.TORN);
+        System.arraycopy(secondRound, 8, ring, 8, end - 8);
+        assertThat(reader.peek()).isEqualTo(SlotState.READY);
+        assertThat(read(reader)).isEqualTo(StressPayload.of(5));
+        reader.release();
     }
 
     @Test
@@ -198,9 +235,9 @@ class RingTest {
         return writer.tryWrite(payload, Memory.BYTES, payload.length);
     }
 
-    private static byte[] read(Object base, RingReader reader) {
+    private static byte[] read(RingReader reader) {
         byte[] payload = new byte[reader.lengthBytes()];
-        Memory.copy(base, reader.payloadOffset(), payload, Memory.BYTES, payload.length);
+        assertThat(reader.copyTo(payload)).isTrue();
         return payload;
     }
 

@@ -35,8 +35,10 @@ class SlotFuzzTest {
         Memory.putLong(ring, Memory.BYTES + SlotDescriptor.SEQUENCE_OFFSET, 1);
         Memory.putLong(ring, Memory.BYTES + SlotDescriptor.EPOCH_OFFSET, EPOCH);
         RingReader reader = new RingReader(ring, Memory.BYTES, GEOMETRY, EPOCH, 0);
-        if (reader.poll() == SlotState.READY) {
+        if (reader.peek() == SlotState.READY) {
             assertThat(reader.lengthBytes()).isBetween(8, GEOMETRY.payloadCapacityBytes());
+            boolean isWhole = reader.copyTo(new byte[reader.lengthBytes()]);
+            assertThat(reader.poll()).isEqualTo(isWhole ? SlotState.READY : SlotState.TORN);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.github.gpujoin.core.ring;
 
 import io.github.gpujoin.core.region.Memory;
+import java.util.Arrays;
 
 /** Payloads of the stress tests: all words of one are the same, and no two are. */
 final class StressPayload {
@@ -18,17 +19,15 @@ final class StressPayload {
     }
 
     /** 0: not there; 1: there, as it was written; -1: torn; -2: other words. */
-    static int judge(byte[] ring, RingReader reader, long word) {
-        SlotState state = reader.poll();
+    static int judge(RingReader reader, long word) {
+        SlotState state = reader.peek();
         if (state != SlotState.READY) {
             return state == SlotState.EMPTY ? 0 : -1;
         }
-        long payload = reader.payloadOffset();
-        for (int i = 0; i < WORDS; i++) {
-            if (Memory.getLong(ring, payload + 8L * i) != word) {
-                return -2;
-            }
+        byte[] payload = new byte[reader.lengthBytes()];
+        if (!reader.copyTo(payload)) {
+            return -1;
         }
-        return 1;
+        return Arrays.equals(payload, of(word)) ? 1 : -2;
     }
 }

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * a later attempt starts at the first sequence again; one of an earlier attempt is turned away.
  *
  * <p>For one thread, which calls {@link #step} often: at least every heartbeat interval. A payload
- * may be read from {@link #poll} until {@link #release}, with no step between.
+ * is read from {@link #poll} until {@link #release}, with no step between.
  */
 public final class ReaderSession implements AutoCloseable {
 
@@ -175,14 +175,9 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    /** Whether a payload is there to be read. */
+    /** Whether a payload was sent; {@link #copyTo} says whether it is there. */
     public boolean poll() {
-        return state == ReaderState.OPEN && ring.poll() == SlotState.READY;
-    }
-
-    /** Address of the payload that {@link #poll} found. */
-    public long payloadAddress() {
-        return ready().payloadOffset();
+        return state == ReaderState.OPEN && ring.peek() == SlotState.READY;
     }
 
     /** Bytes of the payload that {@link #poll} found. */
@@ -190,7 +185,18 @@ public final class ReaderSession implements AutoCloseable {
         return ready().lengthBytes();
     }
 
-    /** Is done with the payload that {@link #poll} found; it will not come again. */
+    /**
+     * Copies the payload that {@link #poll} found; what is copied is whole, or refused.
+     *
+     * @param payload of {@link #lengthBytes()}
+     * @return false where it is not whole: {@link #poll} again after a step, which has it sent
+     *     anew, in another epoch, where it stays so for the slot timeout
+     */
+    public boolean copyTo(byte[] payload) {
+        return ready().copyTo(payload);
+    }
+
+    /** Is done with the payload that {@link #copyTo} gave; it will not come again. */
     public void release() {
         ready().release();
         releasedSequence = ring.releasedSequence();

@@ -160,7 +160,9 @@ final class FaultSchedule implements AutoCloseable {
         }
         while (random.nextInt(4) > 0 && reader.poll()) {
             byte[] found = new byte[reader.lengthBytes()];
-            Memory.copy(null, reader.payloadAddress(), found, Memory.BYTES, found.length);
+            if (!reader.copyTo(found)) {
+                return;
+            }
             // A zombie may have written before its successor was accepted: then it was no zombie.
             if (Memory.getLong(found, Memory.BYTES) != -1 || readAttempt == attempt) {
                 assertThat(found).isEqualTo(payload(readAttempt, nextToRead));

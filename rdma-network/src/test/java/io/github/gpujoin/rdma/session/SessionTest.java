@@ -34,7 +34,7 @@ class SessionTest {
     private final long openBefore = Region.openCount();
     private final JobSecret secret = JobSecret.random();
     private final VirtualLinks links = new VirtualLinks(new Random(1), MS);
-    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::nowNs);
+    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
     private final SessionListener listener =
             new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 3, 5, 5));
     private final ReaderSession reader =
@@ -43,12 +43,15 @@ class SessionTest {
     private VirtualLinks.End lastDialled;
     private long nowNs;
 
+    /** What is late lands as if it were so much later. */
+    private long networkAheadNs;
+
     SessionTest() {
         listener.add(reader);
     }
 
-    private long nowNs() {
-        return nowNs;
+    private long networkNowNs() {
+        return nowNs + networkAheadNs;
     }
 
     @AfterEach
@@ -68,8 +71,7 @@ class SessionTest {
         assertThat(reader.state()).isEqualTo(ReaderState.OPEN);
         write(writer, 42);
         run(3);
-        assertThat(reader.poll()).isTrue();
-        assertThat(Memory.getLong(reader.payloadAddress())).isEqualTo(42);
+        assertThat(read()).isEqualTo(42);
         reader.release();
         assertThat(writer.isDrained()).isFalse();
         run(10);
@@ -194,18 +196,44 @@ class SessionTest {
         }
         run(3);
         for (int i = 1; i <= 2; i++) {
-            assertThat(reader.poll()).isTrue();
+            assertThat(read()).isEqualTo(i);
             reader.release();
         }
         links.cutOne(false);
         run(200);
         assertThat(reader.epoch()).isEqualTo(2);
         for (int i = 3; i <= 4; i++) {
-            assertThat(reader.poll()).isTrue();
-            assertThat(Memory.getLong(reader.payloadAddress())).isEqualTo(i);
+            assertThat(read()).isEqualTo(i);
             reader.release();
         }
         assertThat(reader.poll()).isFalse();
+    }
+
+    @Test
+    void shouldSendAgainWhatAnEarlierWriteSpoiltWhenItLandedLate() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        twin.setFaults(new TwinFaults(0, 1000, 0, 0, 0, 0, OPTIONS.slotTimeoutNs()));
+        write(writer, 1); // lands twice
+        step(writer);
+        twin.setFaults(TwinFaults.NONE);
+        for (int i = 1; i <= 4; i++) {
+            run(2);
+            assertThat(read()).isEqualTo(i);
+            reader.release();
+            run(2);
+            write(writer, i + 1);
+        }
+        run(2);
+        assertThat(reader.poll()).as("the fifth payload, in the slot of the first").isTrue();
+        networkAheadNs = OPTIONS.slotTimeoutNs();
+        twin.deliver();
+        byte[] payload = new byte[reader.lengthBytes()];
+        assertThat(reader.copyTo(payload)).as("after the second landing").isFalse();
+        assertThat(reader.poll()).isFalse();
+        run(500);
+        assertThat(reader.epoch()).isEqualTo(2);
+        assertThat(read()).isEqualTo(5);
     }
 
     @Test
@@ -275,6 +303,14 @@ class SessionTest {
         byte[] payload = new byte[16];
         Memory.putLong(payload, Memory.BYTES, word);
         assertThat(writer.tryWrite(payload, Memory.BYTES, payload.length)).isTrue();
+    }
+
+    /** The first word of the next payload. */
+    private long read() {
+        assertThat(reader.poll()).isTrue();
+        byte[] payload = new byte[reader.lengthBytes()];
+        assertThat(reader.copyTo(payload)).isTrue();
+        return Memory.getLong(payload, Memory.BYTES);
     }
 
     private void step(WriterSession writer) throws SessionException {

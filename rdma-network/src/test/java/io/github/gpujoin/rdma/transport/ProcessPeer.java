@@ -144,10 +144,9 @@ public final class ProcessPeer {
                 received = 0;
             }
             boolean idle = true;
-            while (session.poll()) {
+            byte[] found;
+            while ((found = next()) != null) {
                 idle = false;
-                byte[] found = new byte[session.lengthBytes()];
-                Memory.copy(null, session.payloadAddress(), found, Memory.BYTES, found.length);
                 if (!Arrays.equals(found, payload(attempt, received))) {
                     throw new AssertionError(
                             "payloads arrive in order, to the byte: attempt="
@@ -161,6 +160,15 @@ public final class ProcessPeer {
             if (idle) {
                 LockSupport.parkNanos(IDLE_NS);
             }
+        }
+
+        /** The next payload, or null where it is not whole. */
+        private byte[] next() {
+            if (!session.poll()) {
+                return null;
+            }
+            byte[] payload = new byte[session.lengthBytes()];
+            return session.copyTo(payload) ? payload : null;
         }
 
         @Override

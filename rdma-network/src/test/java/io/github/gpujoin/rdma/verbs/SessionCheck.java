@@ -66,8 +66,7 @@ final class SessionCheck {
                 requireTime(startNs, "released=" + reader.releasedSequence());
                 server.step(listener, System.nanoTime());
                 reader.step(System.nanoTime());
-                if (reader.poll()) {
-                    compare(reader);
+                if (reader.poll() && compare(reader)) {
                     reader.release();
                 }
             }
@@ -83,14 +82,20 @@ final class SessionCheck {
         }
     }
 
-    private static void compare(ReaderSession reader) throws IOException {
+    /**
+     * @return whether there was a whole payload
+     */
+    private static boolean compare(ReaderSession reader) throws IOException {
         byte[] arrived = new byte[reader.lengthBytes()];
-        Memory.copy(null, reader.payloadAddress(), arrived, Memory.BYTES, arrived.length);
+        if (!reader.copyTo(arrived)) {
+            return false;
+        }
         long sequence = reader.releasedSequence() + 1;
         if (!Arrays.equals(arrived, TransportCheck.payload(reader.attempt(), sequence))) {
             throw new IOException(
                     "bytes differ: attempt=" + reader.attempt() + ", sequence=" + sequence);
         }
+        return true;
     }
 
     static void write(

@@ -69,7 +69,8 @@ final class TransportCheck {
             throws IOException {
         long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
         while (reader.releasedSequence() < until) {
-            if (reader.poll() != SlotState.READY) {
+            byte[] arrived = next(reader);
+            if (arrived == null) {
                 if (System.nanoTime() > deadlineNs) {
                     throw new IOException(
                             "no slot became ready: released=" + reader.releasedSequence());
@@ -77,14 +78,21 @@ final class TransportCheck {
                 Thread.onSpinWait();
                 continue;
             }
-            byte[] arrived = new byte[reader.lengthBytes()];
-            Memory.copy(null, reader.payloadOffset(), arrived, Memory.BYTES, arrived.length);
             reader.release();
             if (!Arrays.equals(arrived, payload(SEED, reader.releasedSequence()))) {
                 throw new IOException("bytes differ: sequence=" + reader.releasedSequence());
             }
             out.writeLong(reader.releasedSequence());
         }
+    }
+
+    /** The next payload, or null where it is not whole. */
+    private static byte[] next(RingReader reader) {
+        if (reader.peek() != SlotState.READY) {
+            return null;
+        }
+        byte[] payload = new byte[reader.lengthBytes()];
+        return reader.copyTo(payload) ? payload : null;
     }
 
     static void write(InetAddress address, DataInputStream in, DataOutputStream out)
