@@ -177,10 +177,17 @@ public final class SessionListener implements AutoCloseable {
             return true;
         }
 
-        /** A writer whose task ends while it connects is nothing to warn of. */
+        /**
+         * A writer whose task ends while it connects is nothing to warn of. TLS hides the end of
+         * the socket behind exceptions of its own.
+         */
         private static boolean hasLeft(IOException end) {
-            return end.getCause() instanceof SocketException
-                    || end.getCause() instanceof EOFException;
+            Throwable cause = end.getCause();
+            while (cause != null
+                    && !(cause instanceof SocketException || cause instanceof EOFException)) {
+                cause = cause.getCause();
+            }
+            return cause != null;
         }
 
         private boolean step(long nowNs) throws IOException {
