@@ -1,8 +1,6 @@
 package io.github.gpujoin.rdma.transport;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -52,31 +50,16 @@ record DisniDescriptor(InetSocketAddress listener, int key, long address, long l
         int key = in.getInt();
         long address = in.getLong();
         long lengthBytes = in.getLong();
-        if (version != VERSION
-                || port < 1
-                || port > 65_535
-                || lengthBytes < 1
-                || lengthBytes > Transport.MAX_REGISTERED_BYTES
-                || address <= 0
-                || address > Long.MAX_VALUE - lengthBytes) {
+        if (version != VERSION || !NetworkTarget.isValid(port, address, lengthBytes)) {
             throw new TransportException(
                     "a descriptor has version %d, a port, and a target of 1 byte to 1 GiB: version=%d, port=%d, address=%d, lengthBytes=%d"
                             .formatted(VERSION, version, port, address, lengthBytes));
         }
-        return new DisniDescriptor(
-                new InetSocketAddress(inetAddress(ipv4), port), key, address, lengthBytes);
+        return new DisniDescriptor(NetworkTarget.listener(ipv4, port), key, address, lengthBytes);
     }
 
     /** The listener, for messages. */
     String peer() {
-        return listener.getAddress().getHostAddress() + ":" + listener.getPort();
-    }
-
-    private static InetAddress inetAddress(byte[] ipv4) {
-        try {
-            return InetAddress.getByAddress(ipv4);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("four bytes are an address", e);
-        }
+        return NetworkTarget.peer(listener);
     }
 }

@@ -1,10 +1,9 @@
 package io.github.gpujoin.rdma.transport.ucx;
 
+import io.github.gpujoin.rdma.transport.NetworkTarget;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -80,12 +79,7 @@ record UcxDescriptor(
         long lengthBytes = in.getLong();
         int keyBytes = in.getInt();
         if (version != VERSION
-                || port < 1
-                || port > 65_535
-                || lengthBytes < 1
-                || lengthBytes > Transport.MAX_REGISTERED_BYTES
-                || address <= 0
-                || address > Long.MAX_VALUE - lengthBytes
+                || !NetworkTarget.isValid(port, address, lengthBytes)
                 || keyBytes != bytes.length - KEY_OFFSET) {
             throw new TransportException(
                     "a descriptor of ucx has version %d, a port, a target of 1 byte to 1 GiB, and a key to its end: version=%d, port=%d, address=%d, lengthBytes=%d, keyBytes=%d"
@@ -93,19 +87,11 @@ record UcxDescriptor(
         }
         byte[] key = Arrays.copyOfRange(bytes, KEY_OFFSET, bytes.length);
         return new UcxDescriptor(
-                new InetSocketAddress(inetAddress(ip), port), token, address, lengthBytes, key);
+                NetworkTarget.listener(ip, port), token, address, lengthBytes, key);
     }
 
     /** The listener, for messages. */
     String peer() {
-        return listener.getAddress().getHostAddress() + ":" + listener.getPort();
-    }
-
-    private static InetAddress inetAddress(byte[] ip) {
-        try {
-            return InetAddress.getByAddress(ip);
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("sixteen bytes are an address", e);
-        }
+        return NetworkTarget.peer(listener);
     }
 }
