@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.openucx.jucx.NativeLibs;
 import org.openucx.jucx.UcxException;
 import org.openucx.jucx.ucp.UcpContext;
@@ -13,8 +15,9 @@ import org.openucx.jucx.ucp.UcpParams;
 /**
  * Loads JUCX, which holds its own native half but not UCX itself.
  *
- * <p>JUCX copies its library to a temporary file of its own for each class loader, so that every
- * job of a TaskManager has it; UCX is loaded once for all of them.
+ * <p>JUCX copies its library to a temporary folder of its own for each class loader, so that every
+ * job of a TaskManager has it; UCX is loaded once for all of them. JUCX would delete its copies
+ * when the JVM ends by itself, and never where that is killed, so they are deleted once loaded.
  */
 final class UcxLibrary {
 
@@ -22,6 +25,12 @@ final class UcxLibrary {
      * Came with UCX 1.12, which is what JUCX 1.12.1 calls; a call to a missing one ends the JVM.
      */
     private static final String FUNCTION_OF_1_12 = "ucp_worker_address_query";
+
+    /** What the kernel tells of this process's memory. */
+    private static final Path MAPS = Path.of("/proc/self/maps");
+
+    /** JUCX's own copy of its library, as it names it. */
+    private static final Pattern COPY = Pattern.compile("/.*/jucx\\d+/libjucx\\.so$");
 
     private static final String INSTALL = "apt-get install libucx0";
 
@@ -65,7 +74,8 @@ final class UcxLibrary {
             throw new TransportException(
                     "ucx needs JUCX on the class path: artifact=org.openucx:jucx:1.12.1", e);
         }
-        requireCurrent(loadedUcp(Path.of("/proc/self/maps")));
+        requireCurrent(loadedUcp(MAPS));
+        deleteCopies(MAPS);
     }
 
     static TransportException missing(String cause, Throwable error) {
@@ -118,5 +128,23 @@ final class UcxLibrary {
             throw new TransportException("UCX's library cannot be found: maps=" + maps, e);
         }
         throw missing("libucp.so.0 is not loaded", null);
+    }
+
+    /**
+     * Deletes the copies of JUCX's library that are loaded, with their folders; they stay loaded.
+     *
+     * @param maps what the kernel tells of a process's memory
+     */
+    static void deleteCopies(Path maps) throws TransportException {
+        try {
+            for (String line : Files.readAllLines(maps)) {
+                Matcher copy = COPY.matcher(line);
+                if (copy.find() && Files.deleteIfExists(Path.of(copy.group()))) {
+                    Files.deleteIfExists(Path.of(copy.group()).getParent());
+                }
+            }
+        } catch (IOException e) {
+            throw new TransportException("JUCX's copies cannot be deleted: maps=" + maps, e);
+        }
     }
 }

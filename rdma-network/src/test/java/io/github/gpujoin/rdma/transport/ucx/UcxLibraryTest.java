@@ -84,6 +84,35 @@ class UcxLibraryTest {
         }
     }
 
+    @Test
+    void shouldDeleteLoadedCopiesAndNothingElse() throws Exception {
+        Path copy = Files.createDirectory(folder.resolve("jucx123")).resolve("libjucx.so");
+        Path installed = Files.createDirectory(folder.resolve("lib")).resolve("libjucx.so");
+        Path maps = folder.resolve("maps");
+        String line = "7f00-7f10 r-xp 00000000 08:01 11     ";
+        Files.writeString(
+                maps,
+                String.join(
+                        "\n",
+                        line + Files.createFile(copy),
+                        line + copy,
+                        line + Files.createFile(installed),
+                        line + folder.resolve("jucx124/libjucx.so") + " (deleted)"));
+        UcxLibrary.deleteCopies(maps);
+        assertThat(copy.getParent()).doesNotExist();
+        assertThat(installed).exists();
+    }
+
+    @Test
+    @EnabledIfUcx
+    void shouldLeaveNoCopyOfJucxBehind() throws Exception {
+        open(UcxOptions.TCP).close();
+        assertThat(Files.readAllLines(Path.of("/proc/self/maps")))
+                .filteredOn(line -> line.contains("/libjucx.so"))
+                .isNotEmpty()
+                .allMatch(line -> line.endsWith("(deleted)"));
+    }
+
     /** Two jobs of a TaskManager. */
     @Test
     @EnabledIfUcx
