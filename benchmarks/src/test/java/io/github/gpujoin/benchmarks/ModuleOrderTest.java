@@ -41,7 +41,7 @@ class ModuleOrderTest {
      */
     private static final List<List<String>> LEVELS =
             List.of(
-                    List.of("core.region"),
+                    List.of("core.region", "core.natives"),
                     List.of("core.layout"),
                     List.of("core.histogram", "core.engine", "core.ring"),
                     List.of("core.reference"),

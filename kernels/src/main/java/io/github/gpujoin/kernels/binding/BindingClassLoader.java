@@ -1,93 +1,45 @@
 package io.github.gpujoin.kernels.binding;
 
+import io.github.gpujoin.core.natives.NativeClassLoader;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
- * Defines JCuda and {@link JCudaBinding} anew, each time with a copy of JCuda's native library of
- * its own.
+ * Defines JCuda and {@link JCudaBinding}.
  *
- * <p>The JVM lets a library file be loaded by one class loader only, and JCuda extracts its library
- * to one fixed path: the second job of a TaskManager, in a class loader of its own, would fail.
- * JCuda first asks its class loader for the library, which is where the copy comes in. The copies
- * are deleted once they are loaded; the library goes when this loader is collected.
+ * <p>JCuda extracts its library to one fixed path, where only one class loader could load it; but
+ * it asks its class loader first.
  */
-final class BindingClassLoader extends ClassLoader {
+final class BindingClassLoader extends NativeClassLoader {
 
     private static final String JCUDA_PREFIX = "jcuda.";
     private static final String BINDING =
             BindingClassLoader.class.getPackageName() + ".JCudaBinding";
     private static final String LIBRARY_FOLDER = "lib/";
 
-    private final List<Path> copies = new ArrayList<>();
-
     BindingClassLoader(ClassLoader parent) {
         super(parent);
     }
 
-    /** Deletes the library files; those loaded stay loaded. */
-    void deleteCopies() {
-        for (Path copy : copies) {
-            try {
-                Files.deleteIfExists(copy);
-                Files.deleteIfExists(copy.getParent());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-        }
-        copies.clear();
+    @Override
+    protected boolean isOwn(String className) {
+        return className.startsWith(JCUDA_PREFIX)
+                || className.equals(BINDING)
+                || className.startsWith(BINDING + "$");
     }
 
     @Override
-    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (!isOwn(name)) {
-            return super.loadClass(name, resolve);
-        }
-        synchronized (getClassLoadingLock(name)) {
-            Class<?> loaded = findLoadedClass(name);
-            return loaded != null ? loaded : define(name);
-        }
-    }
-
-    private static boolean isOwn(String name) {
-        return name.startsWith(JCUDA_PREFIX)
-                || name.equals(BINDING)
-                || name.startsWith(BINDING + "$");
-    }
-
-    private Class<?> define(String name) throws ClassNotFoundException {
-        String resource = name.replace('.', '/') + ".class";
-        try (InputStream in = getParent().getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new ClassNotFoundException(name);
-            }
-            byte[] bytes = in.readAllBytes();
-            return defineClass(name, bytes, 0, bytes.length);
-        } catch (IOException e) {
-            throw new ClassNotFoundException(name, e);
-        }
-    }
-
-    @Override
-    protected String findLibrary(String name) {
-        String file = System.mapLibraryName(name);
-        try (InputStream in = getParent().getResourceAsStream(LIBRARY_FOLDER + file)) {
+    protected Path copyLibrary(String fileName) throws IOException {
+        try (InputStream in = getParent().getResourceAsStream(LIBRARY_FOLDER + fileName)) {
             if (in == null) {
                 return null;
             }
-            Path copy = Files.createTempDirectory("gpujoin-").resolve(file);
-            copies.add(copy);
+            Path copy = Files.createTempDirectory("gpujoin-").resolve(fileName);
             Files.copy(in, copy);
-            return copy.toString();
-        } catch (IOException e) {
-            throw new UncheckedIOException(
-                    "the native library needs a writable temporary folder: library=" + name, e);
+            return copy;
         }
     }
 
