@@ -178,6 +178,15 @@ public final class GpuJoinOptions {
                                     + " connected anew; a ring that stays cut off for 30 s"
                                     + " fails its task.");
 
+    public static final ConfigOption<Duration> RING_OPEN_TIMEOUT =
+            ConfigOptions.key("gpu-join.ring.open-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(5))
+                    .withDescription(
+                            "Longest time from its start that a sending subtask holds its first chunk"
+                                    + " back until all its rings are open. After that, chunks go"
+                                    + " through Flink's channels while a ring is not; 0 never waits.");
+
     public static final ConfigOption<String> RING_UCX_TRANSPORTS =
             ConfigOptions.key("gpu-join.ring.ucx-transports")
                     .stringType()
@@ -212,7 +221,8 @@ public final class GpuJoinOptions {
                     .inWords(RING_BIND_ADDRESS, "one address of the host")
                     .inWords(RING_UCX_TRANSPORTS, "names separated by commas")
                     .range(RING_SLOTS, 1, 1024)
-                    .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1));
+                    .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1))
+                    .range(RING_OPEN_TIMEOUT, Duration.ZERO, Duration.ofHours(1));
 
     private GpuJoinOptions() {}
 
@@ -266,6 +276,11 @@ public final class GpuJoinOptions {
     /** {@link #RING_PEER_TIMEOUT} within its bounds, in milliseconds. */
     public static long ringPeerTimeoutMs(ReadableConfig config) {
         return BOUNDS.read(config, RING_PEER_TIMEOUT).toMillis();
+    }
+
+    /** {@link #RING_OPEN_TIMEOUT} within its bounds, in milliseconds. */
+    public static long ringOpenTimeoutMs(ReadableConfig config) {
+        return BOUNDS.read(config, RING_OPEN_TIMEOUT).toMillis();
     }
 
     /** Everything under {@code gpu-join.gpu}, within its bounds. */

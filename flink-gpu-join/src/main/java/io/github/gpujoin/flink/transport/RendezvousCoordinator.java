@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.transport;
 
 import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
@@ -32,6 +35,10 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
     @Override
     public void notifyCheckpointComplete(long checkpointId) {}
 
+    /** Nothing is sent to a subtask unasked. */
+    @Override
+    public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
+
     /** Of the join: takes addresses in. */
     static final class OfReader extends RendezvousCoordinator {
 
@@ -46,9 +53,6 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
             }
             rendezvous.announce(subtask, attempt, address, context.currentParallelism());
         }
-
-        @Override
-        public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
 
         @Override
         public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
@@ -67,7 +71,8 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
     }
 
     /** Of an operator that sends: hands addresses out. */
-    static final class OfWriter extends RendezvousCoordinator {
+    static final class OfWriter extends RendezvousCoordinator
+            implements CoordinationRequestHandler {
 
         OfWriter(Context context, String join) {
             super(context, join);
@@ -75,12 +80,19 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
 
         @Override
         public void handleEventFromOperator(int subtask, int attempt, OperatorEvent event) {
-            throw unknown(event);
+            if (!(event instanceof WriterReady ready)) {
+                throw unknown(event);
+            }
+            rendezvous.writerReady(context.getOperatorId(), subtask, attempt, ready.number());
         }
 
         @Override
-        public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {
-            rendezvous.writerReady(context.getOperatorId(), gateway);
+        public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
+                CoordinationRequest request) {
+            if (!(request instanceof AddressRequest asked)) {
+                throw unknown(request);
+            }
+            return rendezvous.ask(asked.number());
         }
 
         @Override
@@ -99,8 +111,8 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
         }
     }
 
-    private static IllegalArgumentException unknown(OperatorEvent event) {
+    private static IllegalArgumentException unknown(Object message) {
         return new IllegalArgumentException(
-                "only the join announces, and addresses alone: event=" + event);
+                "the join announces addresses, and who sends asks for them: message=" + message);
     }
 }

@@ -23,6 +23,7 @@ import org.apache.flink.configuration.ReadableConfig;
  * @param payloadBytes longest chunk that goes through a ring
  * @param ucxTransports as {@code UcxOptions} takes them
  * @param peerTimeoutMs silence after which a peer counts as dead
+ * @param openTimeoutMs longest time that a sender's first chunk waits for its rings
  */
 public record RingOptions(
         String transport,
@@ -32,7 +33,8 @@ public record RingOptions(
         int slotCount,
         int payloadBytes,
         String ucxTransports,
-        long peerTimeoutMs)
+        long peerTimeoutMs,
+        long openTimeoutMs)
         implements Serializable {
 
     /** Name of no ring: payload goes through Flink's own channels. */
@@ -62,7 +64,8 @@ public record RingOptions(
                 GpuJoinOptions.ringSlots(config),
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
                 config.get(GpuJoinOptions.RING_UCX_TRANSPORTS),
-                GpuJoinOptions.ringPeerTimeoutMs(config));
+                GpuJoinOptions.ringPeerTimeoutMs(config),
+                GpuJoinOptions.ringOpenTimeoutMs(config));
     }
 
     /** Whether payload goes through rings. */

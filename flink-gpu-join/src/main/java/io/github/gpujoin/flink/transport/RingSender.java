@@ -44,11 +44,13 @@ final class RingSender implements AutoCloseable {
     private final Transport transport;
     private final SessionAgent agent;
     private final RingTicket.Writer tickets;
-    private final List<WriterEnd> ends = new ArrayList<>();
-    private List<Target> targets = List.of();
+    private final AddressLookup lookup;
+
+    /** Of each subtask of the join, once the agent's thread has found them. */
+    private volatile List<WriterEnd> ends = List.of();
 
     /**
-     * Opens the transport, and connects when addresses come.
+     * Opens the transport, and connects once the coordinator tells where to.
      *
      * @param taskManager configuration of the process
      * @throws IOException where the transport cannot be had; the message says what to do
@@ -58,7 +60,8 @@ final class RingSender implements AutoCloseable {
             JoinInput input,
             JobInfo job,
             TaskInfo task,
-            Configuration taskManager)
+            Configuration taskManager,
+            Coordinator coordinator)
             throws IOException {
         this.options = options;
         this.job = Rendezvous.uuid(job.getJobId());
@@ -66,28 +69,16 @@ final class RingSender implements AutoCloseable {
         this.channel = RingTicket.channel(input, task.getIndexOfThisSubtask());
         this.tickets = new RingTicket.Writer(channel);
         this.taskManager = taskManager;
+        this.lookup = new AddressLookup(coordinator, this::connect);
         this.transport = options.open(options.localAddress(taskManager));
         this.agent = new SessionAgent(task.getTaskNameWithSubtasks());
+        agent.add(lookup);
     }
 
-    /**
-     * Starts to connect to all subtasks of the join.
-     *
-     * @throws IllegalStateException where other addresses were given before
-     * @throws IOException where an address is none
-     */
-    void connect(WriterAddresses addresses) throws IOException {
-        if (!targets.isEmpty()) {
-            throw new IllegalStateException(
-                    "a join restarts together with those who send to it: task="
-                            + task.getTaskNameWithSubtasks()
-                            + ", connectedTo="
-                            + targets
-                            + ", told="
-                            + addresses);
-        }
-        targets = addresses.targets();
-        for (Target target : targets) {
+    /** Starts to connect to all subtasks of the join; by the agent's thread. */
+    private void connect(WriterAddresses addresses) throws IOException {
+        List<WriterEnd> made = new ArrayList<>();
+        for (Target target : addresses.targets()) {
             InetAddress address = InetAddress.getByName(target.host());
             ControlSockets sockets = RingSecurity.controlSockets(taskManager, address);
             WriterSession session =
@@ -101,10 +92,10 @@ final class RingSender implements AutoCloseable {
                             transport,
                             options.sessions(),
                             System.nanoTime());
-            WriterEnd end = new WriterEnd(session, options.payloadBytes());
-            ends.add(end);
-            agent.add(end);
+            made.add(new WriterEnd(session, options.payloadBytes()));
         }
+        ends = List.copyOf(made);
+        ends.forEach(agent::add);
     }
 
     /**
@@ -112,16 +103,18 @@ final class RingSender implements AutoCloseable {
      * to the same subtask.
      *
      * @param chunk of one partition
-     * @throws SessionException where a receiver is gone for good
+     * @throws IOException where a receiver is gone for good, or its address is of no use
      */
-    Chunk send(Chunk chunk) throws SessionException {
-        if (ends.isEmpty()) {
+    Chunk send(Chunk chunk) throws IOException {
+        List<WriterEnd> known = ends;
+        if (known.isEmpty()) {
+            lookup.checkNotFailed();
             return chunk;
         }
         int target =
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
-                        options.partitions(), ends.size(), chunk.partition());
-        long sequence = ends.get(target).send(chunk, MAX_WAIT_NS);
+                        options.partitions(), known.size(), chunk.partition());
+        long sequence = known.get(target).send(chunk, MAX_WAIT_NS);
         if (sequence == WriterEnd.NOT_SENT) {
             return chunk;
         }
@@ -131,6 +124,29 @@ final class RingSender implements AutoCloseable {
     /** Rings that are connected now. */
     int openRings() {
         return (int) ends.stream().filter(WriterEnd::isOpen).count();
+    }
+
+    /**
+     * Whether there is a ring to each subtask of the join, and all are connected.
+     *
+     * @throws IOException as {@link #send}
+     */
+    boolean areAllOpen() throws IOException {
+        lookup.checkNotFailed();
+        List<WriterEnd> known = ends;
+        for (WriterEnd end : known) {
+            end.checkNotFailed();
+        }
+        return !known.isEmpty() && openRings() == known.size();
+    }
+
+    /** Why a ring is not connected. */
+    String lastLoss() {
+        return ends.stream()
+                .filter(end -> !end.isOpen())
+                .map(WriterEnd::lastLoss)
+                .findFirst()
+                .orElse("the join has not announced all its rings");
     }
 
     /**

@@ -2,13 +2,10 @@ package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.execution.CancelTaskException;
-import org.apache.flink.runtime.operators.coordination.OperatorEvent;
-import org.apache.flink.runtime.operators.coordination.OperatorEventHandler;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
@@ -23,7 +20,7 @@ import org.apache.flink.util.IOUtils;
  * <p>It has no state: the join takes what comes before a barrier before it takes its own snapshot.
  */
 final class SendOperator extends AbstractStreamOperator<Chunk>
-        implements OneInputStreamOperator<Chunk, Chunk>, OperatorEventHandler {
+        implements OneInputStreamOperator<Chunk, Chunk> {
 
     private static final long serialVersionUID = 1L;
 
@@ -31,16 +28,24 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
 
     private final RingOptions options;
     private final JoinInput input;
+    private final transient Coordinator coordinator;
 
+    private transient long openDeadlineNs;
+    private transient boolean holdsFirstChunk;
     private transient RingSender rings;
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;
     private final transient StreamRecord<Chunk> element = new StreamRecord<>(null);
 
-    SendOperator(StreamOperatorParameters<Chunk> parameters, RingOptions options, JoinInput input) {
+    SendOperator(
+            StreamOperatorParameters<Chunk> parameters,
+            RingOptions options,
+            JoinInput input,
+            Coordinator coordinator) {
         super(parameters);
         this.options = options;
         this.input = input;
+        this.coordinator = coordinator;
     }
 
     @Override
@@ -58,43 +63,66 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
                             getContainingTask()
                                     .getEnvironment()
                                     .getTaskManagerInfo()
-                                    .getConfiguration());
+                                    .getConfiguration(),
+                            coordinator);
             RingSender opened = rings;
             getMetricGroup().gauge("openRings", opened::openRings);
-        }
-    }
-
-    @Override
-    public void handleOperatorEvent(OperatorEvent event) {
-        if (!(event instanceof WriterAddresses addresses)) {
-            throw new IllegalArgumentException("a sender is told addresses alone: event=" + event);
-        }
-        if (rings == null) {
-            return; // the input ended before the join was there
-        }
-        try {
-            rings.connect(addresses);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            openDeadlineNs =
+                    System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.openTimeoutMs());
+            holdsFirstChunk = true;
         }
     }
 
     @Override
     public void processElement(StreamRecord<Chunk> record) throws Exception {
+        if (holdsFirstChunk) {
+            holdsFirstChunk = false;
+            awaitRings();
+        }
         Chunk chunk = record.getValue();
         Chunk sent = rings == null ? chunk : rings.send(chunk);
         (sent == chunk ? chunksInline : chunksThroughRings).inc();
         output.collect(element.replace(sent));
     }
 
+    /**
+     * Holds the first chunk back until all rings are open, or their time is up: else a job of a
+     * second or two would send everything inline.
+     *
+     * <p>The mailbox stands still meanwhile, as it does where Flink has no buffer for a record. To
+     * yield to it here would let a barrier pass the record that the chain is in the midst of. Nor
+     * can the wait lock up: the join opens its rings before it takes anything, and the agent's
+     * thread connects them.
+     */
+    private void awaitRings() throws IOException {
+        boolean opened;
+        while (!(opened = rings.areAllOpen()) && System.nanoTime() - openDeadlineNs < 0) {
+            sleepUnlessCancelled("it waited for its rings to open");
+        }
+        if (!opened && options.openTimeoutMs() > 0) {
+            LOG.warn(
+                    "Not all rings opened in time; chunks go through Flink's channels while one is"
+                            + " not: transport={}, timeoutMs={}, open={}, lastLoss={}, task={}",
+                    options.transport(),
+                    options.openTimeoutMs(),
+                    rings.openRings(),
+                    rings.lastLoss(),
+                    getRuntimeContext().getTaskInfo().getTaskNameWithSubtasks());
+        }
+    }
+
+    private void sleepUnlessCancelled(String doing) {
+        if (getContainingTask().isCanceled() || Thread.currentThread().isInterrupted()) {
+            throw new CancelTaskException("the task was cancelled while " + doing);
+        }
+        LockSupport.parkNanos(LOOK_AGAIN_NS);
+    }
+
     /** What the join has not taken may have to be sent again. */
     @Override
     public void finish() throws Exception {
         while (rings != null && !rings.isDrained()) {
-            if (getContainingTask().isCanceled()) {
-                throw new CancelTaskException("the task was cancelled while its rings drained");
-            }
-            LockSupport.parkNanos(LOOK_AGAIN_NS);
+            sleepUnlessCancelled("its rings drained");
         }
         closeRings();
         super.finish();

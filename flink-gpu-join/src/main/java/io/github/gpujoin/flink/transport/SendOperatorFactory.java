@@ -30,11 +30,14 @@ public final class SendOperatorFactory extends AbstractStreamOperatorFactory<Chu
     @SuppressWarnings("unchecked")
     public <T extends StreamOperator<Chunk>> T createStreamOperator(
             StreamOperatorParameters<Chunk> parameters) {
-        SendOperator operator = new SendOperator(parameters, options, input);
-        parameters
-                .getOperatorEventDispatcher()
-                .registerEventHandler(parameters.getStreamConfig().getOperatorID(), operator);
-        return (T) operator;
+        Coordinator coordinator =
+                Coordinator.remote(
+                        parameters.getStreamConfig().getOperatorID(),
+                        parameters
+                                .getContainingTask()
+                                .getEnvironment()
+                                .getOperatorCoordinatorEventGateway());
+        return (T) new SendOperator(parameters, options, input, coordinator);
     }
 
     @Override

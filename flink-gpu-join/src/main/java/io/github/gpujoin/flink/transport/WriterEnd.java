@@ -74,6 +74,16 @@ final class WriterEnd extends RingEnd {
         return open;
     }
 
+    /** Why the ring is not, or was not, connected. */
+    String lastLoss() {
+        lock.lock();
+        try {
+            return session.lastLoss();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * Whether the receiver has taken all that was sent.
      *

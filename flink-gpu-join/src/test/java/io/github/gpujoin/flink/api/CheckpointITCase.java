@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -127,6 +128,30 @@ class CheckpointITCase {
         } finally {
             run("umount", "-l", disk.toString());
         }
+    }
+
+    /** The operators are the same whatever the transport, and no ring is in state. */
+    @Test
+    void shouldGoOnOverAnotherTransportThanThatOfTheSavepoint() throws Exception {
+        String savepoint = null;
+        for (String transport : List.of("flink", "shm", "twin")) {
+            int resultsBefore = NumbersJoin.results().size();
+            JobClient job = start(restoring(savepoint, transport), 1, FAST);
+            await(job, () -> NumbersJoin.results().size() > resultsBefore + 500);
+            savepoint = stop(job, false);
+        }
+        start(restoring(savepoint, "flink"), FAST, FAST).getJobExecutionResult().get();
+        assertThatAllResultsCameOnce();
+    }
+
+    private Configuration restoring(String savepoint, String transport) {
+        Configuration config = config(folder);
+        config.set(GpuJoinOptions.TRANSPORT, transport);
+        config.set(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ofMinutes(1));
+        if (savepoint != null) {
+            config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        }
+        return config;
     }
 
     private static void assertThatAllResultsCameOnce() {

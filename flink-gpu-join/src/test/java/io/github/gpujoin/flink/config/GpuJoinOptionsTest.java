@@ -72,7 +72,8 @@ class GpuJoinOptionsTest {
         "gpu-join.gpu.device, -1, must be at least 0: gpu-join.gpu.device=-1",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
         "gpu-join.ring.slots, 1025, must be at least 1 and at most 1024: gpu-join.ring.slots=1025",
-        "gpu-join.ring.peer-timeout, 59 ms, must be at least 60 ms and at most 1 h"
+        "gpu-join.ring.peer-timeout, 59 ms, must be at least 60 ms and at most 1 h",
+        "gpu-join.ring.open-timeout, 61 min, must be at least 0 ms and at most 1 h"
     })
     void shouldRefuseWhatIsOutOfBounds(String key, String value, String message) {
         Configuration config = config(key, value);
@@ -84,6 +85,7 @@ class GpuJoinOptionsTest {
                             GpuJoinOptions.gpuOptions(config);
                             GpuJoinOptions.ringSlots(config);
                             GpuJoinOptions.ringPeerTimeoutMs(config);
+                            GpuJoinOptions.ringOpenTimeoutMs(config);
                         })
                 .withMessageContaining(message);
     }

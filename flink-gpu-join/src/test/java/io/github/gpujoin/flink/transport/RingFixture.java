@@ -7,10 +7,15 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.transport.WriterAddresses.Target;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 
 /** Chunks and options for tests of rings. */
 final class RingFixture {
@@ -45,13 +50,32 @@ final class RingFixture {
         return chunk.getLong(0, 0);
     }
 
-    /** Rings of 4 slots, whose peers have 200 ms. */
+    /** Answers every question with these. */
+    static Coordinator coordinator(Supplier<List<Target>> targets) {
+        return new Coordinator() {
+            @Override
+            public void tell(WriterReady ready) {}
+
+            @Override
+            public CompletableFuture<CoordinationResponse> ask(AddressRequest request) {
+                return CompletableFuture.completedFuture(
+                        new WriterAddresses(targets.get()).toResponse());
+            }
+        };
+    }
+
+    /** Rings of 4 slots, whose peers have 200 ms, and any time to come. */
     static RingOptions options(String transport) {
+        return options(transport, Duration.ofNanos(PATIENCE_NS));
+    }
+
+    static RingOptions options(String transport, Duration openTimeout) {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.TRANSPORT, transport);
         config.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("1kb"));
         config.set(GpuJoinOptions.RING_SLOTS, 4);
         config.set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofMillis(200));
+        config.set(GpuJoinOptions.RING_OPEN_TIMEOUT, openTimeout);
         return RingOptions.of(config, "join", PARTITIONS);
     }
 }

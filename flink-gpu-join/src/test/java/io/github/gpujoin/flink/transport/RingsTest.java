@@ -107,9 +107,9 @@ class RingsTest {
                         JoinInput.PROBE,
                         job,
                         task(subtask, attempt),
-                        NO_CONFIG);
+                        NO_CONFIG,
+                        RingFixture.coordinator(() -> targetsOf(attempt)));
         opened.add(sender);
-        sender.connect(new WriterAddresses(targetsOf(attempt)));
         await(() -> sender.openRings() == targets.size());
         return sender;
     }
@@ -196,7 +196,12 @@ class RingsTest {
     void shouldSendInlineBeforeAnAddressIsKnown() throws Exception {
         RingSender sender =
                 new RingSender(
-                        RingFixture.options("shm"), JoinInput.PROBE, job, task(0, 0), NO_CONFIG);
+                        RingFixture.options("shm"),
+                        JoinInput.PROBE,
+                        job,
+                        task(0, 0),
+                        NO_CONFIG,
+                        RingFixture.coordinator(List::of));
         opened.add(sender);
         Chunk chunk = RingFixture.chunk(0, 1);
         assertThat(sender.send(chunk)).isSameAs(chunk);
@@ -229,7 +234,7 @@ class RingsTest {
                 .withMessageContaining("refusal=STALE_ATTEMPT");
     }
 
-    private static void sendUntilItFails(RingSender sender) throws SessionException {
+    private static void sendUntilItFails(RingSender sender) throws IOException {
         long startNs = System.nanoTime();
         while (System.nanoTime() - startNs < RingFixture.PATIENCE_NS) {
             sender.send(RingFixture.chunk(0, 0));
@@ -277,12 +282,21 @@ class RingsTest {
     }
 
     @Test
-    void shouldRefuseOtherAddressesThanThoseFirstGiven() throws Exception {
-        receiver("shm", 0);
-        RingSender sender = sender("shm", 0, 0);
-        assertThatIllegalStateException()
-                .isThrownBy(() -> sender.connect(new WriterAddresses(targetsOf(0))))
-                .withMessageContaining("a join restarts together with those who send to it");
+    void shouldFailTheSenderWhereAnAddressIsOfNoUse() throws Exception {
+        RingSender sender =
+                new RingSender(
+                        RingFixture.options("shm"),
+                        JoinInput.PROBE,
+                        job,
+                        task(0, 0),
+                        NO_CONFIG,
+                        RingFixture.coordinator(
+                                () -> List.of(new Target("0.0.0.0", 1, new byte[32]))));
+        opened.add(sender);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> sendUntilItFails(sender))
+                .withMessageContaining("a sender must learn where to write")
+                .withMessageContaining("rings listen on one address of the host");
     }
 
     @ParameterizedTest(name = "{0}")

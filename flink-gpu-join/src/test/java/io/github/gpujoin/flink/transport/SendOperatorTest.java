@@ -10,12 +10,20 @@ import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.transport.WriterAddresses.Target;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.SessionException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.flink.api.common.JobInfo;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
@@ -25,11 +33,47 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SendOperatorTest {
 
-    private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(String transport)
+    /** Where the coordinator says that chunks are to be written. */
+    private final AtomicReference<List<Target>> targets = new AtomicReference<>(List.of());
+
+    /** Makes the operator with this test's coordinator. */
+    private static final class Factory extends AbstractStreamOperatorFactory<Chunk>
+            implements OneInputStreamOperatorFactory<Chunk, Chunk> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final RingOptions options;
+        private final transient Coordinator coordinator;
+
+        Factory(RingOptions options, Coordinator coordinator) {
+            this.options = options;
+            this.coordinator = coordinator;
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <T extends StreamOperator<Chunk>> T createStreamOperator(
+                StreamOperatorParameters<Chunk> parameters) {
+            return (T) new SendOperator(parameters, options, JoinInput.PROBE, coordinator);
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes")
+        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+            return SendOperator.class;
+        }
+    }
+
+    private OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(String transport)
             throws Exception {
+        return harness(RingFixture.options(transport), targets::get);
+    }
+
+    private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(
+            RingOptions options, Supplier<List<Target>> targets) throws Exception {
         OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                 new OneInputStreamOperatorTestHarness<>(
-                        new SendOperatorFactory(RingFixture.options(transport), JoinInput.PROBE));
+                        new Factory(options, RingFixture.coordinator(targets)));
         harness.setup(
                 ChunkTypeInfo.of(RingFixture.SCHEMA)
                         .createSerializer(harness.getExecutionConfig().getSerializerConfig()));
@@ -41,7 +85,7 @@ class SendOperatorTest {
     }
 
     /** A subtask of the join that the operator is told of. */
-    private static RingReceiver receiver(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+    private RingReceiver receiver(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
             throws Exception {
         JobInfo job = harness.getEnvironment().getJobInfo();
         TaskInfo task = harness.getEnvironment().getTaskInfo();
@@ -59,25 +103,60 @@ class SendOperatorTest {
                 new JobSecret(address.secret())
                         .token(Rendezvous.uuid(job.getJobId()), task.getAttemptNumber())
                         .bytes();
-        operator(harness)
-                .handleOperatorEvent(
-                        new WriterAddresses(
-                                List.of(new Target(address.host(), address.port(), token))));
+        targets.set(List.of(new Target(address.host(), address.port(), token)));
         return receiver;
     }
 
-    /** Sends chunks until one goes through the ring. */
+    private static Chunk send(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+            throws Exception {
+        harness.processElement(new StreamRecord<>(RingFixture.chunk(0, 1)));
+        List<Chunk> sent = harness.extractOutputValues();
+        return sent.get(sent.size() - 1);
+    }
+
+    /** The first chunk waits for its ring. */
     private static Chunk firstTicket(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
             throws Exception {
-        long startNs = System.nanoTime();
-        while (System.nanoTime() - startNs < RingFixture.PATIENCE_NS) {
-            harness.processElement(new StreamRecord<>(RingFixture.chunk(0, 1)));
-            List<Chunk> sent = harness.extractOutputValues();
-            if (RingTicket.isTicket(sent.get(sent.size() - 1))) {
-                return sent.get(sent.size() - 1);
+        Chunk ticket = send(harness);
+        assertThat(RingTicket.isTicket(ticket)).isTrue();
+        return ticket;
+    }
+
+    @Test
+    void shouldHoldTheFirstChunkBackUntilItsRingIsOpen() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                harness(
+                        RingFixture.options("shm"),
+                        () -> questions.incrementAndGet() < 4 ? List.of() : targets.get())) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness)) {
+                assertThat(take(receiver, firstTicket(harness))).isEqualTo(1);
+                assertThat(questions).hasValueGreaterThanOrEqualTo(4);
+                operator(harness).finish();
             }
         }
-        throw new AssertionError("the ring opens in time");
+    }
+
+    @Test
+    void shouldSendInlineOnceTheTimeToOpenIsOver() throws Exception {
+        RingOptions options = RingFixture.options("shm", Duration.ofMillis(1));
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(options, List::of)) {
+            harness.open();
+            assertThat(RingTicket.isTicket(send(harness))).isFalse();
+        }
+    }
+
+    @Test
+    void shouldStopWaitingForItsRingsWhenTheTaskIsCancelled() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
+            harness.open();
+            Thread.currentThread().interrupt(); // as Flink does
+            assertThatExceptionOfType(CancelTaskException.class)
+                    .isThrownBy(() -> send(harness))
+                    .withMessageContaining("while it waited for its rings to open");
+            assertThat(Thread.interrupted()).isTrue();
+        }
     }
 
     @Test
@@ -135,13 +214,10 @@ class SendOperatorTest {
     }
 
     @Test
-    void shouldNeedNoAddressOnceItsInputHasEnded() throws Exception {
+    void shouldNeedNoAddressWithoutInput() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
             harness.open();
             operator(harness).finish();
-            operator(harness)
-                    .handleOperatorEvent(
-                            new WriterAddresses(List.of(new Target("127.0.0.1", 1, new byte[32]))));
         }
     }
 
