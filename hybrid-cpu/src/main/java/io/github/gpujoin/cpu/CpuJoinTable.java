@@ -29,9 +29,19 @@ abstract class CpuJoinTable implements AutoCloseable {
                         staging.minKey(),
                         staging.maxKey());
         CpuJoinTable direct = DirectTableBuilder.build(staging, slotFunction, keepsRepeats);
-        return direct != null
-                ? direct
-                : RankedTableBuilder.build(staging, slotFunction, keepsRepeats);
+        return direct != null ? direct : ranked(staging, slotFunction, keepsRepeats);
+    }
+
+    private static CpuJoinTable ranked(
+            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
+        int bucketShift = RankedTableBuilder.bucketShift(slotFunction, staging.rowCount());
+        try (SlotPartitions partitions = SlotPartitions.of(staging, slotFunction, bucketShift)) {
+            CpuJoinTable unique =
+                    UniqueRankedBuilder.build(staging, partitions, slotFunction, keepsRepeats);
+            return unique != null
+                    ? unique
+                    : RankedTableBuilder.build(staging, partitions, slotFunction, keepsRepeats);
+        }
     }
 
     RowLayout layout() {

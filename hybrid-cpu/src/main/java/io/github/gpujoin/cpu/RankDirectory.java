@@ -16,7 +16,7 @@ import io.github.gpujoin.core.region.Region;
  *  +-----------------------------------+-----------------------------------+
  * </pre>
  *
- * <p>Written once, slots ascending; immutable after {@link #seal()}.
+ * <p>Written once; immutable after {@link #seal()}.
  */
 final class RankDirectory implements AutoCloseable {
 
@@ -42,6 +42,14 @@ final class RankDirectory implements AutoCloseable {
     void take(int slot) {
         long at = blockAddress(slot);
         Memory.putLong(at, Memory.getLong(at) | 1L << (slot & SLOT_MASK));
+    }
+
+    /** Takes a slot; how many were taken by that: 1, or 0 where it is taken already. */
+    int takeIfFree(int slot) {
+        long at = blockAddress(slot);
+        long block = Memory.getLong(at);
+        Memory.putLong(at, block | 1L << (slot & SLOT_MASK));
+        return 1 - isTaken(block, slot);
     }
 
     /** Counts the bits, once all are set. */

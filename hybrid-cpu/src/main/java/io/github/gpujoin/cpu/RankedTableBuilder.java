@@ -4,16 +4,12 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Makes a table of staged rows: a stable radix sort by slot, first into partitions that fit a
- * core's cache, then into buckets of about one row within each partition.
+ * Makes a table of rows whose keys may share slots or repeat: a stable radix sort by slot, from
+ * partitions that fit a core's cache into buckets of about one row within each.
  *
- * <p>Memory at its peak: the staged rows and the table's rows once each; staging pages go as they
- * are read, and the directory comes after them.
+ * <p>Memory at its peak: the rows, the directory, and a partition once more.
  */
 final class RankedTableBuilder implements AutoCloseable {
-
-    private static final long PARTITION_BYTES = 256 << 10;
-    private static final int MAX_PARTITIONS = 1024;
 
     private final RowLayout layout;
     private final BuildStaging staging;
@@ -22,7 +18,7 @@ final class RankedTableBuilder implements AutoCloseable {
     private final SlotFunction slotFunction;
     private final int bucketShift;
     private final int partitionShift;
-    private final int partitions;
+    private final SlotPartitions partitions;
     private Region rows;
     private Region starts;
     private RankDirectory directory;
@@ -35,72 +31,70 @@ final class RankedTableBuilder implements AutoCloseable {
      * @param keepsRepeats whether rows of a key after the first one matter
      */
     private RankedTableBuilder(
-            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
+            BuildStaging staging,
+            SlotPartitions partitions,
+            SlotFunction slotFunction,
+            boolean keepsRepeats) {
         this.layout = staging.layout();
         this.staging = staging;
         this.keepsRepeats = keepsRepeats;
         this.rowCount = staging.rowCount();
         this.slotFunction = slotFunction;
-        int lastSlot = slotFunction.slots() - 1;
-        this.bucketShift = shiftToFit(lastSlot, rowCount);
-        long wanted = Math.min(MAX_PARTITIONS, rowCount * layout.rowBytes() / PARTITION_BYTES);
-        this.partitionShift = shiftToFit(lastSlot >>> bucketShift, wanted);
-        this.partitions = (lastSlot >>> bucketShift >>> partitionShift) + 1;
+        this.partitions = partitions;
+        this.bucketShift = bucketShift(slotFunction, rowCount);
+        this.partitionShift = partitions.shift() - bucketShift;
+    }
+
+    /** Slots of a bucket, as a power of two: as many as leave it about a row. */
+    static int bucketShift(SlotFunction slotFunction, long rowCount) {
+        return SlotPartitions.shiftToFit(slotFunction.slots() - 1, rowCount);
     }
 
     /**
-     * The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values.
+     * Makes the table and takes its memory over.
+     *
+     * @param staging of the carried bytes
+     * @param partitions of the staged rows, of a bucket's slots at least
      */
-    private static int shiftToFit(int last, long count) {
-        int shift = 0;
-        while (last >>> shift >= Math.max(1, count)) {
-            shift++;
-        }
-        return shift;
-    }
-
-    /** Makes the table and empties the staging. */
     static RankedTable build(
-            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
+            BuildStaging staging,
+            SlotPartitions partitions,
+            SlotFunction slotFunction,
+            boolean keepsRepeats) {
         try (RankedTableBuilder builder =
-                new RankedTableBuilder(staging, slotFunction, keepsRepeats)) {
+                new RankedTableBuilder(staging, partitions, slotFunction, keepsRepeats)) {
             return builder.build();
         }
     }
 
     private RankedTable build() {
-        rows = staging.allocator().allocate((rowCount + 1) * layout.rowBytes());
-        long[] ends = scatterToPartitions();
         int spareSlots = slotFunction.isDirect() ? 1 : (int) rowCount + 1;
         directory = new RankDirectory(slotFunction.slots() + spareSlots, staging.allocator());
-        scratch = staging.allocator().allocate(longestPartition(ends));
+        scratch = staging.allocator().allocate(partitions.longestBytes());
         bucketEnds = staging.allocator().allocate((long) Long.BYTES << partitionShift);
-        long start = rows.address();
-        for (int p = 0; p < partitions; p++) {
-            long end = rows.address() + ends[p];
-            sortPartition(p << partitionShift, start, end);
-            start = end;
+        for (int p = 0; p < partitions.count(); p++) {
+            sortPartition(p << partitionShift, partitions.start(p), partitions.end(p));
         }
+        rows = partitions.takeRows();
         directory.seal();
         return table();
     }
 
     private RankedTable table() {
         boolean unique = keyCount == rowCount || !keepsRepeats;
-        RowLayout kept = unique && slotFunction.isDirect() ? layout.withoutKey() : layout;
         if (!unique) {
             findStarts();
-        } else if (keyCount < rowCount || kept != layout) {
-            keepFirsts(kept);
+        } else if (keyCount < rowCount) {
+            keepFirsts();
         }
         long rowsKept = unique ? keyCount : rowCount;
         if (rowsKept > 0) {
-            long end = rows.address() + rowsKept * kept.rowBytes();
-            kept.copyRow(end - kept.rowBytes(), end);
+            long end = row(rowsKept);
+            layout.copyRow(end - layout.rowBytes(), end);
         }
         RankedTable table =
                 new RankedTable(
-                        kept,
+                        layout,
                         slotFunction,
                         directory,
                         rows,
@@ -111,45 +105,6 @@ final class RankedTableBuilder implements AutoCloseable {
         starts = null;
         directory = null;
         return table;
-    }
-
-    /** Copies rows to their partition, in order; returns the offset at which each one ends. */
-    private long[] scatterToPartitions() {
-        int rowBytes = layout.rowBytes();
-        int shift = bucketShift + partitionShift;
-        long[] next = new long[partitions];
-        staging.rows()
-                .forEach(
-                        (address, lengthBytes) -> {
-                            for (long row = address; row < address + lengthBytes; row += rowBytes) {
-                                next[slot(row) >>> shift] += rowBytes;
-                            }
-                        });
-        long start = 0;
-        for (int p = 0; p < partitions; p++) {
-            long length = next[p];
-            next[p] = start;
-            start += length;
-        }
-        long base = rows.address();
-        staging.rows()
-                .drain(
-                        (address, lengthBytes) -> {
-                            for (long row = address; row < address + lengthBytes; row += rowBytes) {
-                                int partition = slot(row) >>> shift;
-                                layout.copyRow(row, base + next[partition]);
-                                next[partition] += rowBytes;
-                            }
-                        });
-        return next;
-    }
-
-    private static long longestPartition(long[] ends) {
-        long longest = 0;
-        for (int p = 0; p < ends.length; p++) {
-            longest = Math.max(longest, ends[p] - (p == 0 ? 0 : ends[p - 1]));
-        }
-        return longest;
     }
 
     /** Sorts the rows between two addresses by slot and enters their keys in the directory. */
@@ -244,15 +199,14 @@ final class RankedTableBuilder implements AutoCloseable {
         }
     }
 
-    /** Replaces the rows by the first one of each key, the key left out where so wished. */
-    private void keepFirsts(RowLayout kept) {
-        int skippedBytes = layout.keyBytes() - kept.keyBytes();
-        Region firsts = staging.allocator().allocate((keyCount + 1) * kept.rowBytes());
+    /** Replaces the rows by the first one of each key. */
+    private void keepFirsts() {
+        Region firsts = staging.allocator().allocate((keyCount + 1) * layout.rowBytes());
         long next = firsts.address();
         for (long i = 0; i < rowCount; i++) {
             if (isFirstOfKey(i)) {
-                kept.copyRow(row(i) + skippedBytes, next);
-                next += kept.rowBytes();
+                layout.copyRow(row(i), next);
+                next += layout.rowBytes();
             }
         }
         rows.close();

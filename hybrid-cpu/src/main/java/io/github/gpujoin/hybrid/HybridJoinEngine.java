@@ -130,6 +130,18 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     /**
+     * Counts rows of the partitioned dimension that the log has, in place of the submission of
+     * their chunks.
+     *
+     * @param bytes as {@link EngineChecks#payloadBytes} counts them
+     */
+    public void addBuild(int partition, long rowCount, long bytes) {
+        state().require(EngineState.LOADING);
+        rows.add(rows.index(partition), bytes);
+        countBuild(rowCount, bytes);
+    }
+
+    /**
      * {@inheritDoc}
      *
      * @throws EngineUnavailableException where the host has no room for the dimensions that every

@@ -23,11 +23,10 @@ class RankDirectoryTest {
         Random random = new Random(seed);
         BitSet taken = new BitSet();
         try (RankDirectory directory = new RankDirectory(slots, Allocator.unlimited())) {
-            for (int slot = 0; slot < slots; slot++) {
-                if (random.nextInt(100) < takenOf100) {
-                    directory.take(slot);
-                    taken.set(slot);
-                }
+            for (int i = 0; i < slots * takenOf100 / 100; i++) {
+                int slot = random.nextInt(slots);
+                assertThat(directory.takeIfFree(slot)).isEqualTo(taken.get(slot) ? 0 : 1);
+                taken.set(slot);
             }
             directory.seal();
             for (int slot = 0; slot < slots; slot++) {

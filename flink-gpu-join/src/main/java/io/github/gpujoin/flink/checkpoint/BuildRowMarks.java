@@ -75,7 +75,7 @@ public final class BuildRowMarks {
 
     /** Numbers the rows of a chunk that comes next in its partition's log. */
     public Chunk number(Chunk chunk) {
-        int first = count(chunk);
+        int first = count(chunk.partition(), chunk.rowCount());
         return chunk.withLongs(
                 numberColumn,
                 row -> {
@@ -85,21 +85,21 @@ public final class BuildRowMarks {
     }
 
     /**
-     * Counts the rows of a chunk that has numbers, and is next in its partition's log.
+     * Counts rows that have numbers, and are next in their partition's log.
      *
-     * @return number of its first row
+     * @return number of the first of them
      * @throws IllegalStateException where the partition has more rows than there are numbers
      */
-    public int count(Chunk chunk) {
-        Partition partition = partition(chunk.partition());
-        int first = partition.rowCount;
-        if (first > Integer.MAX_VALUE - chunk.rowCount()) {
+    public int count(int partition, long rows) {
+        Partition counted = partition(partition);
+        int first = counted.rowCount;
+        if (first > Integer.MAX_VALUE - rows) {
             throw new IllegalStateException(
                     "a partition of an outer join's build side has less than 2^31 rows; set a larger"
                             + " maximum parallelism: partition="
-                            + chunk.partition());
+                            + partition);
         }
-        partition.rowCount += chunk.rowCount();
+        counted.rowCount += (int) rows;
         return first;
     }
 

@@ -19,9 +19,20 @@ final class BuildCounts {
     }
 
     void add(Chunk chunk) {
-        rows[chunk.dimension()] += chunk.rowCount();
-        bytes[chunk.dimension()] += EngineChecks.payloadBytes(chunk);
-        partitions.add(chunk.partition(), chunk.rowCount());
+        add(
+                chunk.dimension(),
+                chunk.partition(),
+                chunk.rowCount(),
+                EngineChecks.payloadBytes(chunk));
+    }
+
+    /**
+     * @param moreBytes as {@link EngineChecks#payloadBytes} counts them
+     */
+    void add(int dimension, int partition, long moreRows, long moreBytes) {
+        rows[dimension] += moreRows;
+        bytes[dimension] += moreBytes;
+        partitions.add(partition, moreRows);
     }
 
     long rows(int dimension) {

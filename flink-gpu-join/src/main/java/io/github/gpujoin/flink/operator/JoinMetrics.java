@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.checkpoint.PartitionSize;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Counter;
@@ -48,6 +49,13 @@ final class JoinMetrics {
         buildChunks.inc();
         buildRows.inc(chunk.rowCount());
         buildCounts.add(chunk);
+    }
+
+    /** Chunks of a partition that a restored log has. */
+    void restored(int dimension, PartitionSize size) {
+        buildChunks.inc(size.chunks());
+        buildRows.inc(size.rows());
+        buildCounts.add(dimension, size.partition(), size.rows(), size.bytes());
     }
 
     void probeChunk(Chunk chunk) {

@@ -7,11 +7,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import io.github.gpujoin.flink.checkpoint.PartitionSize;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RingOptions;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -177,12 +179,25 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
-        buildLog.replay(
-                chunk -> {
-                    unmatched.restored(chunk);
-                    load(chunk);
-                });
+        if (engine instanceof HybridJoinEngine divided) {
+            buildLog.replayReplicated(this::restored);
+            buildLog.replaySizes(size -> restored(divided, size));
+        } else {
+            buildLog.replay(this::restored);
+        }
         probeSide.restore();
+    }
+
+    private void restored(Chunk chunk) {
+        unmatched.restored(chunk.partition(), chunk.rowCount());
+        load(chunk);
+    }
+
+    /** Tables are made of what the log has of the partition when all of it is known. */
+    private void restored(HybridJoinEngine divided, PartitionSize size) {
+        unmatched.restored(size.partition(), size.rows());
+        divided.addBuild(size.partition(), size.rows(), size.bytes());
+        joinMetrics.restored(engines.division().dimension(), size);
     }
 
     @Override
@@ -193,6 +208,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
+        buildLog.snapshot();
         probeSide.snapshot();
     }
 

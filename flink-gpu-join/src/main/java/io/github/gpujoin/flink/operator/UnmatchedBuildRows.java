@@ -71,10 +71,10 @@ final class UnmatchedBuildRows<OUT> {
         return state == State.DROPPED ? chunk : marks.number(chunk);
     }
 
-    /** Takes note of a chunk of a restored log, which has numbers. */
-    void restored(Chunk chunk) {
+    /** Takes note of rows of a restored log, which have numbers. */
+    void restored(int partition, long rows) {
         if (state != State.DROPPED) {
-            marks.count(chunk);
+            marks.count(partition, rows);
         }
     }
 

@@ -50,7 +50,7 @@ final class SavedScenario {
 
     Saved save(StateBackend backend) throws Exception {
         JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, 3);
-        try (JoinHarness harness = harness(throttle, backend)) {
+        try (JoinHarness harness = harness(EngineSelection.only(throttle), backend)) {
             harness.initializeEmptyState();
             harness.open();
             for (Chunk chunk : facts.subList(0, factsBefore / 2)) {
@@ -76,8 +76,19 @@ final class SavedScenario {
 
     /** Restores, gives the rest of both sides, and compares all results. */
     void goOn(Saved saved, JoinEngineFactory engine, StateBackend backend) throws Exception {
+        goOn(saved, EngineSelection.only(engine), backend);
+    }
+
+    /** The same with a build side that is divided; one that is replicated cannot be. */
+    void goOnDivided(Saved saved, StateBackend backend) throws Exception {
+        Division division = new Division(0, 0, JoinScenario.SPILL_DELAY_MS);
+        goOn(saved, EngineSelection.only(CPU).dividing(division), backend);
+    }
+
+    private void goOn(Saved saved, EngineSelection engines, StateBackend backend)
+            throws Exception {
         List<String> results = new ArrayList<>(saved.results());
-        try (JoinHarness harness = harness(engine, backend)) {
+        try (JoinHarness harness = harness(engines, backend)) {
             harness.initializeState(saved.state());
             harness.open();
             for (Chunk chunk : build.subList(buildBefore, build.size())) {
@@ -94,10 +105,10 @@ final class SavedScenario {
         assertThat(results).containsExactlyInAnyOrderElementsOf(scenario.results());
     }
 
-    private static JoinHarness harness(JoinEngineFactory engine, StateBackend backend)
+    private static JoinHarness harness(EngineSelection engines, StateBackend backend)
             throws Exception {
         JoinHarness harness =
-                new JoinHarness(JoinScenario.operator(engine), JoinScenario.MAX_PARALLELISM, 1, 0);
+                new JoinHarness(JoinScenario.operator(engines), JoinScenario.MAX_PARALLELISM, 1, 0);
         harness.setStateBackend(backend);
         return harness;
     }

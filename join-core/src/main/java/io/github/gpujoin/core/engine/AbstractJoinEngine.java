@@ -118,8 +118,13 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
         state.require(EngineState.LOADING);
         EngineChecks.buildSide(spec, dimension, chunk);
         orFail(() -> append(dimension, chunk));
-        buildRows += chunk.rowCount();
-        buildBytes += EngineChecks.payloadBytes(chunk);
+        countBuild(chunk.rowCount(), EngineChecks.payloadBytes(chunk));
+    }
+
+    /** Takes build rows to the account; those of submitted chunks are there already. */
+    protected final void countBuild(long rows, long bytes) {
+        buildRows += rows;
+        buildBytes += bytes;
     }
 
     @Override

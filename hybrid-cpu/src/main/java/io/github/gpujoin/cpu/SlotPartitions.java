@@ -1,0 +1,131 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Region;
+
+/**
+ * The staged rows of a dimension, with their keys, by ranges of slots that fit a core's cache; rows
+ * of a range stand in the order in which they came. A range is of {@code 2^shift} slots.
+ *
+ * <p>Memory at its peak: the rows twice; staging pages go as they are read. Not thread-safe.
+ */
+final class SlotPartitions implements AutoCloseable {
+
+    private static final long PARTITION_BYTES = 256 << 10;
+    private static final int MAX_PARTITIONS = 1024;
+
+    private final BuildStaging staging;
+    private final RowLayout layout;
+    private final SlotFunction slotFunction;
+    private final int shift;
+
+    /** Offset at which each partition ends. */
+    private final long[] ends;
+
+    private Region rows;
+
+    private SlotPartitions(BuildStaging staging, SlotFunction slotFunction, int minShift) {
+        this.staging = staging;
+        this.layout = staging.layout();
+        this.slotFunction = slotFunction;
+        int lastSlot = slotFunction.slots() - 1;
+        long bytes = staging.rowCount() * layout.rowBytes();
+        long wanted = Math.min(MAX_PARTITIONS, bytes / PARTITION_BYTES);
+        this.shift = minShift + shiftToFit(lastSlot >>> minShift, wanted);
+        this.ends = new long[(lastSlot >>> shift) + 1];
+    }
+
+    /** The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values. */
+    static int shiftToFit(int last, long count) {
+        int shift = 0;
+        while (last >>> shift >= Math.max(1, count)) {
+            shift++;
+        }
+        return shift;
+    }
+
+    /**
+     * Divides the rows, and empties the staging but for carried bytes.
+     *
+     * @param minShift partitions are of so many slots at least, as a power of two
+     */
+    static SlotPartitions of(BuildStaging staging, SlotFunction slotFunction, int minShift) {
+        SlotPartitions partitions = new SlotPartitions(staging, slotFunction, minShift);
+        // a row more than there are, which tables have room for at their end
+        partitions.rows =
+                staging.allocator()
+                        .allocate((staging.rowCount() + 1) * staging.layout().rowBytes());
+        partitions.scatter();
+        return partitions;
+    }
+
+    /** Partitions that there are. */
+    int count() {
+        return ends.length;
+    }
+
+    /** Slots of a partition, as a power of two. */
+    int shift() {
+        return shift;
+    }
+
+    /** Address of a partition's first row. */
+    long start(int partition) {
+        return rows.address() + (partition == 0 ? 0 : ends[partition - 1]);
+    }
+
+    /** Address behind a partition's last row. */
+    long end(int partition) {
+        return rows.address() + ends[partition];
+    }
+
+    long longestBytes() {
+        long longest = 0;
+        for (int p = 0; p < ends.length; p++) {
+            longest = Math.max(longest, end(p) - start(p));
+        }
+        return longest;
+    }
+
+    /** Hands over the memory of the rows, with room for one more. */
+    Region takeRows() {
+        Region taken = rows;
+        rows = null;
+        return taken;
+    }
+
+    private void scatter() {
+        staging.rows().forEach(this::countRows);
+        long start = 0;
+        for (int p = 0; p < ends.length; p++) {
+            long length = ends[p];
+            ends[p] = start;
+            start += length;
+        }
+        // starts become ends as rows come in
+        staging.rows().drain(this::copyRows);
+    }
+
+    private void countRows(long address, long lengthBytes) {
+        int rowBytes = layout.rowBytes();
+        for (long row = address; row < address + lengthBytes; row += rowBytes) {
+            ends[slotFunction.slot(layout.key(row)) >>> shift] += rowBytes;
+        }
+    }
+
+    private void copyRows(long address, long lengthBytes) {
+        int rowBytes = layout.rowBytes();
+        long base = rows.address();
+        for (long row = address; row < address + lengthBytes; row += rowBytes) {
+            int partition = slotFunction.slot(layout.key(row)) >>> shift;
+            layout.copyRow(row, base + ends[partition]);
+            ends[partition] += rowBytes;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (rows != null) {
+            rows.close();
+        }
+    }
+}

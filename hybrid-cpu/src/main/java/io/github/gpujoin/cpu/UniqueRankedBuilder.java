@@ -1,0 +1,133 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.region.Region;
+
+/**
+ * Makes a {@link RankedTable} where each slot is of one key and each key has one row: a bit says
+ * that the key is there, and the number of bits before it where its row goes. So nothing is
+ * compared or sorted. Partition after partition, since bits and rows of one fit a core's cache.
+ *
+ * <p>Whether a key repeats shows when the bits are set; rows are left alone until then. Memory at
+ * its peak: the rows as they came, the directory, and the table's rows, which have no keys.
+ */
+final class UniqueRankedBuilder implements AutoCloseable {
+
+    private final BuildStaging staging;
+    private final SlotPartitions partitions;
+    private final SlotFunction slotFunction;
+    private final boolean keepsRepeats;
+    private final RowLayout staged;
+    private final RowLayout layout;
+    private RankDirectory directory;
+    private Region rows;
+    private long keyCount;
+
+    private UniqueRankedBuilder(
+            BuildStaging staging,
+            SlotPartitions partitions,
+            SlotFunction slotFunction,
+            boolean keepsRepeats) {
+        this.staging = staging;
+        this.partitions = partitions;
+        this.slotFunction = slotFunction;
+        this.keepsRepeats = keepsRepeats;
+        this.staged = staging.layout();
+        this.layout = staged.withoutKey();
+    }
+
+    /**
+     * Makes the table; or, where slots are not of one key or some have rows to be kept beyond the
+     * first, leaves the rows as they are.
+     *
+     * @param staging of the carried bytes, which the table takes over
+     * @param partitions of the staged rows
+     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
+     *     nothing but their key
+     * @return null where there is no such table
+     */
+    static CpuJoinTable build(
+            BuildStaging staging,
+            SlotPartitions partitions,
+            SlotFunction slotFunction,
+            boolean keepsRepeats) {
+        if (!slotFunction.isDirect()) {
+            return null;
+        }
+        try (UniqueRankedBuilder builder =
+                new UniqueRankedBuilder(staging, partitions, slotFunction, keepsRepeats)) {
+            return builder.enterKeys() ? builder.table() : null;
+        }
+    }
+
+    /** Takes a slot for each key; false if it turns out that rows of a key would be lost. */
+    private boolean enterKeys() {
+        // one slot more, which stands for keys that have none
+        directory = new RankDirectory(slotFunction.slots() + 1, staging.allocator());
+        long rowCount = 0;
+        for (int p = 0; p < partitions.count(); p++) {
+            rowCount += (partitions.end(p) - partitions.start(p)) / staged.rowBytes();
+            keyCount += enterKeys(partitions.start(p), partitions.end(p));
+            if (keepsRepeats && keyCount < rowCount) {
+                return false;
+            }
+        }
+        directory.seal();
+        return true;
+    }
+
+    private long enterKeys(long start, long end) {
+        int stagedBytes = staged.rowBytes();
+        long minKey = slotFunction.minKey();
+        long keys = 0;
+        for (long row = start; row < end; row += stagedBytes) {
+            keys += directory.takeIfFree((int) (staged.key(row) - minKey));
+        }
+        return keys;
+    }
+
+    private RankedTable table() {
+        int rowBytes = layout.rowBytes();
+        rows = staging.allocator().allocate((keyCount + 1) * rowBytes);
+        if (rowBytes > 0) {
+            for (int p = 0; p < partitions.count(); p++) {
+                placeRows(partitions.start(p), partitions.end(p));
+            }
+            long end = rows.address() + keyCount * rowBytes;
+            layout.copyRow(end - rowBytes, end);
+        }
+        RankedTable table =
+                new RankedTable(
+                        layout,
+                        slotFunction,
+                        directory,
+                        rows,
+                        keyCount,
+                        null,
+                        staging.takeCarried());
+        rows = null;
+        directory = null;
+        return table;
+    }
+
+    private void placeRows(long start, long end) {
+        int stagedBytes = staged.rowBytes();
+        int keyBytes = staged.keyBytes();
+        int rowBytes = layout.rowBytes();
+        long minKey = slotFunction.minKey();
+        long target = rows.address();
+        for (long row = start; row < end; row += stagedBytes) {
+            long rank = directory.rank((int) (staged.key(row) - minKey));
+            layout.copyRow(row + keyBytes, target + rank * rowBytes);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (rows != null) {
+            rows.close();
+        }
+        if (directory != null) {
+            directory.close();
+        }
+    }
+}
