@@ -2,6 +2,7 @@ package io.github.gpujoin.benchmarks;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Command line of the measurements. */
 @Command(
@@ -33,6 +34,12 @@ public final class Bench {
             System.setProperty(LOG_SETTINGS, "bench-log4j2.properties");
         }
         System.exit(commandLine().execute(args));
+    }
+
+    /** The command line of one of its commands, as it was typed. */
+    static String typed(CommandSpec spec) {
+        return "bin/bench "
+                + String.join(" ", spec.commandLine().getParent().getParseResult().originalArgs());
     }
 
     static CommandLine commandLine() {

@@ -14,7 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.FileUtils;
@@ -70,6 +72,9 @@ final class CheckpointCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Slots of the embedded cluster.")
     private int threads = 2;
 
+    @Option(names = "-D", description = "A Flink option of the jobs: -D key=value.")
+    private Map<String, String> options = new LinkedHashMap<>();
+
     @Option(names = "--folder", description = "For checkpoints; emptied at the end.")
     private Path folder = Path.of("benchmarks", "target", "checkpoints");
 
@@ -83,16 +88,7 @@ final class CheckpointCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        observations =
-                new Observations(
-                        "bin/bench "
-                                + String.join(
-                                        " ",
-                                        spec.commandLine()
-                                                .getParent()
-                                                .getParseResult()
-                                                .originalArgs()),
-                        spec.commandLine().getOut());
+        observations = new Observations(Bench.typed(spec), spec.commandLine().getOut());
         try {
             if (rounds > 0) {
                 rate();
@@ -141,8 +137,12 @@ final class CheckpointCommand implements Callable<Integer> {
         List<Double> cpuShares = new ArrayList<>();
         long checkpoints = 0;
         for (int round = 0; round < rounds; round++) {
-            Rate without = measure(tuples, null);
-            Rate with = measure(tuples, Duration.ofSeconds(intervalSeconds));
+            Duration interval = Duration.ofSeconds(intervalSeconds);
+            // A process warms up: each of the two goes first as often as the other.
+            Rate early = measure(tuples, round % 2 == 0 ? null : interval);
+            Rate late = measure(tuples, round % 2 == 0 ? interval : null);
+            Rate without = round % 2 == 0 ? early : late;
+            Rate with = round % 2 == 0 ? late : early;
             rates.add(with.rowsPerSecond());
             shares.add(with.rowsPerSecond() / without.rowsPerSecond());
             cpuShares.add(without.cpuNsPerRow() / with.cpuNsPerRow());
@@ -167,8 +167,7 @@ final class CheckpointCommand implements Callable<Integer> {
     }
 
     private Rate measure(Tuples tuples, Duration interval) throws Exception {
-        try (CheckpointedJoin join =
-                CheckpointedJoin.endless(tuples, threads, newFolder("rate"), interval)) {
+        try (CheckpointedJoin join = CheckpointedJoin.endless(tuples, job("rate"), interval)) {
             join.awaitJoining();
             TimeUnit.SECONDS.sleep(warmUpSeconds);
             long checkpoints = join.completedCheckpoints();
@@ -191,10 +190,8 @@ final class CheckpointCommand implements Callable<Integer> {
     private void growAndRestore() throws Exception {
         int rows = (int) (((long) buildMib << 20) / TupleSchemas.TUPLE_BYTES);
         Tuples tuples = Tuples.generate(rows, 1_000_000, KeyDomain.DENSE, SEED);
-        Path checkpoints = newFolder("growth");
         Checkpoint last;
-        try (CheckpointedJoin join =
-                CheckpointedJoin.inPortions(tuples, threads, checkpoints, portions)) {
+        try (CheckpointedJoin join = CheckpointedJoin.inPortions(tuples, job("growth"), portions)) {
             long portionBytes = CheckpointedJoin.buildBytes(tuples) / portions;
             for (int portion = 0; portion < portions; portion++) {
                 join.sendBuild(portion);
@@ -220,8 +217,7 @@ final class CheckpointCommand implements Callable<Integer> {
 
     private void restore(Tuples tuples, Checkpoint from) throws Exception {
         long buildBytes = CheckpointedJoin.buildBytes(tuples);
-        try (CheckpointedJoin join =
-                CheckpointedJoin.restored(tuples, threads, newFolder("restored"), from)) {
+        try (CheckpointedJoin join = CheckpointedJoin.restored(tuples, job("restored"), from)) {
             long startCpuNs = cpuNs();
             double seconds = join.awaitJoining() / 1e9;
             double cpuSeconds = (cpuNs() - startCpuNs) / 1e9;
@@ -244,10 +240,11 @@ final class CheckpointCommand implements Callable<Integer> {
         }
     }
 
-    private Path newFolder(String name) throws IOException {
+    /** What jobs have in common; checkpoints go to a new folder. */
+    private CheckpointedJoin.Job job(String name) throws IOException {
         Path fresh = folder.toAbsolutePath().resolve(name);
         FileUtils.deleteDirectory(fresh.toFile());
-        return Files.createDirectories(fresh);
+        return new CheckpointedJoin.Job(threads, Files.createDirectories(fresh), options);
     }
 
     private static long cpuNs() {

@@ -86,7 +86,7 @@ final class GpuCommand implements Callable<Integer> {
             GpuReport report =
                     new GpuReport(
                             start.toString(),
-                            command(),
+                            Bench.typed(spec),
                             Machine.here(),
                             gpu,
                             secondsSince(start),
@@ -148,10 +148,5 @@ final class GpuCommand implements Callable<Integer> {
                             + ", groups="
                             + GpuBenches.names());
         }
-    }
-
-    private String command() {
-        return "bin/bench "
-                + String.join(" ", spec.commandLine().getParent().getParseResult().originalArgs());
     }
 }

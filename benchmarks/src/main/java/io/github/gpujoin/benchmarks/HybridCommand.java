@@ -82,7 +82,7 @@ final class HybridCommand implements Callable<Integer> {
             new JsonReport(
                             Machine.here(),
                             Map.of("java", System.getProperty("java.runtime.version")),
-                            command(),
+                            Bench.typed(spec),
                             results)
                     .write(json);
         }
@@ -115,10 +115,5 @@ final class HybridCommand implements Callable<Integer> {
         if (!holds) {
             throw new ParameterException(spec.commandLine(), message);
         }
-    }
-
-    private String command() {
-        return "bin/bench "
-                + String.join(" ", spec.commandLine().getParent().getParseResult().originalArgs());
     }
 }

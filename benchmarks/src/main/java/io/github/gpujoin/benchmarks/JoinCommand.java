@@ -89,7 +89,7 @@ final class JoinCommand implements Callable<Integer> {
         out.print(report.resultLines());
         out.flush();
         if (json != null) {
-            new JsonReport(Machine.here(), versions(), command(), results).write(json);
+            new JsonReport(Machine.here(), versions(), Bench.typed(spec), results).write(json);
         }
         err.print(report.disagreements());
         err.flush();
@@ -141,10 +141,5 @@ final class JoinCommand implements Callable<Integer> {
                     "duckdb", duckDb.getMetaData().getDatabaseProductVersion(),
                     "java", System.getProperty("java.runtime.version"));
         }
-    }
-
-    private String command() {
-        return "bin/bench "
-                + String.join(" ", spec.commandLine().getParent().getParseResult().originalArgs());
     }
 }

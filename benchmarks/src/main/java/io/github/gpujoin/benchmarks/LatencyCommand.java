@@ -66,15 +66,7 @@ final class LatencyCommand implements Callable<Integer> {
                             .formatted(buildRows, seconds, threads, chunkRows, percents));
         }
         Observations observations =
-                new Observations(
-                        "bin/bench "
-                                + String.join(
-                                        " ",
-                                        spec.commandLine()
-                                                .getParent()
-                                                .getParseResult()
-                                                .originalArgs()),
-                        spec.commandLine().getOut());
+                new Observations(Bench.typed(spec), spec.commandLine().getOut());
         for (int rows : chunkRows) {
             double highest = highestRate(rows);
             for (int percent : percents) {

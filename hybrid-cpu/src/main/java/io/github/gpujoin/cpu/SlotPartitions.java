@@ -34,7 +34,9 @@ final class SlotPartitions implements AutoCloseable {
         this.ends = new long[(lastSlot >>> shift) + 1];
     }
 
-    /** The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values. */
+    /**
+     * The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values.
+     */
     static int shiftToFit(int last, long count) {
         int shift = 0;
         while (last >>> shift >= Math.max(1, count)) {

@@ -5,6 +5,7 @@ import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +55,30 @@ public final class CheckpointedJoin implements AutoCloseable {
      */
     public record Checkpoint(long newBytes, long allBytes, String path) {}
 
+    /**
+     * What jobs have in common.
+     *
+     * @param threads slots of the cluster
+     * @param folder of checkpoints
+     * @param options of Flink, over what is set here
+     */
+    public record Job(int threads, Path folder, Map<String, String> options) {
+
+        private Configuration settings() {
+            Configuration settings = new Configuration();
+            settings.set(StateBackendOptions.STATE_BACKEND, "rocksdb");
+            settings.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
+            settings.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, folder.toUri().toString());
+            settings.set(
+                    CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
+                    ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
+            settings.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(TIMEOUT_S));
+            settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, NEVER);
+            options.forEach(settings::setString);
+            return settings;
+        }
+    }
+
     private CheckpointedJoin(FlinkRun run, MiniCluster cluster, JobGraph graph) throws Exception {
         this.run = run;
         this.cluster = cluster;
@@ -78,51 +103,39 @@ public final class CheckpointedJoin implements AutoCloseable {
      *
      * @param interval null for none
      */
-    public static CheckpointedJoin endless(
-            Tuples tuples, int threads, Path folder, Duration interval) throws Exception {
-        Configuration settings = settings(folder);
-        settings.set(
-                CheckpointingOptions.CHECKPOINTING_INTERVAL, interval == null ? NEVER : interval);
-        return start(FlinkRun.endless(tuples, threads), threads, settings, 0);
+    public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval)
+            throws Exception {
+        Configuration settings = job.settings();
+        if (interval != null) {
+            settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);
+        }
+        return start(FlinkRun.endless(tuples, job.threads()), job, settings, 0);
     }
 
     /** The same with a partitioned build side that is sent in portions when asked for. */
-    public static CheckpointedJoin inPortions(Tuples tuples, int threads, Path folder, int portions)
+    public static CheckpointedJoin inPortions(Tuples tuples, Job job, int portions)
             throws Exception {
-        Configuration settings = settings(folder);
-        settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, NEVER);
         return start(
-                FlinkRun.inPortions(tuples, threads, portions), threads, settings, Long.MAX_VALUE);
+                FlinkRun.inPortions(tuples, job.threads(), portions),
+                job,
+                job.settings(),
+                Long.MAX_VALUE);
     }
 
     /** The join of all probe tuples, its build side restored from a checkpoint of the above. */
-    public static CheckpointedJoin restored(
-            Tuples tuples, int threads, Path folder, Checkpoint from) throws Exception {
-        Configuration settings = settings(folder);
-        settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, NEVER);
+    public static CheckpointedJoin restored(Tuples tuples, Job job, Checkpoint from)
+            throws Exception {
+        Configuration settings = job.settings();
         settings.set(StateRecoveryOptions.SAVEPOINT_PATH, from.path());
         return start(
-                FlinkRun.bounded(tuples, tuples.probe(), threads),
-                threads,
+                FlinkRun.bounded(tuples, tuples.probe(), job.threads()),
+                job,
                 settings,
                 Long.MAX_VALUE);
     }
 
-    private static Configuration settings(Path folder) {
-        Configuration settings = new Configuration();
-        settings.set(StateBackendOptions.STATE_BACKEND, "rocksdb");
-        settings.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
-        settings.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, folder.toUri().toString());
-        settings.set(
-                CheckpointingOptions.EXTERNALIZED_CHECKPOINT_RETENTION,
-                ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
-        settings.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(TIMEOUT_S));
-        return settings;
-    }
-
     private static CheckpointedJoin start(
-            FlinkRun run, int threads, Configuration settings, long expectedBytes)
-            throws Exception {
+            FlinkRun run, Job job, Configuration settings, long expectedBytes) throws Exception {
         Configuration machine = new Configuration();
         machine.set(RestOptions.BIND_PORT, "0");
         machine.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));
@@ -133,12 +146,12 @@ public final class CheckpointedJoin implements AutoCloseable {
                         new MiniClusterConfiguration.Builder()
                                 .setConfiguration(machine)
                                 .setNumTaskManagers(1)
-                                .setNumSlotsPerTaskManager(threads)
+                                .setNumSlotsPerTaskManager(job.threads())
                                 .build());
         try {
             cluster.start();
             StreamExecutionEnvironment env = new StreamExecutionEnvironment(settings);
-            env.setParallelism(threads);
+            env.setParallelism(job.threads());
             StarJoinJobs.columnar(env, run, expectedBytes);
             return new CheckpointedJoin(run, cluster, env.getStreamGraph().getJobGraph());
         } catch (Exception e) {

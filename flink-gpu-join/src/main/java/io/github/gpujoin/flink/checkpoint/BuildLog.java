@@ -111,8 +111,7 @@ public final class BuildLog {
      * Gives the size of each of the subtask's own partitions. The log is read only where the
      * snapshot does not say how much it holds, as those of release 0.1.0 do not.
      */
-    public void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer)
-            throws Exception {
+    public void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
         for (int partition : keys.ownPartitions()) {
             PartitionSize size = sizes.get(partition);
             if (size.chunks() != count(partition)) {

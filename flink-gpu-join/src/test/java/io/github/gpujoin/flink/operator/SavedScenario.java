@@ -85,8 +85,7 @@ final class SavedScenario {
         goOn(saved, EngineSelection.only(CPU).dividing(division), backend);
     }
 
-    private void goOn(Saved saved, EngineSelection engines, StateBackend backend)
-            throws Exception {
+    private void goOn(Saved saved, EngineSelection engines, StateBackend backend) throws Exception {
         List<String> results = new ArrayList<>(saved.results());
         try (JoinHarness harness = harness(engines, backend)) {
             harness.initializeState(saved.state());
