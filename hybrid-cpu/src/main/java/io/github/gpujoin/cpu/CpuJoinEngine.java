@@ -39,6 +39,9 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     private final Allocator allocator;
     private final PagedMemory scratch;
 
+    /** Tables of dimensions that change, by dimension, while LOADING and after. */
+    private final Map<Integer, ChangingTable> changing = new TreeMap<>();
+
     /** Tables of another engine, by dimension; the others are built here. */
     private final Map<Integer, CpuJoinTable> shared = new TreeMap<>();
 
@@ -77,7 +80,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
 
     @Override
     public CpuJoinEngine fork() {
-        state().require(EngineState.JOINING);
+        requireForkable();
         CpuJoinEngine fork = new CpuJoinEngine(spec(), allocator);
         try {
             fork.tables.addAll(retainedTables());
@@ -95,7 +98,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
 
     @Override
     public CpuJoinEngine forkLoading(int dimension) {
-        state().require(EngineState.JOINING);
+        requireForkable();
         CpuJoinEngine fork = new CpuJoinEngine(spec(), allocator);
         for (int d = 0; d < tables.size(); d++) {
             if (d != dimension) {
@@ -104,6 +107,15 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
             }
         }
         return fork;
+    }
+
+    private void requireForkable() {
+        state().require(EngineState.JOINING);
+        if (spec().changes()) {
+            throw new IllegalStateException(
+                    "tables that change are of one engine: dimensions="
+                            + spec().dimensions().stream().map(DimensionSpec::name).toList());
+        }
     }
 
     private List<CpuJoinTable> retainedTables() {
@@ -126,7 +138,16 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
             throw new IllegalArgumentException(
                     "an engine builds no table that it shares: dimension=" + dimension);
         }
-        staging.get(dimension).append(chunk);
+        if (!spec().dimensions().get(dimension).changes()) {
+            staging.get(dimension).append(chunk);
+            return;
+        }
+        ChangingTable table = changingTable(dimension);
+        int generation = table.carriedGeneration();
+        table.apply(chunk);
+        if (pipeline != null && generation != table.carriedGeneration()) {
+            pipeline.forgetAddresses();
+        }
     }
 
     @Override
@@ -138,8 +159,17 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         openPipeline();
     }
 
+    private ChangingTable changingTable(int dimension) {
+        return changing.computeIfAbsent(
+                dimension, d -> new ChangingTable(spec().dimensions().get(d), allocator));
+    }
+
     private CpuJoinTable buildTable(int dimension) {
-        boolean keepsRepeats = spec().dimensions().get(dimension).kind().keepsPayload();
+        DimensionSpec side = spec().dimensions().get(dimension);
+        if (side.changes()) {
+            return changingTable(dimension).retain();
+        }
+        boolean keepsRepeats = side.kind().keepsPayload();
         return CpuJoinTable.build(staging.get(dimension), keepsRepeats);
     }
 
@@ -190,7 +220,9 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
                         .filter(d -> !notCounted.get(d))
                         .mapToLong(d -> tables.get(d).lengthBytes())
                         .sum()
-                + staging.stream().mapToLong(BuildStaging::lengthBytes).sum();
+                + staging.stream().mapToLong(BuildStaging::lengthBytes).sum()
+                + (tables.isEmpty() ? changing.values() : List.<CpuJoinTable>of())
+                        .stream().mapToLong(CpuJoinTable::lengthBytes).sum();
     }
 
     @Override
@@ -200,6 +232,8 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         tables.clear();
         shared.values().forEach(CpuJoinTable::close);
         shared.clear();
+        changing.values().forEach(CpuJoinTable::close);
+        changing.clear();
         staging.forEach(BuildStaging::close);
     }
 }

@@ -37,6 +37,11 @@ final class PresenceBits implements AutoCloseable {
         return word >>> slot & 1;
     }
 
+    static void clear(long address, long slot) {
+        long at = address + 8 * (slot >>> WORD_SHIFT);
+        Memory.putLong(at, Memory.getLong(at) & ~(1L << slot));
+    }
+
     @Override
     public void close() {
         region.close();

@@ -25,7 +25,8 @@ final class ProbePipeline {
 
     private final List<CpuJoinTable> tables;
     private final PagedMemory memory;
-    private final ResultBatch batch;
+    private final JoinSpec spec;
+    private ResultBatch batch;
     private final ProbeLevel[] levels;
     private final MatchBatch[] outputs;
     private final MatchBatch scan;
@@ -37,6 +38,7 @@ final class ProbePipeline {
     /** The match of facts that have none, of dimensions that keep them; else 0. */
     private final long[] zeroRows;
 
+    private final long batchAddress;
     private Chunk chunk;
     private int scanRow;
 
@@ -44,10 +46,12 @@ final class ProbePipeline {
      * @param memory outlives this object
      */
     ProbePipeline(JoinSpec spec, List<CpuJoinTable> tables, PagedMemory memory) {
+        this.spec = spec;
         this.tables = tables;
         this.memory = memory;
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
-        this.batch = new ResultBatch(layout, memory.take(layout.lengthBytes()));
+        this.batchAddress = memory.take(layout.lengthBytes());
+        this.batch = new ResultBatch(layout, batchAddress);
         int dimensions = tables.size();
         this.levels = new ProbeLevel[dimensions];
         this.outputs = new MatchBatch[dimensions];
@@ -123,6 +127,14 @@ final class ProbePipeline {
             }
         }
         return matches;
+    }
+
+    /**
+     * Carried bytes have moved: batches have another layout object from now on, by which readers
+     * tell that addresses which they remember mean nothing any more.
+     */
+    void forgetAddresses() {
+        batch = new ResultBatch(new ResultLayout(spec, BATCH_ROWS), batchAddress);
     }
 
     /** Starts on a chunk; what was left of another is forgotten. */

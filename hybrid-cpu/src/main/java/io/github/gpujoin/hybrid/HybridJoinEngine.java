@@ -1,6 +1,7 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
+import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
@@ -72,6 +73,11 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             BuildChunks log,
             Consumer<EngineUnavailableException> onDeviceLost) {
         super(spec, MAX_IN_FLIGHT);
+        if (spec.changes()) {
+            throw new IllegalArgumentException(
+                    "a build side that is divided does not change: dimensions="
+                            + spec.dimensions().stream().map(DimensionSpec::name).toList());
+        }
         this.options = options;
         this.device = new PlaceEngines(Place.DEVICE, device);
         this.host = new PlaceEngines(Place.HOST, host);

@@ -5,10 +5,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
+import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /**
  * A dimension of a {@link StarJoin}, and the way back to the join.
@@ -99,11 +102,38 @@ public final class Dimension<F, D> {
     }
 
     /**
-     * The watermark of this dimension at which it is complete; by default it is at its end. Rows
-     * that come later fail the job.
+     * The watermark of this dimension at which it is complete, so that facts are joined; by default
+     * that is its end, or the start where it {@linkplain #changing() changes}. Rows that come later
+     * fail the job, unless it does.
      */
     public Dimension<F, D> completeAtWatermark(long watermark) {
         side.completeAtWatermark(watermark);
+        return this;
+    }
+
+    /**
+     * The dimension changes while facts are joined: its stream is a changelog, as {@code
+     * StreamTableEnvironment.toChangelogStream} gives it, of one row a join key. INSERT and
+     * UPDATE_AFTER make a row that of its key, DELETE takes the row of its key away, UPDATE_BEFORE
+     * says nothing; a row that {@link #where} drops counts as deleted. A fact is joined with what
+     * the dimension holds when it is joined.
+     *
+     * <p>Facts do not wait for such a dimension, unless {@link #completeAtWatermark} says so.
+     *
+     * @throws IllegalArgumentException where records are not Rows
+     */
+    public Dimension<F, D> changing() {
+        side.input().changing();
+        return this;
+    }
+
+    /**
+     * As {@link #changing()}, for records of any type.
+     *
+     * @param kind of change that a record is
+     */
+    public Dimension<F, D> changing(MapFunction<D, RowKind> kind) {
+        side.input().changing(Objects.requireNonNull(kind, "kind"));
         return this;
     }
 

@@ -4,7 +4,10 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
@@ -24,10 +27,17 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *       list state would hold one copy a checkpoint, but rules out checkpoints once some subtasks
  *       have finished.)
  * </ul>
+ *
+ * <p>The log of a dimension that changes is rewritten, partition by partition, when less than half
+ * of its rows may be left.
  */
 public final class BuildLog {
 
     private static final String PARTITIONED = "build-log";
+
+    /** A log of fewer rows is not worth while rewriting. */
+    private static final long MIN_REWRITE_ROWS = 1 << 12;
+
     private static final String REPLICATED = "replicated-build-log";
 
     private final JoinSpec spec;
@@ -37,6 +47,24 @@ public final class BuildLog {
     private final BuildLogSizes sizes;
     private final BroadcastState<Long, byte[]> replicated;
     private long nextReplicated;
+
+    /**
+     * Of logs of a dimension that changes: by partition, or by dimension where it is replicated.
+     */
+    private final Map<Integer, Growth> partitionedGrowth = new HashMap<>();
+
+    private final Map<Integer, Growth> replicatedGrowth = new HashMap<>();
+
+    /** Rows of a log, and how many were left when it was last rewritten. */
+    private static final class Growth {
+        private long rows;
+        private long liveRows;
+
+        /** Rewriting costs as much as all rows, which is spread over as many as came since. */
+        boolean isDue() {
+            return rows > 2 * Math.max(liveRows, MIN_REWRITE_ROWS);
+        }
+    }
 
     /**
      * @param setCurrentKey of the operator that owns the keyed state
@@ -100,6 +128,54 @@ public final class BuildLog {
         } else {
             replicated.put(nextReplicated++, chunk.bytes());
         }
+        if (spec.dimensions().get(chunk.dimension()).changes()) {
+            Growth growth = growthOf(chunk);
+            growth.rows += chunk.rowCount();
+            if (growth.isDue()) {
+                rewrite(chunk.dimension(), chunk.partition(), growth);
+            }
+        }
+    }
+
+    private Growth growthOf(Chunk chunk) {
+        return chunk.partition() != ChunkDescriptor.UNPARTITIONED
+                ? partitionedGrowth.computeIfAbsent(chunk.partition(), p -> new Growth())
+                : replicatedGrowth.computeIfAbsent(chunk.dimension(), d -> new Growth());
+    }
+
+    /** Leaves only the rows that changes have left. */
+    private void rewrite(int dimension, int partition, Growth growth) throws Exception {
+        LiveRows live = new LiveRows(spec.dimensions().get(dimension));
+        if (partition != ChunkDescriptor.UNPARTITIONED) {
+            for (long i = 0; i < partitioned.size(); i++) {
+                live.apply(wrap(partitioned.get(i)));
+            }
+            partitioned.clear();
+            live.toChunks(dimension, partition, chunk -> partitioned.append(chunk.bytes()));
+        } else {
+            List<Long> positions = new ArrayList<>();
+            for (Map.Entry<Long, Chunk> entry : replicatedInOrder().entrySet()) {
+                if (entry.getValue().dimension() == dimension) {
+                    live.apply(entry.getValue());
+                    positions.add(entry.getKey());
+                }
+            }
+            for (long position : positions) {
+                replicated.remove(position);
+            }
+            live.toChunks(
+                    dimension, partition, chunk -> replicated.put(nextReplicated++, chunk.bytes()));
+        }
+        growth.rows = live.size();
+        growth.liveRows = live.size();
+    }
+
+    private TreeMap<Long, Chunk> replicatedInOrder() throws Exception {
+        TreeMap<Long, Chunk> inOrder = new TreeMap<>();
+        for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
+            inOrder.put(entry.getKey(), wrap(entry.getValue()));
+        }
+        return inOrder;
     }
 
     /** Completes the state for a snapshot. */
@@ -127,12 +203,9 @@ public final class BuildLog {
 
     /** Gives all chunks of replicated dimensions, in order. */
     public void replayReplicated(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
-        TreeMap<Long, byte[]> inOrder = new TreeMap<>();
-        for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
-            inOrder.put(entry.getKey(), entry.getValue());
-        }
-        for (byte[] bytes : inOrder.values()) {
-            consumer.accept(wrap(bytes));
+        TreeMap<Long, Chunk> inOrder = replicatedInOrder();
+        for (Chunk chunk : inOrder.values()) {
+            consumer.accept(chunk);
         }
         nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;
     }

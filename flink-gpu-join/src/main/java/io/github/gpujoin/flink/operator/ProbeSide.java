@@ -145,6 +145,19 @@ final class ProbeSide {
         }
     }
 
+    /**
+     * Emits the results of all facts that the engine has; those that wait in state go on waiting.
+     *
+     * @param check throws where the task does not go on
+     */
+    void awaitEngine(ThrowingRunnable<Exception> check) throws Exception {
+        while (engine.inFlight() > 0) {
+            pump.turn();
+            check.run();
+        }
+        pump.flush();
+    }
+
     /** Writes what the engine has in flight to the state. */
     void snapshot() throws Exception {
         if (phase == JoinPhase.JOIN) {

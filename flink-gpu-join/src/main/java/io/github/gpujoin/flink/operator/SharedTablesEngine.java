@@ -20,7 +20,8 @@ import org.apache.flink.runtime.execution.CancelTaskException;
 /**
  * Joins with tables that all subtasks of the operator in this process share, where all build chunks
  * are replicated. These are kept, as references, until the build side is complete. With the first
- * chunk of a partitioned dimension the engine builds tables of its own, as they come.
+ * chunk of a partitioned dimension the engine builds tables of its own, as they come, and so it
+ * does from the start where a dimension changes.
  */
 final class SharedTablesEngine implements JoinEngine {
 
@@ -36,7 +37,7 @@ final class SharedTablesEngine implements JoinEngine {
     /** Null before the build side is complete, and where tables are our own. */
     private SharedTables tables;
 
-    private boolean shares = true;
+    private boolean shares;
     private long keptRows;
     private long keptBytes;
     private long keptChecksums;
@@ -44,6 +45,7 @@ final class SharedTablesEngine implements JoinEngine {
     private SharedTablesEngine(SharedTables.Scope scope, ForkableJoinEngine engine) {
         this.scope = scope;
         this.engine = engine;
+        this.shares = !engine.spec().changes();
     }
 
     /** Makes engines that share, of a kind that can; others as they are. */
@@ -70,13 +72,15 @@ final class SharedTablesEngine implements JoinEngine {
 
     @Override
     public void submitBuild(int dimension, Chunk chunk) {
+        if (!shares) {
+            engine.submitBuild(dimension, chunk);
+            return;
+        }
         state().require(EngineState.LOADING);
         EngineChecks.buildSide(spec(), dimension, chunk);
-        if (shares && chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
+        if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             shares = false;
             submitKept();
-        }
-        if (!shares) {
             engine.submitBuild(dimension, chunk);
             return;
         }

@@ -36,7 +36,9 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
  * wait in state. The phase ends with the largest watermark on input 1 or with its end. In {@link
- * JoinPhase#JOIN} facts go to the engine and results to the output ({@link ProbeSide}).
+ * JoinPhase#JOIN} facts go to the engine and results to the output ({@link ProbeSide}), and changes
+ * of a dimension that {@linkplain DimensionSpec#changes() changes} to the log and the engine,
+ * behind the facts that it has.
  *
  * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
  * were emitted. Nothing is drained at a barrier, but for an aggregating engine, whose groups are
@@ -245,8 +247,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
         Chunk chunk = chunks.build(element.getValue());
-        if (probeSide.phase() != JoinPhase.LOAD) {
-            DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+        DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+        if (probeSide.phase() == JoinPhase.LOAD) {
+            append(chunk);
+            return;
+        }
+        if (!dimension.changes()) {
             throw new IllegalStateException(
                     "a dimension's rows come before its watermark says that it is complete:"
                             + " dimension="
@@ -254,6 +260,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + ", lateRows="
                             + chunk.rowCount());
         }
+        // Facts that the engine has came before the change.
+        probeSide.awaitEngine(this::checkNotCancelled);
+        append(chunk);
+    }
+
+    private void append(Chunk chunk) throws Exception {
         Chunk numbered = unmatched.numbered(chunk);
         buildLog.append(numbered);
         load(numbered);

@@ -1,7 +1,11 @@
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.engine.RowChange;
+import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.types.RowKind;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
@@ -15,6 +19,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private final RecordLayout<T> layout;
 
+    /** Null where records are not changes. */
+    private final MapFunction<T, RowKind> kindOfChange;
+
     private transient RecordEncoder<T> encoder;
     private transient RecordEncoder.Target[] targets;
 
@@ -26,8 +33,24 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
      * @throws IllegalArgumentException where the packing's partition column is no key
      */
     public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, Packing packing) {
+        this(layout, filter, null, packing);
+    }
+
+    /**
+     * @param layout of changes where these are
+     * @param filter of records, null to keep all; a change to a record that it does not keep
+     *     deletes the row of its key
+     * @param kindOfChange says what each record does to the row of its key; null where records are
+     *     not changes
+     */
+    public PackOperator(
+            RecordLayout<T> layout,
+            FilterFunction<T> filter,
+            MapFunction<T, RowKind> kindOfChange,
+            Packing packing) {
         super(layout.schema(), filter, packing);
         this.layout = layout;
+        this.kindOfChange = kindOfChange;
     }
 
     @Override
@@ -46,6 +69,10 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     @Override
     public void processElement(StreamRecord<T> element) throws Exception {
         T record = element.getValue();
+        if (kindOfChange != null) {
+            addChange(record, element);
+            return;
+        }
         if (!keeps(record)) {
             rowsIn.inc();
             rowsFiltered.inc();
@@ -64,6 +91,32 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return;
         }
         add(record, timestamp);
+    }
+
+    private void addChange(T record, StreamRecord<T> element) {
+        rowsIn.inc();
+        RowKind kind = kindOf(record);
+        if (kind == RowKind.UPDATE_BEFORE) {
+            return;
+        }
+        boolean kept = kind != RowKind.DELETE && keeps(record);
+        if (kind != RowKind.DELETE && !kept) {
+            rowsFiltered.inc();
+        }
+        if (!accepts(record)) {
+            nullKeyRows.inc();
+            return;
+        }
+        encoder.change(kept ? RowChange.UPSERT : RowChange.DELETE);
+        add(record, element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE);
+    }
+
+    private RowKind kindOf(T record) {
+        try {
+            return Objects.requireNonNull(kindOfChange.map(record), "the kind of a change");
+        } catch (Exception e) {
+            throw unpackable(e);
+        }
     }
 
     /** Rows in the batch are counted here. */

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
@@ -9,6 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /**
  * Writes records as rows of chunks, column by column, at once: nothing of the record is kept.
@@ -90,6 +93,8 @@ public final class RecordEncoder<T> {
 
     private final int nullKeysColumn;
     private final int numberColumn;
+    private final int changeColumn;
+    private final boolean insertsRows;
     private final Slot<T>[] byColumn;
     private final DataOutputSerializer scratch = new DataOutputSerializer(256);
     private final long[] offsets8;
@@ -97,6 +102,7 @@ public final class RecordEncoder<T> {
     private final boolean rawOnly;
     private Number selectedKey;
     private int nullKeys;
+    private RowChange change = RowChange.UPSERT;
 
     /** Key in place of a null, another for each row: partitions get equal shares of them. */
     private int standInKey;
@@ -109,6 +115,8 @@ public final class RecordEncoder<T> {
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
         this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
         this.numberColumn = layout.schema().indexOf(RecordLayout.NUMBER);
+        this.changeColumn = layout.schema().indexOf(RecordLayout.CHANGE);
+        this.insertsRows = type == Row.class && changeColumn < 0;
         this.byColumn = slots(layout);
         List<Slot<?>> eight = new ArrayList<>();
         List<Slot<?>> four = new ArrayList<>();
@@ -141,7 +149,8 @@ public final class RecordEncoder<T> {
                         && others.isEmpty()
                         && timestampColumn < 0
                         && nullKeysColumn < 0
-                        && numberColumn < 0;
+                        && numberColumn < 0
+                        && changeColumn < 0;
         this.narrow = array(narrower);
         this.objects = array(others);
         this.nullableKeys = array(keys);
@@ -159,7 +168,10 @@ public final class RecordEncoder<T> {
             RecordField field = layout.fields().get(column);
             slots.add(
                     switch (field.name()) {
-                        case RecordLayout.TIMESTAMP, RecordLayout.NULL_KEYS, RecordLayout.NUMBER ->
+                        case RecordLayout.TIMESTAMP,
+                                RecordLayout.NULL_KEYS,
+                                RecordLayout.NUMBER,
+                                RecordLayout.CHANGE ->
                                 null;
                         case RecordLayout.KEY ->
                                 new Slot<>(column, field, -1, record -> selectedKey, null);
@@ -201,6 +213,9 @@ public final class RecordEncoder<T> {
         if (record == null || record.getClass() != type) {
             checkClass(record);
         }
+        if (insertsRows) {
+            checkInserted((Row) record);
+        }
         if (keyReader != null) {
             selectedKey = keyReader.integer(record);
         }
@@ -231,6 +246,15 @@ public final class RecordEncoder<T> {
         }
     }
 
+    private static void checkInserted(Row row) {
+        if (row.getKind() != RowKind.INSERT) {
+            throw new IllegalArgumentException(
+                    "rows are inserted, not updated or deleted, but those of a dimension that is"
+                            + " said to be changing: kind="
+                            + row.getKind());
+        }
+    }
+
     /** Field offsets are meaningless in another class. */
     private void checkClass(Object record) {
         if (record == null || exactType || !type.isInstance(record)) {
@@ -240,6 +264,11 @@ public final class RecordEncoder<T> {
                             + ", expected="
                             + type.getName());
         }
+    }
+
+    /** Says what the next rows do to those of their keys. */
+    void change(RowChange change) {
+        this.change = change;
     }
 
     /** Value of a key column of the record that was accepted last. */
@@ -313,6 +342,9 @@ public final class RecordEncoder<T> {
         }
         if (numberColumn >= 0) {
             builder.putLong(numberColumn, nullKeys == 0 ? 0 : -1);
+        }
+        if (changeColumn >= 0) {
+            builder.putInt(changeColumn, change.code());
         }
         for (Slot<T> slot : objects) {
             encodeObject(slot.getter.get(record), slot, builder);

@@ -44,6 +44,9 @@ public final class RecordLayout<T> implements Serializable {
      */
     public static final String NUMBER = "$number";
 
+    /** Fixed INT32 column of {@link io.github.gpujoin.core.engine.RowChange} codes. */
+    public static final String CHANGE = "$change";
+
     private static final long serialVersionUID = 1L;
 
     private final TypeInformation<T> type;
@@ -144,6 +147,16 @@ public final class RecordLayout<T> implements Serializable {
         return with(NUMBER, FieldKind.LONG, Types.LONG, Map.of(KEY, 1));
     }
 
+    /** The same layout with the column {@link #CHANGE} after all others. */
+    public RecordLayout<T> withChanges() {
+        return with(CHANGE, FieldKind.INT, Types.INT, nullKeyBits);
+    }
+
+    /** Whether rows are changes, so that records of every kind are rows. */
+    boolean hasChanges() {
+        return schema.indexOf(CHANGE) >= 0;
+    }
+
     private boolean isNullable(String key) {
         return key.equals(KEY) || !RecordShape.of(type).isPrimitive(key);
     }
@@ -170,7 +183,8 @@ public final class RecordLayout<T> implements Serializable {
                 || name.equals(RECORD)
                 || name.equals(TIMESTAMP)
                 || name.equals(NULL_KEYS)
-                || name.equals(NUMBER);
+                || name.equals(NUMBER)
+                || name.equals(CHANGE);
     }
 
     public TypeInformation<T> type() {

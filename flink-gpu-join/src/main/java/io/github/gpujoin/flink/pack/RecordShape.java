@@ -14,7 +14,6 @@ import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.api.java.typeutils.TupleTypeInfo;
 import org.apache.flink.types.Row;
-import org.apache.flink.types.RowKind;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /** The fields of a record type, and ways to read them. Not serializable: made where it is used. */
@@ -112,11 +111,6 @@ final class RecordShape<T> {
     }
 
     private static Object rowField(Row row, int index, String name) {
-        if (row.getKind() != RowKind.INSERT) {
-            throw new IllegalArgumentException(
-                    "a join takes rows that are inserted, not updated or deleted: kind="
-                            + row.getKind());
-        }
         return row.getFieldNames(false) == null ? row.getField(index) : row.getField(name);
     }
 

@@ -14,7 +14,7 @@ public final class DimensionSide<R> {
     private JoinKind kind = JoinKind.INNER;
     private Distribution distribution;
     private long expectedBytes = PartitionClass.UNKNOWN;
-    private long completeAtWatermark = Long.MAX_VALUE;
+    private Long completeAtWatermark;
 
     public DimensionSide(InputSide<R> input) {
         this.input = input;
@@ -71,8 +71,12 @@ public final class DimensionSide<R> {
         return kind;
     }
 
+    /** What is complete from the start changes afterwards; anything else is complete at its end. */
     long completeAtWatermark() {
-        return completeAtWatermark;
+        if (completeAtWatermark != null) {
+            return completeAtWatermark;
+        }
+        return input.isChanging() ? LoadCompletion.FROM_THE_START : Long.MAX_VALUE;
     }
 
     boolean isPartitioned(long replicateMaxBytes) {

@@ -21,11 +21,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeutils.CompositeType;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /**
  * An input of a join as the user described it: a stream of records or of chunks, a filter, and the
@@ -63,6 +66,9 @@ public final class InputSide<R> {
     private String name;
     private FilterFunction<R> filter;
 
+    /** Null where records are not changes. */
+    private MapFunction<R, RowKind> kindOfChange;
+
     private InputSide(String name, DataStream<?> stream, boolean chunks) {
         this.name = name;
         this.stream = Objects.requireNonNull(stream, name);
@@ -96,6 +102,37 @@ public final class InputSide<R> {
 
     public void where(FilterFunction<R> filter) {
         this.filter = stream.getExecutionEnvironment().clean(filter);
+    }
+
+    /**
+     * Takes records as changes of the row of their key, of the kind that they carry.
+     *
+     * @throws IllegalArgumentException where they carry none
+     */
+    @SuppressWarnings("unchecked")
+    public void changing() {
+        if (stream.getType().getTypeClass() != Row.class) {
+            throw new IllegalArgumentException(
+                    "records that carry no kind of change are given one, .changing(record -> ...):"
+                            + " input="
+                            + name
+                            + ", type="
+                            + stream.getType());
+        }
+        changing((MapFunction<R, RowKind>) (MapFunction<Row, RowKind>) Row::getKind);
+    }
+
+    /** Takes records as changes of the row of their key. */
+    public void changing(MapFunction<R, RowKind> kind) {
+        if (chunks) {
+            throw new IllegalArgumentException(
+                    "a dimension that changes is given as records, not as chunks: input=" + name);
+        }
+        kindOfChange = stream.getExecutionEnvironment().clean(kind);
+    }
+
+    boolean isChanging() {
+        return kindOfChange != null;
     }
 
     /** Keeps only rows with such a value in the column, besides what other filters keep. */
@@ -184,7 +221,10 @@ public final class InputSide<R> {
         if (timestamp) {
             layout = layout.withTimestamp();
         }
-        PackOperator<R> packer = new PackOperator<>(layout, filter, packing);
+        if (kindOfChange != null) {
+            layout = layout.withChanges();
+        }
+        PackOperator<R> packer = new PackOperator<>(layout, filter, kindOfChange, packing);
         return new Packed(layout.schema(), layout.fields(), layout.nullKeyBits(), packer);
     }
 

@@ -173,7 +173,7 @@ final class JoinTopology {
                         uid,
                         new StarJoinOperatorFactory<>(
                                         spec,
-                                        engines(plan.partitionedDimension()),
+                                        engines(plan.partitionedDimension(), spec.changes()),
                                         emitter,
                                         maxParallelism,
                                         groupIntervalMs(),
@@ -190,12 +190,16 @@ final class JoinTopology {
         return new JoinedStream<>(env, join);
     }
 
-    /** All that there are; both at the same time where a dimension is partitioned. */
-    private EngineSelection engines(int partitionedDimension) {
+    /**
+     * All that there are; both at the same time where a dimension is partitioned, unless one
+     * changes: what stands in several places cannot be changed in all of them at once.
+     */
+    private EngineSelection engines(int partitionedDimension, boolean changes) {
         EngineSelection selection = engines();
         ReadableConfig config = env.getConfiguration();
         boolean divides =
                 partitionedDimension != JoinExplanation.NONE
+                        && !changes
                         && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
         return divides
                 ? selection.dividing(

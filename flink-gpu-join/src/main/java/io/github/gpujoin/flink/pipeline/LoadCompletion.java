@@ -23,6 +23,9 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 final class LoadCompletion extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {
 
+    /** In place of a watermark: complete, to be changed afterwards, without waiting for any. */
+    static final long FROM_THE_START = Long.MIN_VALUE;
+
     private static final long serialVersionUID = 1L;
 
     private static final String NAME = "load-complete";
@@ -48,7 +51,8 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
-        if (complete.contains(KEY)) {
+        if (complete.contains(KEY) || completeAtWatermark == FROM_THE_START) {
+            complete.put(KEY, true);
             // Not from here: a timer fires once the task runs and may emit.
             long nowMs = getProcessingTimeService().getCurrentProcessingTime();
             getProcessingTimeService()

@@ -245,7 +245,8 @@ public final class StarJoinPipeline {
                             packed.schema(),
                             packed.column(side.key()),
                             packedFacts.column(side.factKey()),
-                            side.kind()));
+                            side.kind(),
+                            packed.schema().indexOf(RecordLayout.CHANGE)));
         }
         return specs;
     }

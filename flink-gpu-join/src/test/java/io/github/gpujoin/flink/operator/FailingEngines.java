@@ -66,6 +66,10 @@ final class FailingEngines implements JoinEngineFactory {
 
     @Override
     public JoinEngine create(JoinSpec spec) {
+        if (spec.changes()) {
+            throw new GpuUnavailableException(
+                    GpuFailure.CHANGING_DIMENSION, "tables do not change, as on a device");
+        }
         call();
         return new Engine(new ReferenceJoinEngineFactory().create(spec), new ArrayList<>());
     }

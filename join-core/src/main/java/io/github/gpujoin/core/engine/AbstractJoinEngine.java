@@ -30,7 +30,10 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
 
     // ------------------------------------------------------------------ what an engine says
 
-    /** Takes rows of a dimension in; an error leaves the engine FAILED. */
+    /**
+     * Takes rows of a dimension in, or applies them where it changes; an error leaves the engine
+     * FAILED.
+     */
     protected abstract void append(int dimension, Chunk chunk);
 
     /** Completes the tables, and what else it takes to probe; an error leaves the engine FAILED. */
@@ -115,7 +118,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
 
     @Override
     public final void submitBuild(int dimension, Chunk chunk) {
-        state.require(EngineState.LOADING);
+        EngineChecks.submittingBuild(spec, state, dimension, queue.size());
         EngineChecks.buildSide(spec, dimension, chunk);
         orFail(() -> append(dimension, chunk));
         countBuild(chunk.rowCount(), EngineChecks.payloadBytes(chunk));

@@ -33,6 +33,24 @@ public final class EngineChecks {
         }
     }
 
+    /** For {@link JoinEngine#submitBuild}. */
+    public static void submittingBuild(
+            JoinSpec spec, EngineState state, int dimension, int inFlight) {
+        boolean changes =
+                dimension >= 0
+                        && dimension < spec.dimensions().size()
+                        && spec.dimensions().get(dimension).changes();
+        if (!changes || state != EngineState.JOINING) {
+            state.require(EngineState.LOADING);
+        } else if (inFlight > 0) {
+            throw new IllegalStateException(
+                    "a dimension is changed behind the facts that came before: dimension="
+                            + spec.dimensions().get(dimension).name()
+                            + ", inFlight="
+                            + inFlight);
+        }
+    }
+
     /** For {@link JoinEngine#takeGroups()} of a JOINING engine. */
     public static void takingGroups(JoinSpec spec, int inFlight, boolean awaitsTake) {
         if (!spec.aggregates() || inFlight > 0 && !awaitsTake) {

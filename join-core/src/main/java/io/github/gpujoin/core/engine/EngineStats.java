@@ -3,7 +3,7 @@ package io.github.gpujoin.core.engine;
 /**
  * What an engine holds and did.
  *
- * @param buildRows rows in all tables
+ * @param buildRows rows that came for all tables, changes included
  * @param buildBytes bytes of those rows as they came: fixed columns and carried bytes
  * @param tableBytes memory that the tables take
  * @param probeRows rows whose results are all delivered

@@ -26,7 +26,12 @@ public interface JoinEngine extends AutoCloseable {
     /**
      * Adds rows to a dimension's table. Keys may repeat, within the chunk and across chunks.
      *
-     * @throws IllegalStateException unless LOADING
+     * <p>Rows of a dimension that {@linkplain DimensionSpec#changes() changes} are changes, applied
+     * in order: by its {@link RowChange} each becomes the row of its key or takes that away. They
+     * come while JOINING too, and are for the facts that are submitted after them.
+     *
+     * @throws IllegalStateException unless LOADING; where the dimension changes, unless LOADING, or
+     *     JOINING with nothing in flight
      * @throws IllegalArgumentException where there is no such dimension or the schema is not its
      *     own
      */

@@ -70,6 +70,11 @@ public record JoinSpec(
         return nullKeysColumn != NO_NULL_KEYS;
     }
 
+    /** Whether a dimension changes while facts are joined. */
+    public boolean changes() {
+        return dimensions.stream().anyMatch(DimensionSpec::changes);
+    }
+
     /** Whether results are added up. */
     public boolean aggregates() {
         return aggregation != null;
@@ -123,13 +128,19 @@ public record JoinSpec(
     }
 
     private static void requireNullKeys(ChunkSchema facts, int column, int dimensions) {
-        requireInteger("null keys are told by", "facts", facts, column);
-        if (facts.column(column).type() != ColumnType.INT32 || dimensions > Integer.SIZE) {
+        requireInt32("null keys are told by", "facts", facts, column);
+        if (dimensions > Integer.SIZE) {
             throw new IllegalArgumentException(
-                    "null keys are told by an INT32 column with a bit for each dimension: column="
-                            + facts.column(column)
-                            + ", dimensions="
+                    "null keys are told by a bit for each dimension, at most 32: dimensions="
                             + dimensions);
+        }
+    }
+
+    static void requireInt32(String user, String side, ChunkSchema schema, int column) {
+        requireInteger(user, side, schema, column);
+        if (schema.column(column).type() != ColumnType.INT32) {
+            throw new IllegalArgumentException(
+                    user + " an INT32 column: side=" + side + ", column=" + schema.column(column));
         }
     }
 

@@ -135,6 +135,30 @@ public final class ChunkBuilder {
         carriedBytes += end - start;
     }
 
+    /** Adds a row of a chunk of this schema. */
+    public void addRow(Chunk source, int row) {
+        if (!schema.equals(source.schema())) {
+            throw new IllegalArgumentException(
+                    "a row is copied between chunks of one schema: expected="
+                            + schema
+                            + ", schema="
+                            + source.schema());
+        }
+        Objects.checkIndex(row, source.rowCount());
+        checkRoom();
+        for (int i = 0; i < widths.length; i++) {
+            if (offsets[i] >= 0) {
+                long from = Memory.BYTES + source.columnOffset(i) + (long) widths[i] * row;
+                long to = Memory.BYTES + offsets[i] + (long) widths[i] * rowCount;
+                Memory.copy(source.array(), from, bytes, to, widths[i]);
+            }
+        }
+        if (schema.hasCarried()) {
+            addCarriedRow(source.array(), source.carriedStart(row), source.carriedEnd(row));
+        }
+        endRow();
+    }
+
     public void endRow() {
         checkRoom();
         if (schema.hasCarried()) {

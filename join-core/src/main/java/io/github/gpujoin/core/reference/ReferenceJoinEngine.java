@@ -2,6 +2,7 @@ package io.github.gpujoin.core.reference;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -9,6 +10,7 @@ import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -37,7 +39,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     // by identity: a build row is one object, and its hash would run over the whole chunk
     private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
-    private final ResultBatch batch;
+    private ResultBatch batch;
     private final ReferenceGroups groups;
 
     public ReferenceJoinEngine(JoinSpec spec) {
@@ -51,12 +53,29 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
 
     @Override
     protected void append(int dimension, Chunk chunk) {
-        int keyColumn = spec().dimensions().get(dimension).keyColumn();
+        DimensionSpec side = spec().dimensions().get(dimension);
+        Map<Long, List<JoinedRow>> table = tables.get(dimension);
         for (int row = 0; row < chunk.rowCount(); row++) {
-            tables.get(dimension)
-                    .computeIfAbsent(chunk.getLong(keyColumn, row), k -> new ArrayList<>())
-                    .add(new JoinedRow(chunk, row));
+            long key = chunk.getLong(side.keyColumn(), row);
+            JoinedRow joined = new JoinedRow(chunk, row);
+            if (!side.changes()) {
+                table.computeIfAbsent(key, k -> new ArrayList<>()).add(joined);
+            } else if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
+                table.put(key, List.of(joined));
+            } else {
+                table.remove(key);
+            }
         }
+        if (state() == EngineState.JOINING) {
+            forgetCarried();
+        }
+    }
+
+    /** Copies of rows that may be gone; another layout says that their addresses mean nothing. */
+    private void forgetCarried() {
+        carried.values().forEach(Region::close);
+        carried.clear();
+        batch = new ResultBatch(new ResultLayout(spec(), BATCH_ROWS), memory.address());
     }
 
     /** They grew with every row. */

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>Random data is drawn from the seed in the test's display name.
  */
-public abstract class JoinEngineConformance extends JoinEngineSnapshotConformance {
+public abstract class JoinEngineConformance extends JoinEngineChangeConformance {
 
     private static final long[] EXTREME_KEYS = {
         Long.MIN_VALUE,

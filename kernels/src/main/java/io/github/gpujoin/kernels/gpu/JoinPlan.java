@@ -64,9 +64,10 @@ final class JoinPlan {
     }
 
     /**
-     * @throws GpuUnavailableException where the kernels are not made for so many
+     * @throws GpuUnavailableException where the kernels are not made for so many, or for changes
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
+        requireComplete(spec);
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
@@ -79,6 +80,16 @@ final class JoinPlan {
                             + spec.dimensions().size()
                             + ", columns="
                             + segments.columnCount());
+        }
+    }
+
+    private static void requireComplete(JoinSpec spec) {
+        for (DimensionSpec side : spec.dimensions()) {
+            if (side.changes()) {
+                throw new GpuUnavailableException(
+                        GpuFailure.CHANGING_DIMENSION,
+                        "tables on the device do not change: dimension=" + side.name());
+            }
         }
     }
 

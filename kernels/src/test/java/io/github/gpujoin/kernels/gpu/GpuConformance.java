@@ -31,4 +31,9 @@ abstract class GpuConformance extends JoinEngineConformance {
     protected JoinEngineFactory factory() {
         return new GpuJoinEngineFactory(options);
     }
+
+    @Override
+    protected boolean appliesChanges() {
+        return false;
+    }
 }

@@ -1,0 +1,191 @@
+package io.github.gpujoin.core.engine;
+
+import static io.github.gpujoin.core.engine.SmallStars.FACTS;
+import static io.github.gpujoin.core.engine.SmallStars.longFacts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every engine must do with a dimension that changes, unless it refuses such a join. */
+abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance {
+
+    private static final ChunkSchema PRICES =
+            ChunkSchema.of(
+                    Column.of("price", ColumnType.INT32),
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("change", ColumnType.INT32),
+                    Column.nullable("text", ColumnType.STRING));
+    private static final ChunkSchema REGIONS =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT32), Column.of("region", ColumnType.INT64));
+
+    /** Whether the engine joins dimensions that change; others refuse to be made for them. */
+    protected boolean appliesChanges() {
+        return true;
+    }
+
+    static LongStream changeSeeds() {
+        return LongStream.range(5_000, 5_030);
+    }
+
+    /** A star of a dimension that changes and one that does not. */
+    private static JoinSpec changingStar(JoinKind prices, JoinKind regions) {
+        return new JoinSpec(
+                FACTS,
+                List.of(
+                        new DimensionSpec("prices", PRICES, 1, 0, prices, 2),
+                        new DimensionSpec("regions", REGIONS, 0, 0, regions)));
+    }
+
+    /** The rows that are there, as whoever makes the changes knows. */
+    private static final class Live {
+
+        private final Map<Long, Object[]> rows = new HashMap<>();
+
+        Chunk apply(List<Object[]> changes) {
+            for (Object[] change : changes) {
+                if ((int) change[2] == RowChange.UPSERT.code()) {
+                    rows.put((long) change[1], change);
+                } else {
+                    rows.remove((long) change[1]);
+                }
+            }
+            return TestChunks.of(PRICES, 0, changes);
+        }
+
+        BuildChunk chunk() {
+            return new BuildChunk(0, TestChunks.of(PRICES, 0, List.copyOf(rows.values())));
+        }
+    }
+
+    private static Object[] upsert(long key, int price, String text) {
+        return new Object[] {price, key, RowChange.UPSERT.code(), text};
+    }
+
+    private static Object[] delete(long key) {
+        return new Object[] {0, key, RowChange.DELETE.code(), null};
+    }
+
+    private static List<Object[]> randomChanges(Random random, int count, int keys, long step) {
+        List<Object[]> changes = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            long key = random.nextInt(keys) * step;
+            String text = random.nextInt(4) == 0 ? null : "text " + random.nextInt();
+            changes.add(random.nextInt(3) == 0 ? delete(key) : upsert(key, random.nextInt(), text));
+        }
+        return changes;
+    }
+
+    private static Chunk regions() {
+        return TestChunks.of(
+                REGIONS,
+                1,
+                IntStream.range(0, 30).mapToObj(i -> new Object[] {i % 20 - 1, (long) i}).toList());
+    }
+
+    private static Chunk randomFacts(Random random, int keys, long step) {
+        return longFacts(random.ints(200, -1, keys + 1).mapToLong(key -> key * step));
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("changeSeeds")
+    void shouldJoinFactsWithTheRowsThatAreThereWhenTheyCome(long seed) {
+        assumeThat(appliesChanges()).isTrue();
+        Random random = new Random(seed);
+        List<JoinKind> kinds = List.copyOf(kinds());
+        JoinSpec spec =
+                changingStar(
+                        kinds.get(random.nextInt(kinds.size())),
+                        kinds.get(random.nextInt(kinds.size())));
+        int keys = 1 + random.nextInt(100);
+        // every other time the lower halves of the keys repeat
+        long step = seed % 2 == 0 ? 1 : 0x1_0000_0000L;
+        Live live = new Live();
+        try (JoinEngine engine = factory().create(spec)) {
+            engine.submitBuild(1, regions());
+            for (int i = random.nextInt(4); i > 0; i--) {
+                engine.submitBuild(0, live.apply(randomChanges(random, 60, keys, step)));
+            }
+            engine.finishBuild();
+            for (int round = 0; round < 12; round++) {
+                assertJoinsTheLiveRows(engine, live, randomFacts(random, keys, step));
+                engine.submitBuild(
+                        0, live.apply(randomChanges(random, random.nextInt(80), keys, step)));
+            }
+            assertJoinsTheLiveRows(engine, live, randomFacts(random, keys, step));
+        }
+    }
+
+    private static void assertJoinsTheLiveRows(JoinEngine engine, Live live, Chunk facts) {
+        NestedLoopJoin definition =
+                new NestedLoopJoin(
+                        engine.spec(), List.of(live.chunk(), new BuildChunk(1, regions())));
+        EngineRun run = new EngineRun(engine);
+        run.submit(facts, 0);
+        run.drain();
+        assertThat(run.results()).isEqualTo(List.of(definition.join(facts)));
+    }
+
+    @Test
+    void shouldGrowShrinkAndReuseWhatRowsThatAreGoneHeld() {
+        assumeThat(appliesChanges()).isTrue();
+        JoinSpec spec = changingStar(JoinKind.INNER, JoinKind.SEMI);
+        Live live = new Live();
+        String longText = "x".repeat(2_000);
+        try (JoinEngine engine = factory().create(spec)) {
+            engine.submitBuild(1, regions());
+            engine.finishBuild();
+            for (int round = 0; round < 4; round++) {
+                List<Object[]> changes = new ArrayList<>();
+                for (int key = 0; key < 1_000; key++) {
+                    changes.add(upsert(key, round, round + longText));
+                }
+                for (int key = 0; key < 1_000; key += 1 + round) {
+                    changes.add(delete(key));
+                }
+                engine.submitBuild(0, live.apply(changes));
+                assertJoinsTheLiveRows(engine, live, longFacts(LongStream.range(-1, 1_001)));
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseChangesInFrontOfFactsInFlight() {
+        assumeThat(appliesChanges()).isTrue();
+        try (JoinEngine engine = factory().create(changingStar(JoinKind.INNER, JoinKind.INNER))) {
+            engine.submitBuild(1, regions());
+            engine.finishBuild();
+            Chunk change = new Live().apply(List.<Object[]>of(upsert(1, 1, null)));
+            assertThat(engine.submitProbe(longFacts(1), 0)).isTrue();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> engine.submitBuild(0, change))
+                    .withMessageContaining("prices")
+                    .withMessageContaining("inFlight=1");
+            while (engine.inFlight() > 0) {
+                engine.poll();
+            }
+            engine.submitBuild(0, change);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> engine.submitBuild(1, regions()))
+                    .withMessageContaining("JOINING");
+            assertThat(engine.state()).isEqualTo(EngineState.JOINING);
+        }
+    }
+}
