@@ -151,7 +151,14 @@ public final class BuildLog {
                 live.apply(wrap(partitioned.get(i)));
             }
             partitioned.clear();
-            live.toChunks(dimension, partition, chunk -> partitioned.append(chunk.bytes()));
+            sizes.set(PartitionSize.empty(partition));
+            live.toChunks(
+                    dimension,
+                    partition,
+                    chunk -> {
+                        partitioned.append(chunk.bytes());
+                        sizes.add(chunk);
+                    });
         } else {
             List<Long> positions = new ArrayList<>();
             for (Map.Entry<Long, Chunk> entry : replicatedInOrder().entrySet()) {
