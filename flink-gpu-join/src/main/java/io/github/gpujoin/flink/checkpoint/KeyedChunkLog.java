@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.checkpoint;
 
+import java.io.IOException;
 import java.util.NoSuchElementException;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.MapState;
@@ -17,11 +18,13 @@ import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerial
  */
 final class KeyedChunkLog {
 
+    private final String name;
     private final MapState<Long, byte[]> entries;
     private final ValueState<Long> head;
     private final ValueState<Long> tail;
 
     KeyedChunkLog(KeyedStateStore store, String name) {
+        this.name = name;
         this.entries =
                 store.getMapState(
                         new MapStateDescriptor<>(
@@ -35,9 +38,19 @@ final class KeyedChunkLog {
     }
 
     void append(byte[] entry) throws Exception {
-        long position = position(tail);
-        entries.put(position, entry);
-        tail.update(position + 1);
+        try {
+            long position = position(tail);
+            entries.put(position, entry);
+            tail.update(position + 1);
+        } catch (Exception e) {
+            throw new IOException(
+                    "the state backend keeps every chunk that is spilled or waits, and needs the"
+                            + " space for it: state="
+                            + name
+                            + ", bytes="
+                            + entry.length,
+                    e);
+        }
     }
 
     long size() throws Exception {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,11 +17,13 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.LongStream;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
+import org.apache.flink.runtime.executiongraph.ErrorInfo;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -46,6 +49,9 @@ class CheckpointITCase {
                             .build());
 
     private static final int FAST = 1_000_000;
+
+    /** Of 16 bytes each; tables take some more while they are made. */
+    private static final int ROWS_THAT_SPILL = 1_500_000;
 
     @TempDir private Path folder;
 
@@ -130,6 +136,71 @@ class CheckpointITCase {
         }
     }
 
+    @Test
+    void shouldFailForWantOfSpaceForSpilledRowsAndGoOnWhenThereIsSome(
+            @InjectMiniCluster MiniCluster cluster) throws Exception {
+        Path disk = Files.createDirectory(folder.resolve("disk"));
+        assumeTrue(
+                run("mount", "-t", "tmpfs", "-o", "size=256m", "none", disk.toString()),
+                "a small file system can be mounted");
+        try {
+            JobClient job = start(spilling(disk), 2, FAST, ROWS_THAT_SPILL);
+            await(job, () -> NumbersJoin.results().size() > 1_000);
+            await(job, () -> completedCheckpoints(cluster, job) > 0);
+
+            Path others = fill(disk);
+            await(job, () -> failure(cluster, job).contains("No space left on device"));
+            Files.delete(others);
+
+            job.getJobExecutionResult().get();
+            // The sink takes part in no transaction: results since the last checkpoint come again.
+            List<Long> facts = LongStream.range(0, NumbersJoin.FACTS).boxed().toList();
+            assertThat(NumbersJoin.results().stream().distinct())
+                    .containsExactlyInAnyOrderElementsOf(NumbersJoin.expected(facts));
+        } finally {
+            run("umount", "-l", disk.toString());
+        }
+    }
+
+    /** Memory for a part of the tables, and state on that disk. */
+    private Configuration spilling(Path disk) {
+        Configuration config = config(folder);
+        config.setString(GpuJoinOptions.CPU_MEMORY.key(), "16mb");
+        config.setString(GpuJoinOptions.SPILL_DELAY.key(), "100ms");
+        config.setString("state.backend.rocksdb.localdir", disk.toString());
+        config.setString("state.backend.rocksdb.writebuffer.size", "1mb");
+        config.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        config.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, Integer.MAX_VALUE);
+        config.set(
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(100));
+        return config;
+    }
+
+    /** Takes all the space that a file system has left, with the file that is returned. */
+    private static Path fill(Path disk) throws IOException {
+        Path file = disk.resolve("of-others");
+        try (OutputStream out = Files.newOutputStream(file)) {
+            byte[] block = new byte[4096];
+            while (true) {
+                out.write(block);
+            }
+        } catch (IOException full) {
+            return file;
+        }
+    }
+
+    private static String failure(MiniCluster cluster, JobClient job) {
+        try {
+            ErrorInfo failure =
+                    cluster.getExecutionGraph(job.getJobID())
+                            .get(60, TimeUnit.SECONDS)
+                            .getFailureInfo();
+            return failure == null ? "" : failure.getExceptionAsString();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** The operators are the same whatever the transport, and no ring is in state. */
     @Test
     void shouldGoOnOverAnotherTransportThanThatOfTheSavepoint() throws Exception {
@@ -162,10 +233,16 @@ class CheckpointITCase {
 
     private JobClient start(Configuration config, int factsPerMs, int resultsPerMs)
             throws Exception {
+        return start(config, factsPerMs, resultsPerMs, 2 * NumbersJoin.KEYS);
+    }
+
+    private JobClient start(
+            Configuration config, int factsPerMs, int resultsPerMs, int dimensionRows)
+            throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
         env.enableCheckpointing(100);
-        NumbersJoin.define(env, factsPerMs, resultsPerMs);
+        NumbersJoin.define(env, factsPerMs, resultsPerMs, dimensionRows);
         JobClient job = env.executeAsync("numbers");
         jobs.add(job);
         return job;
@@ -187,6 +264,14 @@ class CheckpointITCase {
     private static long failedCheckpoints(MiniCluster cluster, JobClient job) {
         try {
             return checkpoints(cluster, job).getCounts().getNumberOfFailedCheckpoints();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long completedCheckpoints(MiniCluster cluster, JobClient job) {
+        try {
+            return checkpoints(cluster, job).getCounts().getNumberOfCompletedCheckpoints();
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

@@ -50,9 +50,19 @@ final class NumbersJoin {
      * @param resultsPerMs that a subtask takes at most
      */
     static void define(StreamExecutionEnvironment env, int factsPerMs, int resultsPerMs) {
+        define(env, factsPerMs, resultsPerMs, 2 * KEYS);
+    }
+
+    /**
+     * The same with a larger dimension.
+     *
+     * @param dimensionRows of which no fact has the keys of those after the first {@code 2 * KEYS}
+     */
+    static void define(
+            StreamExecutionEnvironment env, int factsPerMs, int resultsPerMs, int dimensionRows) {
         StarJoin.facts(numbers(env, "facts", FACTS).map(new Paced(factsPerMs)).uid("pace"))
                 .select("number")
-                .dimension(numbers(env, "dimension", 2 * KEYS))
+                .dimension(numbers(env, "dimension", dimensionRows))
                 .on("key", "key")
                 .select("number AS match")
                 .partitioned()
@@ -93,7 +103,7 @@ final class NumbersJoin {
                 .map(
                         n -> {
                             Numbered row = new Numbered();
-                            row.key = n % KEYS;
+                            row.key = n < 2 * KEYS ? n % KEYS : n;
                             row.number = n;
                             return row;
                         })
