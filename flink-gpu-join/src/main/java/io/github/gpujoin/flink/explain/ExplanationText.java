@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.explain;
 
+import io.github.gpujoin.hybrid.SpillCost;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -51,9 +52,32 @@ final class ExplanationText {
         if (explanation.partitionRows().partitions() > 0) {
             text.append("\n  ").append(explanation.partitionRows());
         }
+        for (DimensionExplanation dimension : explanation.dimensions()) {
+            appendSpilled(text, dimension);
+        }
         codes.forEach(
                 code -> text.append("\n  ").append(code).append(": ").append(code.sentence()));
         return text.toString();
+    }
+
+    /** By how much it is slower that rows are joined from state. */
+    private static void appendSpilled(StringBuilder text, DimensionExplanation dimension) {
+        long all = dimension.classes().stream().mapToLong(PartitionClass::bytes).sum();
+        long spilled =
+                dimension.classes().stream()
+                        .filter(joined -> joined.why() == ReasonCode.OVER_HOST_BUDGET)
+                        .mapToLong(PartitionClass::bytes)
+                        .sum();
+        if (spilled > 0) {
+            text.append(
+                    String.format(
+                            Locale.ROOT,
+                            "\n  %s: %.0f %% of the rows are joined from state; facts are expected to"
+                                    + " take %.1f times as long as with memory for all of them",
+                            dimension.name(),
+                            100.0 * spilled / all,
+                            SpillCost.timesAsLong(spilled, all)));
+        }
     }
 
     private List<String> cells(DimensionExplanation dimension, PartitionClass joined) {

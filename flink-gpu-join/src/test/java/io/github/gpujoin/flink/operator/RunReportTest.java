@@ -98,6 +98,21 @@ class RunReportTest {
     }
 
     @Test
+    void shouldSayHowMuchLongerFactsTakeWhereRowsAreJoinedFromState() {
+        Engine engine =
+                new Engine(
+                        "cpu",
+                        ReasonCode.ASKED,
+                        List.of(
+                                new PartitionClass(3, "cpu", ReasonCode.ASKED, 6000),
+                                new PartitionClass(1, "cpu", ReasonCode.OVER_HOST_BUDGET, 2000)));
+        assertThat(report(engine))
+                .containsPattern(
+                        "\n  order: 25 % of the rows are joined from state; facts are expected to"
+                                + " take [1-9][.][0-9] times as long as with memory for all of them");
+    }
+
+    @Test
     void shouldSayWhyTheCpuJoinsWhereOneEngineJoinsAll() {
         assertThat(report(new Engine("cpu", ReasonCode.NO_DRIVER, List.of())))
                 .contains("all         cpu     NO_DRIVER  800   6.3 KiB", "NO_DRIVER: the CUDA");
