@@ -26,16 +26,18 @@ public interface BuildChunks {
     /** Chunks of partitions, one after the other, read when they are asked for. */
     default Iterator<Chunk> ofPartitions(int first, int end) {
         return new Iterator<>() {
-            private int partition = first;
+            private int partition = first - 1;
             private long next;
+            private long chunks;
 
             @Override
             public boolean hasNext() {
-                while (partition < end && next == count(partition)) {
+                while (next == chunks && partition < end - 1) {
                     partition++;
                     next = 0;
+                    chunks = count(partition);
                 }
-                return partition < end;
+                return next < chunks;
             }
 
             @Override

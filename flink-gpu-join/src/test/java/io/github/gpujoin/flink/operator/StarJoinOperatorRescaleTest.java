@@ -8,6 +8,9 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.NeedsGpu;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -74,15 +77,33 @@ class StarJoinOperatorRescaleTest {
         run(phase, 2, 2, true, new ReferenceJoinEngineFactory(), new HashMapStateBackend());
     }
 
+    @NeedsGpu
+    @ParameterizedTest(name = "in {0}, from the CPU to a GPU and back")
+    @EnumSource(Phase.class)
+    void shouldRestoreOnAGpuAndThenOnTheCpuAgain(Phase phase) throws Exception {
+        JoinEngineFactory device =
+                new GpuJoinEngineFactory(GpuOptions.defaults().withSlots(8, 1024));
+        EngineSelection gpu = new EngineSelection(context -> device, true, CPU);
+        EngineSelection cpu = EngineSelection.only(CPU);
+        Division division = new Division(0, 16, JoinScenario.SPILL_DELAY_MS);
+        for (boolean partitioned : new boolean[] {true, false}) {
+            run(phase, 2, 3, partitioned, cpu, gpu, new HashMapStateBackend());
+            run(phase, 3, 2, partitioned, gpu, cpu, new HashMapStateBackend());
+        }
+        EmbeddedRocksDBStateBackend backend = new EmbeddedRocksDBStateBackend(true);
+        run(phase, 2, 3, true, cpu.dividing(division), gpu.dividing(division), backend);
+        run(phase, 3, 2, true, gpu.dividing(division), cpu.dividing(division), backend);
+    }
+
     @ParameterizedTest(name = "in {0}, between an operator with tables and one without")
     @EnumSource(Phase.class)
     void shouldRestoreWhereOtherUnitsHaveTables(Phase phase) throws Exception {
         JoinEngineFactory whole = CPU;
         JoinEngineFactory one = new RoomForOne();
         EmbeddedRocksDBStateBackend backend = new EmbeddedRocksDBStateBackend(true);
-        run(phase, 2, 3, dividing(whole, 1), dividing(one, 16), backend);
-        run(phase, 3, 2, dividing(one, 16), dividing(whole, 0), backend);
-        run(phase, 2, 3, dividing(one, 2), dividing(one, 16), backend);
+        run(phase, 2, 3, true, dividing(whole, 1), dividing(one, 16), backend);
+        run(phase, 3, 2, true, dividing(one, 16), dividing(whole, 0), backend);
+        run(phase, 2, 3, true, dividing(one, 2), dividing(one, 16), backend);
     }
 
     private static EngineSelection dividing(JoinEngineFactory host, int units) {
@@ -114,12 +135,13 @@ class StarJoinOperatorRescaleTest {
             Phase phase,
             int from,
             int to,
+            boolean partitioned,
             EngineSelection engines,
             EngineSelection restoreOn,
             StateBackend backend)
             throws Exception {
         JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
-        run(phase, from, to, true, engines, throttle, restoreOn, backend);
+        run(phase, from, to, partitioned, engines, throttle, restoreOn, backend);
     }
 
     /**
