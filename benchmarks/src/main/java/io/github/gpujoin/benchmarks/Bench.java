@@ -14,6 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
             GpuCommand.class,
             JmhCommand.class,
             SoakCommand.class,
+            HeavyKeyCommand.class,
             CheckpointCommand.class,
             LatencyCommand.class,
             TransportCommand.class,

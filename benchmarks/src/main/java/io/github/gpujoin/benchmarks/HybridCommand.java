@@ -53,8 +53,13 @@ final class HybridCommand implements Callable<Integer> {
     @Option(names = "--rounds", description = "Rounds that count, after one that does not.")
     private int rounds = 3;
 
-    @Option(names = "--gpu", description = "The budget is a GPU's; the rest is the host's.")
-    private boolean onGpu;
+    @Option(
+            names = "--budget-of",
+            description = {
+                "Whose the budget is: ${COMPLETION-CANDIDATES}. What does not fit the host's is spilled;"
+                        + " what does not fit a device's is joined by the host."
+            })
+    private HybridBench.Budget budget = HybridBench.Budget.HOST;
 
     @Option(names = "--json", description = "Writes all figures to a file too.")
     private Path json;
@@ -64,7 +69,7 @@ final class HybridCommand implements Callable<Integer> {
         check();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        HybridBench bench = new HybridBench(probeRows, rounds, onGpu, err::println);
+        HybridBench bench = new HybridBench(probeRows, rounds, budget, err::println);
         List<ContenderResult> results = new ArrayList<>(bench.byBudget(buildRows, budgetPercent));
         List<Integer> others = sizes.stream().filter(percent -> percent != 100).toList();
         results.addAll(

@@ -1,14 +1,20 @@
 package io.github.gpujoin.benchmarks;
 
+import io.github.gpujoin.benchmarks.flink.CheckpointedJoin;
+import io.github.gpujoin.benchmarks.flink.EndlessJob;
 import io.github.gpujoin.benchmarks.flink.EndlessJoin;
 import io.github.gpujoin.benchmarks.soak.MemorySample;
 import io.github.gpujoin.benchmarks.soak.MemoryTrend;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.util.FileUtils;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -18,7 +24,11 @@ import picocli.CommandLine.Spec;
 /** Joins without end and watches memory. */
 @Command(
         name = "soak",
-        description = "Joins without end and fails if memory grows or results stop.",
+        description = {
+            "Joins without end and fails if memory grows or results stop.",
+            "With --sink-rows-per-second the sinks are slow, and checkpoints are taken, with state"
+                    + " in RocksDB, of which none may fail."
+        },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
 final class SoakCommand implements Callable<Integer> {
@@ -41,31 +51,84 @@ final class SoakCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Slots of the embedded cluster.")
     private int threads = 2;
 
+    @Option(
+            names = "--sink-rows-per-second",
+            description = "Result rows that the sinks take; 0 for as many as come.")
+    private long sinkRowsPerSecond;
+
+    @Option(
+            names = "--interval-seconds",
+            description = "Between checkpoints, where sinks are slow.")
+    private int intervalSeconds = 10;
+
+    @Option(names = "--folder", description = "For checkpoints; emptied at the end.")
+    private Path folder = Path.of("benchmarks", "target", "soak");
+
     @Override
     public Integer call() throws Exception {
         int samples = everySeconds < 1 ? 0 : (int) (minutes * 60 / everySeconds);
-        if (samples < MemoryTrend.MIN_SAMPLES || buildRows < 1 || threads < 1) {
+        if (samples < MemoryTrend.MIN_SAMPLES
+                || buildRows < 1
+                || threads < 1
+                || sinkRowsPerSecond < 0
+                || intervalSeconds < 1) {
             throw new ParameterException(
                     spec.commandLine(),
                     "a soak has at least %d samples, rows and threads: minutes=%s, everySeconds=%d"
                                     .formatted(MemoryTrend.MIN_SAMPLES, minutes, everySeconds)
-                            + ", buildRows=%d, threads=%d".formatted(buildRows, threads));
+                            + ", buildRows=%d, threads=%d, sinkRowsPerSecond=%d, intervalSeconds=%d"
+                                    .formatted(
+                                            buildRows,
+                                            threads,
+                                            sinkRowsPerSecond,
+                                            intervalSeconds));
         }
         Tuples tuples = Tuples.generate(buildRows, 4L * buildRows, KeyDomain.DENSE, SEED);
         MemoryTrend trend = new MemoryTrend(LIVE_SLACK_BYTES, RESIDENT_SLACK_BYTES);
-        try (EndlessJoin join = EndlessJoin.start(tuples, threads)) {
-            watch(join, trend, samples);
+        String checkpoints = "";
+        if (sinkRowsPerSecond == 0) {
+            try (EndlessJob join = EndlessJoin.start(tuples, threads)) {
+                watch(join, trend, samples);
+            }
+        } else {
+            checkpoints = " checkpoints=" + watchSlow(tuples, trend, samples);
         }
         Map<String, Long> growth = trend.growthBytes();
         if (!growth.isEmpty()) {
             spec.commandLine().getErr().println("memory must stay flat: grownByBytes=" + growth);
             return 1;
         }
-        spec.commandLine().getOut().println("RESULT soak memory=flat samples=" + samples);
+        spec.commandLine()
+                .getOut()
+                .println("RESULT soak memory=flat samples=" + samples + checkpoints);
         return 0;
     }
 
-    private void watch(EndlessJoin join, MemoryTrend trend, int samples) throws Exception {
+    /** How many checkpoints there were. */
+    private long watchSlow(Tuples tuples, MemoryTrend trend, int samples) throws Exception {
+        CheckpointedJoin.Job job =
+                new CheckpointedJoin.Job(
+                        threads, Files.createDirectories(folder.toAbsolutePath()), Map.of());
+        Duration interval = Duration.ofSeconds(intervalSeconds);
+        try (CheckpointedJoin join =
+                CheckpointedJoin.endless(tuples, job, interval, sinkRowsPerSecond)) {
+            watch(join, trend, samples);
+            long seconds = (long) samples * everySeconds;
+            long completed = join.completedCheckpoints();
+            long failed = join.failedCheckpoints();
+            // The first may wait for the build side, and the last may be under way.
+            if (failed > 0 || completed < seconds / intervalSeconds - 2) {
+                throw new IllegalStateException(
+                        "checkpoints must complete behind slow sinks: completed=%d, failed=%d, seconds=%d"
+                                .formatted(completed, failed, seconds));
+            }
+            return completed;
+        } finally {
+            FileUtils.deleteDirectory(folder.toFile());
+        }
+    }
+
+    private void watch(EndlessJob join, MemoryTrend trend, int samples) throws Exception {
         PrintWriter out = spec.commandLine().getOut();
         out.printf("%8s %10s %12s %12s %14s%n", "s", "heap MiB", "regions MiB", "RSS MiB", "rows");
         long rowsBefore = 0;

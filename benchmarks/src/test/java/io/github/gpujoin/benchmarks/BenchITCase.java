@@ -106,6 +106,14 @@ class BenchITCase {
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"replicated", "partitioned"})
+    void shouldCountEveryPairOfRowsOfAHeavyKey(String distribution) {
+        int exit = bench("heavy-key", "--rows=3000", "--distribution=" + distribution);
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("RESULT heavy-key rows=3000 results=9000000 ");
+    }
+
     @Test
     void shouldMeasureLatencyUnderLoad() {
         int exit =
@@ -152,6 +160,7 @@ class BenchITCase {
         "transport --channels 0, there are 1 to 64 channels: --channels=0",
         "transport --chunk-bytes 100, chunks have 64 bytes to 16 MiB",
         "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
+        "heavy-key --rows 0, a side has 1 to 1000000 rows",
         "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
     })
     void shouldRejectBadArgumentsInOneSentence(String args, String message) {

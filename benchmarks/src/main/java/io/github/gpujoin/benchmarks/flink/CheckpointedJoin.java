@@ -21,6 +21,7 @@ import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.core.execution.CheckpointType;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsCounts;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
@@ -31,7 +32,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * The columnar star join on a cluster of this process, with its state in RocksDB and incremental
  * checkpoints in a folder. Not thread-safe. Closing cancels the job and stops the cluster.
  */
-public final class CheckpointedJoin implements AutoCloseable {
+public final class CheckpointedJoin implements EndlessJob {
 
     /** Of checkpoints that are taken when asked for alone. */
     private static final Duration NEVER = Duration.ofDays(365);
@@ -105,11 +106,23 @@ public final class CheckpointedJoin implements AutoCloseable {
      */
     public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval)
             throws Exception {
+        return endless(tuples, job, interval, 0);
+    }
+
+    /**
+     * The same with slow sinks.
+     *
+     * @param sinkRowsPerSecond that all sinks together take; 0 for as many as come
+     */
+    public static CheckpointedJoin endless(
+            Tuples tuples, Job job, Duration interval, double sinkRowsPerSecond) throws Exception {
         Configuration settings = job.settings();
         if (interval != null) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);
         }
-        return start(FlinkRun.endless(tuples, job.threads()), job, settings, 0);
+        FlinkRun run = FlinkRun.endless(tuples, job.threads());
+        run.holdSinksTo(sinkRowsPerSecond);
+        return start(run, job, settings, 0);
     }
 
     /** The same with a partitioned build side that is sent in portions when asked for. */
@@ -209,14 +222,22 @@ public final class CheckpointedJoin implements AutoCloseable {
 
     /** Checkpoints that the job completed. */
     public long completedCheckpoints() throws Exception {
+        return checkpoints().getNumberOfCompletedCheckpoints();
+    }
+
+    /** Checkpoints that failed. */
+    public long failedCheckpoints() throws Exception {
+        return checkpoints().getNumberOfFailedCheckpoints();
+    }
+
+    private CheckpointStatsCounts checkpoints() throws Exception {
         return cluster.getExecutionGraph(job)
                 .get(TIMEOUT_S, TimeUnit.SECONDS)
                 .getCheckpointStatsSnapshot()
-                .getCounts()
-                .getNumberOfCompletedCheckpoints();
+                .getCounts();
     }
 
-    /** Result rows that sinks have taken, of an endless run. */
+    @Override
     public long resultRows() {
         return run.resultRows();
     }
@@ -227,7 +248,7 @@ public final class CheckpointedJoin implements AutoCloseable {
         return run.answer();
     }
 
-    /** Fails if an endless job has ended. */
+    @Override
     public void requireRunning() throws Exception {
         if (result.isDone()) {
             result.get();

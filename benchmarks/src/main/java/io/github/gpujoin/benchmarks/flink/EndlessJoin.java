@@ -7,7 +7,7 @@ import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /** The columnar star join on an embedded cluster, its probe side sent over and over. */
-public final class EndlessJoin implements AutoCloseable {
+public final class EndlessJoin implements EndlessJob {
 
     private static final long CANCEL_TIMEOUT_S = 60;
 
@@ -26,16 +26,12 @@ public final class EndlessJoin implements AutoCloseable {
         return new EndlessJoin(run, env.executeAsync("soak"));
     }
 
-    /** Result rows that sinks have taken. */
+    @Override
     public long resultRows() {
         return run.resultRows();
     }
 
-    /**
-     * Fails if the job has ended.
-     *
-     * @throws Exception what the job failed with
-     */
+    @Override
     public void requireRunning() throws Exception {
         if (client.getJobExecutionResult().isDone()) {
             client.getJobExecutionResult().get();

@@ -76,9 +76,6 @@ public final class FlinkContender implements Contender {
     }
 
     @Override
-    public void prepare() {}
-
-    @Override
     public Measurement run() throws Exception {
         List<Chunk> timed = tuples.probe(maxProbeRows);
         try (FlinkRun run = FlinkRun.bounded(tuples, timed, threads)) {
@@ -108,7 +105,4 @@ public final class FlinkContender implements Contender {
                     "the job must answer in time: contender=" + name + ", " + run.progress(), e);
         }
     }
-
-    @Override
-    public void close() {}
 }

@@ -45,6 +45,7 @@ final class FlinkRun implements AutoCloseable {
     private final List<Chunk> timed;
     private final int parallelism;
     private final boolean endless;
+    private volatile double sinkRowsPerSecond;
     private final List<CompletableFuture<Void>> buildGates;
     private final List<CountDownLatch> buildSent = new ArrayList<>();
     private final long primeRows;
@@ -111,6 +112,16 @@ final class FlinkRun implements AutoCloseable {
 
     int id() {
         return id;
+    }
+
+    /** Has all sinks together take so many rows a second at most; for before the job starts. */
+    void holdSinksTo(double rowsPerSecond) {
+        sinkRowsPerSecond = rowsPerSecond / parallelism;
+    }
+
+    /** Rows a second that one sink takes; 0 for as many as come. */
+    double sinkRowsPerSecond() {
+        return sinkRowsPerSecond;
     }
 
     boolean isEndless() {

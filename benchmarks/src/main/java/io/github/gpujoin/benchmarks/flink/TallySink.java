@@ -28,6 +28,7 @@ final class TallySink<R> implements Sink<R> {
         private final FlinkRun run;
         private final Tally<R> tally;
         private final boolean endless;
+        private final SinkPace pace;
         private long count;
         private long checksum;
 
@@ -35,11 +36,13 @@ final class TallySink<R> implements Sink<R> {
             this.run = run;
             this.tally = tally;
             this.endless = run.isEndless();
+            this.pace = new SinkPace(run.sinkRowsPerSecond());
         }
 
         @Override
         public void write(R result, Context context) {
             if (run.isGateOpen()) {
+                pace.take(tally.rows(result));
                 count += tally.rows(result);
                 checksum += tally.payloads(result);
                 if (endless) {

@@ -16,25 +16,31 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/**
- * Rates of joins whose tables fit a budget in part, and of the CPU engine with all the memory. The
- * budget is the host's, and what does not fit is spilled; or it is a GPU's, and what does not fit
- * is the host's.
- */
+/** Rates of joins whose tables fit a budget in part, and of the CPU engine with all the memory. */
 public final class HybridBench {
+
+    /** Whose memory the budget is. */
+    public enum Budget {
+        /** The host's; what does not fit is spilled. */
+        HOST,
+        /** A device's for which a CPU engine stands in; what does not fit is the host's. */
+        CPU_AS_DEVICE,
+        /** A GPU's; what does not fit is the host's. */
+        GPU
+    }
 
     private final long probeRows;
     private final int rounds;
-    private final boolean onGpu;
+    private final Budget budget;
     private final Consumer<String> progress;
 
     /**
-     * @param onGpu whether the budget is a GPU's
+     * @param progress told of each run
      */
-    public HybridBench(long probeRows, int rounds, boolean onGpu, Consumer<String> progress) {
+    public HybridBench(long probeRows, int rounds, Budget budget, Consumer<String> progress) {
         this.probeRows = probeRows;
         this.rounds = rounds;
-        this.onGpu = onGpu;
+        this.budget = budget;
         this.progress = progress;
     }
 
@@ -73,19 +79,11 @@ public final class HybridBench {
     }
 
     private Contender contender(PartitionedTuples tuples, int percent, long budgetBytes) {
-        JoinEngineFactory device =
-                onGpu
-                        ? new GpuJoinEngineFactory(
-                                GpuOptions.defaults()
-                                        .withMemory(
-                                                new MemoryBudget(
-                                                        budgetBytes, MemoryBudget.BY_MACHINE)))
-                        : null;
         return new HybridContender(
                 "hybrid-" + tuples.buildRows() + "-" + percent,
                 tuples,
-                device,
-                new HostEngines(onGpu ? Long.MAX_VALUE : budgetBytes),
+                device(budgetBytes),
+                new CpuEngines(budget == Budget.HOST ? budgetBytes : Long.MAX_VALUE),
                 Map.of(
                         "build_rows",
                         tuples.buildRows(),
@@ -95,8 +93,22 @@ public final class HybridBench {
                         budgetBytes));
     }
 
+    /** Null where there is none. */
+    private JoinEngineFactory device(long budgetBytes) {
+        return switch (budget) {
+            case HOST -> null;
+            case CPU_AS_DEVICE -> new CpuEngines(budgetBytes);
+            case GPU ->
+                    new GpuJoinEngineFactory(
+                            GpuOptions.defaults()
+                                    .withMemory(
+                                            new MemoryBudget(
+                                                    budgetBytes, MemoryBudget.BY_MACHINE)));
+        };
+    }
+
     /** CPU engines, of which those of each join have a budget of their own. */
-    private record HostEngines(long budgetBytes) implements JoinEngineFactory {
+    private record CpuEngines(long budgetBytes) implements JoinEngineFactory {
 
         @Override
         public String engineName() {

@@ -55,9 +55,6 @@ final class HybridContender implements Contender {
     }
 
     @Override
-    public void prepare() {}
-
-    @Override
     public Measurement run() {
         HybridOptions options = new HybridOptions(0, 0, PartitionedTuples.PARTITIONS, 0);
         try (HybridJoinEngine engine =
@@ -92,9 +89,6 @@ final class HybridContender implements Contender {
         tuples.build().forEach(chunk -> engine.submitBuild(0, chunk));
         engine.finishBuild();
     }
-
-    @Override
-    public void close() {}
 
     /** Chunks in the order in which the operator would submit them. */
     private final class Facts implements Iterator<Chunk> {

@@ -29,9 +29,6 @@ final class WholeContender implements Contender {
     }
 
     @Override
-    public void prepare() {}
-
-    @Override
     public Measurement run() {
         try (CpuJoinEngine engine = loaded(tuples, Allocator.unlimited())) {
             Iterator<Chunk> facts = tuples.probe().iterator();
@@ -52,7 +49,4 @@ final class WholeContender implements Contender {
         engine.finishBuild();
         return engine;
     }
-
-    @Override
-    public void close() {}
 }

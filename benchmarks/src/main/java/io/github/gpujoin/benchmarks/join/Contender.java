@@ -7,11 +7,11 @@ public interface Contender extends AutoCloseable {
     String name();
 
     /** Does what is never timed, such as loading tables. Called once, before the first run. */
-    void prepare() throws Exception;
+    default void prepare() throws Exception {}
 
     /** Joins once and says how long it took. */
     Measurement run() throws Exception;
 
     @Override
-    void close() throws Exception;
+    default void close() throws Exception {}
 }

@@ -44,9 +44,6 @@ public final class EngineContender implements Contender {
     }
 
     @Override
-    public void prepare() {}
-
-    @Override
     public Measurement run() throws Exception {
         long startNs = System.nanoTime();
         try (CpuJoinEngine engine = new CpuJoinEngine(TupleSchemas.JOIN)) {
