@@ -1,14 +1,14 @@
 package io.github.gpujoin.benchmarks;
 
+import io.github.gpujoin.benchmarks.join.Observations;
 import io.github.gpujoin.benchmarks.transport.FlinkShuffleStream;
 import io.github.gpujoin.benchmarks.transport.Meter;
 import io.github.gpujoin.benchmarks.transport.SessionStream;
 import io.github.gpujoin.benchmarks.transport.SessionTransport;
 import io.github.gpujoin.benchmarks.transport.Shipment;
 import io.github.gpujoin.benchmarks.transport.Stream;
-import io.github.gpujoin.benchmarks.transport.TransportReport;
 import io.github.gpujoin.rdma.transport.TransportException;
-import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,10 +38,13 @@ final class TransportCommand implements Callable<Integer> {
     private static final int MAX_CHUNK_BYTES = 1 << 24;
     private static final int MAX_CHANNELS = 64;
 
+    /** What the others are compared with, where it is measured before them. */
+    private static final String FLINK = "flink";
+
     private static final Map<String, Stream.Opener> TRANSPORTS = new LinkedHashMap<>();
 
     static {
-        TRANSPORTS.put("flink", FlinkShuffleStream::new);
+        TRANSPORTS.put(FLINK, FlinkShuffleStream::new);
         for (SessionTransport transport : SessionTransport.values()) {
             TRANSPORTS.put(transport.label(), shipment -> new SessionStream(transport, shipment));
         }
@@ -67,6 +70,9 @@ final class TransportCommand implements Callable<Integer> {
     @Option(names = "--only", split = ",", description = "Names of transports; all by default.")
     private List<String> only = new ArrayList<>(TRANSPORTS.keySet());
 
+    @Option(names = "--json", description = "File for all figures.")
+    private Path json;
+
     @Override
     public Integer call() throws Exception {
         check();
@@ -75,20 +81,68 @@ final class TransportCommand implements Callable<Integer> {
         } catch (TransportException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
-        TransportReport report = new TransportReport();
-        PrintWriter out = spec.commandLine().getOut();
+        Observations observations = new Observations(command(), spec.commandLine().getOut());
         Meter meter = new Meter(warmUpMs, measureMs);
         for (Shipment shipment : shipments()) {
+            double flinkGbPerSecond = Double.NaN;
             for (String name : only) {
                 spec.commandLine().getErr().println(name + " " + shipment);
-                out.println(
-                        report.add(name, shipment, meter.measure(TRANSPORTS.get(name), shipment)));
-                out.flush(); // a run that is cut short has said what it found
+                Meter.Figure figure = meter.measure(TRANSPORTS.get(name), shipment);
+                if (name.equals(FLINK)) {
+                    flinkGbPerSecond = figure.gigabytesPerSecond();
+                }
+                add(observations, name, shipment, figure, flinkGbPerSecond);
             }
         }
-        out.println(report.table());
-        out.flush();
+        if (json != null) {
+            observations.write(json);
+        }
         return 0;
+    }
+
+    private String command() {
+        return "bin/bench "
+                + String.join(" ", spec.commandLine().getParent().getParseResult().originalArgs());
+    }
+
+    private static void add(
+            Observations observations,
+            String name,
+            Shipment shipment,
+            Meter.Figure figure,
+            double flinkGbPerSecond) {
+        if (shipment.isPaced()) {
+            observations.add(
+                    "transport-latency",
+                    "transport",
+                    name,
+                    "channels",
+                    shipment.channels(),
+                    "chunk_bytes",
+                    shipment.chunkBytes(),
+                    "chunks_per_second",
+                    shipment.perSecond(),
+                    "p50_us",
+                    figure.latencyMicros(50),
+                    "p99_us",
+                    figure.latencyMicros(99));
+        } else {
+            double timesFlink = figure.gigabytesPerSecond() / flinkGbPerSecond;
+            observations.add(
+                    "transport",
+                    "transport",
+                    name,
+                    "channels",
+                    shipment.channels(),
+                    "chunk_bytes",
+                    shipment.chunkBytes(),
+                    "gb_per_second",
+                    figure.gigabytesPerSecond(),
+                    "times_flink",
+                    Double.isNaN(timesFlink) ? "-" : timesFlink,
+                    "cpu_seconds_per_gb",
+                    figure.cpuSecondsPerGigabyte());
+        }
     }
 
     /** As many chunks as go, then, of the smallest, so many a second. */

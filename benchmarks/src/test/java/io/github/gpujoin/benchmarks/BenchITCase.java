@@ -146,7 +146,7 @@ class BenchITCase {
         assertThat(exit).as(err.toString()).isZero();
         assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))
                 .hasSize(2)
-                .allMatch(line -> !line.contains("bytes_per_second=0 "));
+                .allMatch(line -> !line.contains(" gb_per_second=0 "));
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 

@@ -106,7 +106,8 @@ public final class PerformancePage {
         page.append("Made by `bin/bench report` of [benchmarks/results](../benchmarks/results);");
         page.append(" not to be edited. How it came about, and what each version measured:");
         page.append(" [GPU engine](performance-notes-gpu.md), [join of resident tables]");
-        page.append("(performance-notes-resident-join.md), [CPU](performance-notes.md).\n\n");
+        page.append("(performance-notes-resident-join.md), [CPU](performance-notes.md),");
+        page.append(" [transports](performance-notes-transport.md).\n\n");
         appendRun(page);
         appendTargets(page);
         appendPictures(page);

@@ -1,7 +1,5 @@
 package io.github.gpujoin.benchmarks.transport;
 
-import java.util.Locale;
-
 /**
  * What is sent: payloads of one size over a number of channels.
  *
@@ -9,13 +7,7 @@ import java.util.Locale;
  */
 public record Shipment(int channels, int chunkBytes, int perSecond) {
 
-    boolean isPaced() {
+    public boolean isPaced() {
         return perSecond > 0;
-    }
-
-    String size() {
-        return chunkBytes % (1 << 20) == 0
-                ? (chunkBytes >> 20) + "MiB"
-                : String.format(Locale.ROOT, "%dKiB", chunkBytes >> 10);
     }
 }
