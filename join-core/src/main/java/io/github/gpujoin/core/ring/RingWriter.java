@@ -64,7 +64,8 @@ public final class RingWriter {
         long slot = offset + geometry.slotOffset(sequence);
         // plain stores: nobody reads a slot between its acknowledgement and its new sequence
         Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
-        long checksum = SlotChecksum.of(sequence, epoch, base, slot + PAYLOAD_OFFSET, lengthBytes);
+        // of the caller's bytes, not of the slot's, which a peer that shares them can write
+        long checksum = SlotChecksum.of(sequence, epoch, payloadBase, payloadOffset, lengthBytes);
         publish(base, slot, sequence, epoch, lengthBytes, checksum);
         lengthsBytes[slotIndex(sequence)] = lengthBytes;
         writtenSequence = sequence;
