@@ -12,13 +12,16 @@ import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -169,6 +172,40 @@ class SessionTest {
         assertThat(listener.turnedAwayCount())
                 .as("one beyond those under way, three too late, five closed, one too many")
                 .isEqualTo(1 + 3 + 5 + 1);
+    }
+
+    @Test
+    void shouldCountNoWriterThatLeftAsTurnedAwayWhateverTlsMakesOfIt() {
+        IOException left = new SSLException("handshake", new EOFException("no more bytes"));
+        IOException reset = new SSLException("handshake", new SocketException("Broken pipe"));
+        for (IOException end : List.of(left, reset, new SSLException("no TLS"))) {
+            listener.accept(broken(end), InetAddress.getLoopbackAddress(), nowNs);
+            listener.step(nowNs);
+        }
+        assertThat(listener.turnedAwayCount()).as("the one that speaks no TLS").isEqualTo(1);
+    }
+
+    /** A link that broke for a reason. */
+    private static ControlLink broken(IOException reason) {
+        return new ControlLink() {
+            @Override
+            public void send(ControlMessage message) throws IOException {
+                throw new IOException("the link broke", reason);
+            }
+
+            @Override
+            public ControlMessage receive() throws IOException {
+                throw new IOException("the link broke", reason);
+            }
+
+            @Override
+            public String peer() {
+                return "peer";
+            }
+
+            @Override
+            public void close() {}
+        };
     }
 
     @ParameterizedTest(name = "silently: {0}")
