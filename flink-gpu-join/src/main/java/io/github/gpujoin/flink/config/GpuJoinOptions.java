@@ -29,6 +29,16 @@ public final class GpuJoinOptions {
         REFERENCE
     }
 
+    /** How a network card gets at GPU memory; each as {@code GpuMemory} of the verbs says. */
+    public enum GpuDirect {
+        /** Not at all: rings lie in host memory. */
+        OFF,
+        /** By a dma-buf of the CUDA driver. */
+        DMABUF,
+        /** By the kernel module nvidia-peermem. */
+        PEERMEM
+    }
+
     public static final ConfigOption<Engine> ENGINE =
             ConfigOptions.key("gpu-join.engine")
                     .enumType(Engine.class)
@@ -203,6 +213,16 @@ public final class GpuJoinOptions {
                             "Whether rows may leave the host through a ring, which does not encrypt"
                                     + " them even where Flink's internal SSL is on. Read from the"
                                     + " TaskManager's own configuration, so a job cannot allow it.");
+
+    public static final ConfigOption<GpuDirect> RDMA_GPU_DIRECT =
+            ConfigOptions.key("gpu-join.rdma.gpu-direct")
+                    .enumType(GpuDirect.class)
+                    .defaultValue(GpuDirect.OFF)
+                    .withDescription(
+                            "How a network card is to write rings in GPU memory: off, dmabuf or"
+                                    + " peermem. Untested on hardware, and not joined up yet: with"
+                                    + " anything but off the job is refused, and told what is"
+                                    + " missing.");
 
     private static final OptionBounds BOUNDS =
             new OptionBounds()

@@ -1,7 +1,10 @@
 package io.github.gpujoin.flink.transport;
 
+import static java.util.Locale.ROOT;
+
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
@@ -40,6 +43,8 @@ public record RingOptions(
     /** Name of no ring: payload goes through Flink's own channels. */
     public static final String FLINK = "flink";
 
+    private static final String DISNI = "disni";
+
     private static final int HEARTBEATS_PER_TIMEOUT = 6;
 
     /** Room for the header and padding of a chunk whose rows are as long as they may be. */
@@ -54,6 +59,7 @@ public record RingOptions(
         if (!transport.equals(FLINK)) {
             TransportProvider.named(transport);
         }
+        requireNoGpuDirect(config, transport);
         // The index of carried rows comes on top of what the builder counts, half of it at most.
         long payloadBytes = GpuJoinOptions.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
         return new RingOptions(
@@ -66,6 +72,33 @@ public record RingOptions(
                 config.get(GpuJoinOptions.RING_UCX_TRANSPORTS),
                 GpuJoinOptions.ringPeerTimeoutMs(config),
                 GpuJoinOptions.ringOpenTimeoutMs(config));
+    }
+
+    /**
+     * A card could write a ring in GPU memory ({@code DisniTransport.registerTarget}), but the
+     * session and the join take chunks out of rings by loads of the host, which has none there.
+     */
+    private static void requireNoGpuDirect(ReadableConfig config, String transport) {
+        GpuJoinOptions.GpuDirect way = config.get(GpuJoinOptions.RDMA_GPU_DIRECT);
+        if (way == GpuJoinOptions.GpuDirect.OFF) {
+            return;
+        }
+        String option = GpuJoinOptions.RDMA_GPU_DIRECT.key() + "=" + way.name().toLowerCase(ROOT);
+        RingMemory memory = config.get(GpuJoinOptions.GPU_RING_MEMORY);
+        if (!transport.equals(DISNI) || memory != RingMemory.DEVICE) {
+            throw new IllegalConfigurationException(
+                    "GPUDirect writes rings in device memory by RDMA verbs: %s, %s=%s, %s=%s",
+                    option,
+                    GpuJoinOptions.TRANSPORT.key(),
+                    transport,
+                    GpuJoinOptions.GPU_RING_MEMORY.key(),
+                    memory.name().toLowerCase(ROOT));
+        }
+        throw new IllegalConfigurationException(
+                "GPUDirect is untested on hardware and not joined up: a card can be given a ring in"
+                        + " device memory, but there is no kernel yet that takes chunks out of it,"
+                        + " as the host does out of its own: %s (set it to off)",
+                option);
     }
 
     /** Whether payload goes through rings. */
