@@ -150,6 +150,14 @@ public final class GpuJoinOptions {
                                     + " watermarks, which wait for it; 0 to emit before each."
                                     + " Sums leave before every barrier in any case.");
 
+    public static final ConfigOption<MetricLevel> METRICS =
+            ConfigOptions.key("gpu-join.metrics")
+                    .enumType(MetricLevel.class)
+                    .defaultValue(MetricLevel.ESSENTIAL)
+                    .withDescription(
+                            "Metrics that a join registers under gpuJoin: essential, or all, which"
+                                    + " adds those of each dimension and of partitions.");
+
     public static final ConfigOption<String> TRANSPORT =
             ConfigOptions.key("gpu-join.transport")
                     .stringType()

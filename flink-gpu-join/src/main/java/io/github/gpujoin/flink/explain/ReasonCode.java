@@ -27,7 +27,6 @@ public enum ReasonCode {
     OUT_OF_DEVICE_MEMORY("tables or buffers do not fit the device, or its pinned memory"),
     UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels are made for"),
     CHANGING_DIMENSION("a dimension changes while facts are joined, and tables on a device do not"),
-    UNSUPPORTED_KIND("the kernels join no dimension of such a kind, and no null keys"),
     DEVICE_LOST("the device failed under way"),
     KERNEL_STALLED("the kernel ran and made no progress"),
 

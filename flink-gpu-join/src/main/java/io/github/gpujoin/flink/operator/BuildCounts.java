@@ -4,13 +4,18 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.histogram.Histogram;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.explain.PartitionSummary;
+import java.util.stream.LongStream;
 
-/** Build rows of each dimension and each partition. For one thread. */
+/**
+ * Build rows of each dimension and each partition. One thread counts; another may read counts that
+ * are a little old.
+ */
 final class BuildCounts {
 
     private final long[] rows;
     private final long[] bytes;
     private final Histogram partitions;
+    private long chunks;
 
     BuildCounts(int dimensions, int partitions) {
         this.rows = new long[dimensions];
@@ -22,6 +27,7 @@ final class BuildCounts {
         add(
                 chunk.dimension(),
                 chunk.partition(),
+                1,
                 chunk.rowCount(),
                 EngineChecks.payloadBytes(chunk));
     }
@@ -29,10 +35,23 @@ final class BuildCounts {
     /**
      * @param moreBytes as {@link EngineChecks#payloadBytes} counts them
      */
-    void add(int dimension, int partition, long moreRows, long moreBytes) {
+    void add(int dimension, int partition, long moreChunks, long moreRows, long moreBytes) {
+        chunks += moreChunks;
         rows[dimension] += moreRows;
         bytes[dimension] += moreBytes;
         partitions.add(partition, moreRows);
+    }
+
+    long chunks() {
+        return chunks;
+    }
+
+    long allRows() {
+        return LongStream.of(rows).sum();
+    }
+
+    long allBytes() {
+        return LongStream.of(bytes).sum();
     }
 
     long rows(int dimension) {

@@ -3,7 +3,6 @@ package io.github.gpujoin.flink.operator;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BuildChunks;
@@ -13,8 +12,6 @@ import io.github.gpujoin.hybrid.Place;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 import java.util.function.Consumer;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
@@ -24,6 +21,9 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngineFactory host)
         implements EngineInUse {
+
+    /** In place of an engine's name: tables are made from state while they are probed. */
+    static final String STATE = "state";
 
     static DividedEngine open(
             JoinSpec spec,
@@ -82,7 +82,11 @@ record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngi
     }
 
     private String engineAt(Place place) {
-        return place == Place.DEVICE ? device.engineName() : host.engineName();
+        return switch (place) {
+            case DEVICE -> device.engineName();
+            case HOST -> host.engineName();
+            case SPILLED -> STATE;
+        };
     }
 
     /** The host joins what the device has no room for, or all where there is none. */
@@ -100,17 +104,7 @@ record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngi
         return engine.onDevice();
     }
 
-    void register(MetricGroup operatorGroup, SpilledFacts spilledFacts) {
-        MetricGroup group = operatorGroup.addGroup("gpuJoin");
-        for (Place place : Place.values()) {
-            group.addGroup("place", place.name())
-                    .gauge("units", (Gauge<Long>) () -> unitsIn(place));
-        }
-        group.gauge("spilledFactBytes", (Gauge<Long>) spilledFacts::waitingBytes);
-        group.gauge("hostBytes", (Gauge<Long>) () -> CpuJoinEngineFactory.memoryUse().usedBytes());
-    }
-
-    private long unitsIn(Place place) {
+    long unitsIn(Place place) {
         return engine.places().stream().filter(p -> p == place).count();
     }
 }

@@ -6,6 +6,8 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
@@ -27,10 +29,12 @@ final class EngineOpener {
     private final OperatorID operator;
     private final StreamingRuntimeContext context;
     private final ProcessingTimeService time;
+    private final JoinMetrics metrics;
     private final EngineReport report;
 
     /**
      * @param name of the operator
+     * @param metrics of the operator
      */
     EngineOpener(
             JoinSpec spec,
@@ -38,13 +42,15 @@ final class EngineOpener {
             String name,
             OperatorID operator,
             StreamingRuntimeContext context,
-            ProcessingTimeService time) {
+            ProcessingTimeService time,
+            JoinMetrics metrics) {
         this.time = time;
         this.spec = spec;
         this.engines = engines;
         this.operator = operator;
         this.context = context;
-        this.report = new EngineReport(name, context.getMetricGroup(), engines.asked());
+        this.metrics = metrics;
+        this.report = new EngineReport(name, metrics, engines.asked());
     }
 
     /**
@@ -61,7 +67,15 @@ final class EngineOpener {
                 engines.division() == null
                         ? openWhole(preferred, buildLog)
                         : openDivided(preferred, keys, buildLog, probeLog, onResumed);
-        report.register(opened.inUse());
+        Set<String> names = new LinkedHashSet<>();
+        if (preferred != null) {
+            names.add(preferred.engineName());
+        }
+        names.add(engines.standby().engineName());
+        if (engines.division() != null) {
+            names.add(DividedEngine.STATE);
+        }
+        metrics.engine(opened.inUse(), names, keys.ownPartitions().getNumberOfKeyGroups());
         return opened;
     }
 
@@ -102,7 +116,7 @@ final class EngineOpener {
                         time,
                         engines.division().spillDelayMs(),
                         onResumed);
-        opened.register(context.getMetricGroup(), spilled);
+        metrics.divided(opened, spilled);
         return new Opened(opened.engine(), opened, spilled);
     }
 }

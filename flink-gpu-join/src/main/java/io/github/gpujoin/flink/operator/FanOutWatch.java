@@ -6,8 +6,6 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +23,7 @@ final class FanOutWatch {
 
     private final String join;
     private final JoinSpec spec;
+    private final SampledKeys buildKeys;
     private long warnFanOut = WARN_FAN_OUT;
     private volatile long maxFanOut;
 
@@ -34,10 +33,13 @@ final class FanOutWatch {
     private int row;
     private long results;
 
-    FanOutWatch(String join, JoinSpec spec, MetricGroup operatorGroup) {
+    /**
+     * @param buildKeys sampled keys of the build side
+     */
+    FanOutWatch(String join, JoinSpec spec, SampledKeys buildKeys) {
         this.join = join;
         this.spec = spec;
-        operatorGroup.addGroup("gpuJoin").gauge("maxFanOut", (Gauge<Long>) () -> maxFanOut);
+        this.buildKeys = buildKeys;
     }
 
     /** Most results of one fact, among those that had more than one batch. */
@@ -90,10 +92,11 @@ final class FanOutWatch {
         if (results >= warnFanOut) {
             LOG.warn(
                     "Star join {}: a fact has very many results, and so has each other fact of its"
-                            + " key: results={}, keys={}",
+                            + " key: results={}, keys={}, heaviest keys of the build side={}",
                     join,
                     results,
-                    keys());
+                    keys(),
+                    buildKeys.heaviest());
             warnFanOut = 2 * results;
         }
         chunk = null;

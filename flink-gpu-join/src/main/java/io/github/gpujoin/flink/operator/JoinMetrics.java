@@ -2,64 +2,147 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.checkpoint.PartitionSize;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.config.MetricLevel;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.operator.StageTimes.Stage;
+import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
-/** The operator's metrics, under the group {@code gpuJoin}. */
+/**
+ * All metrics of the operator, under the group {@code gpuJoin}: the one place where they get their
+ * names. Those of packers and senders stand in their own operators' groups. A pair of groups, as
+ * {@code reason.NO_DRIVER.fallbacks}, is a label in Prometheus. docs/operations.md lists them.
+ *
+ * <p>Values are read by the reporter's thread at any time: suppliers must bear that.
+ */
 final class JoinMetrics {
 
-    private final Counter buildRows;
-    private final Counter buildChunks;
-    private final Counter probeRows;
-    private final Counter probeChunks;
-    private final BuildCounts buildCounts;
+    private final MetricGroup group;
+    private final MetricLevel level;
+    private final Map<GpuFailure, Counter> fallbacks = new EnumMap<>(GpuFailure.class);
 
-    JoinMetrics(
-            MetricGroup operatorGroup,
-            JoinEngine engine,
-            ProbeLog probeLog,
-            BuildCounts buildCounts) {
-        this.buildCounts = buildCounts;
-        MetricGroup group = operatorGroup.addGroup("gpuJoin");
-        this.buildRows = group.counter("buildRows");
-        this.buildChunks = group.counter("buildChunks");
-        this.probeRows = group.counter("probeRows");
-        this.probeChunks = group.counter("probeChunks");
-        stat(group, "joinedRows", engine, EngineStats::probeRows);
-        stat(group, "resultRows", engine, EngineStats::resultRows);
-        stat(group, "tableBytes", engine, EngineStats::tableBytes);
-        group.gauge("buildSkew", (Gauge<Double>) buildCounts::skew);
-        group.gauge("waitingProbeChunks", (Gauge<Integer>) probeLog::size);
-        group.gauge("inFlightProbeChunks", (Gauge<Integer>) engine::inFlight);
-        group.gauge("offHeapBytes", (Gauge<Long>) Region::openBytes);
+    JoinMetrics(MetricGroup operatorGroup, MetricLevel level) {
+        this.group = operatorGroup.addGroup("gpuJoin");
+        this.level = level;
+        for (GpuFailure reason : GpuFailure.values()) {
+            fallbacks.put(reason, group.addGroup("reason", reason.name()).counter("fallbacks"));
+        }
     }
 
-    private static void stat(
-            MetricGroup group, String name, JoinEngine engine, ToLongFunction<EngineStats> value) {
-        group.gauge(name, (Gauge<Long>) () -> value.applyAsLong(engine.stats()));
+    private void gauge(String name, Supplier<? extends Number> value) {
+        gauge(group, name, value);
     }
 
-    void buildChunk(Chunk chunk) {
-        buildChunks.inc();
-        buildRows.inc(chunk.rowCount());
-        buildCounts.add(chunk);
+    private static void gauge(MetricGroup group, String name, Supplier<? extends Number> value) {
+        group.gauge(name, (Gauge<Number>) value::get);
     }
 
-    /** Chunks of a partition that a restored log has. */
-    void restored(int dimension, PartitionSize size) {
-        buildChunks.inc(size.chunks());
-        buildRows.inc(size.rows());
-        buildCounts.add(dimension, size.partition(), size.rows(), size.bytes());
+    /** Times that another engine took over for the reason. */
+    Counter fallbacks(GpuFailure reason) {
+        return fallbacks.get(reason);
     }
 
-    void probeChunk(Chunk chunk) {
-        probeChunks.inc();
-        probeRows.inc(chunk.rowCount());
+    /**
+     * What comes in, and what came of it.
+     *
+     * @param dimensions names, in order
+     */
+    void rows(SubtaskCounts counts, List<String> dimensions) {
+        gauge("buildRows", counts.build()::allRows);
+        gauge("buildChunks", counts.build()::chunks);
+        gauge("buildProgress", counts::buildProgress);
+        gauge("buildSkew", counts.build()::skew);
+        gauge("probeRows", counts::probeRows);
+        gauge("probeChunks", counts::probeChunks);
+        gauge("heaviestKeyShare", counts.factKeys()::heaviestShare);
+        for (Stage stage : Stage.values()) {
+            gauge(
+                    group.addGroup("stage", stage.name()),
+                    "timeMs",
+                    () -> counts.times().timeMs(stage));
+        }
+        if (level == MetricLevel.ALL) {
+            gauge("largestPartitionRows", () -> counts.build().partitions().maxRows());
+            gauge("medianPartitionRows", () -> counts.build().partitions().medianRows());
+            for (int d = 0; d < dimensions.size(); d++) {
+                int dimension = d;
+                MetricGroup side = group.addGroup("dimension", dimensions.get(d));
+                gauge(side, "rows", () -> counts.build().rows(dimension));
+                gauge(side, "bytes", () -> counts.build().bytes(dimension));
+            }
+        }
+    }
+
+    void results(JoinEngine engine, ProbeLog waiting) {
+        stat("joinedRows", engine, EngineStats::probeRows);
+        stat("resultRows", engine, EngineStats::resultRows);
+        stat("tableBytes", engine, EngineStats::tableBytes);
+        gauge("waitingProbeChunks", waiting::size);
+        gauge("inFlightProbeChunks", engine::inFlight);
+        gauge("offHeapBytes", Region::openBytes);
+        gauge("hostBytes", () -> CpuJoinEngineFactory.memoryUse().usedBytes());
+    }
+
+    private void stat(String name, JoinEngine engine, ToLongFunction<EngineStats> value) {
+        gauge(name, () -> value.applyAsLong(engine.stats()));
+    }
+
+    void fanOut(FanOutWatch watch) {
+        gauge("maxFanOut", watch::maxFanOut);
+    }
+
+    /**
+     * @param engines names of those that may join
+     * @param partitions that the subtask owns
+     */
+    void engine(EngineInUse engine, Collection<String> engines, int partitions) {
+        group.gauge("engine", (Gauge<String>) engine::engineName);
+        for (String name : engines) {
+            gauge(
+                    group.addGroup("engine", name),
+                    "partitions",
+                    () -> partitions(engine, name, partitions));
+        }
+        gpuGauge("kernelHeartbeat", engine, GpuJoinEngine::kernelHeartbeat);
+        gpuGauge("deviceBytes", engine, gpu -> gpu.memoryUse().deviceBytes());
+        gpuGauge("pinnedBytes", engine, gpu -> gpu.memoryUse().pinnedBytes());
+    }
+
+    private static int partitions(EngineInUse engine, String name, int owned) {
+        List<PartitionClass> divided = engine.partitionClasses();
+        if (divided.isEmpty()) {
+            return engine.engineName().equals(name) ? owned : 0;
+        }
+        return divided.stream()
+                .filter(joined -> joined.engine().equals(name))
+                .mapToInt(PartitionClass::partitions)
+                .sum();
+    }
+
+    /** 0 while another engine joins. */
+    private void gpuGauge(String name, EngineInUse engine, ToLongFunction<GpuJoinEngine> value) {
+        gauge(
+                name,
+                () -> engine.current() instanceof GpuJoinEngine gpu ? value.applyAsLong(gpu) : 0L);
+    }
+
+    void divided(DividedEngine engine, SpilledFacts spilled) {
+        for (Place place : Place.values()) {
+            gauge(group.addGroup("place", place.name()), "units", () -> engine.unitsIn(place));
+        }
+        gauge("spilledFactBytes", spilled::waitingBytes);
     }
 }

@@ -42,6 +42,7 @@ final class ProbeSide {
     private final WatermarkGate watermarks;
     private final ResultPump pump;
     private final MailboxExecutor mailbox;
+    private final StageTimes times;
     private JoinPhase phase = JoinPhase.LOAD;
     private boolean mailPosted;
 
@@ -49,6 +50,7 @@ final class ProbeSide {
      * @param spilled null where all build rows always have tables
      * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
      *     results are all emitted
+     * @param times gets the time that joining takes, emitting included
      */
     ProbeSide(
             JoinEngine engine,
@@ -56,12 +58,14 @@ final class ProbeSide {
             SpilledFacts spilled,
             UnmatchedBuildRows<?> unmatched,
             Function<ThrowingConsumer<Chunk, Exception>, ResultPump> pumpOf,
-            MailboxExecutor mailbox) {
+            MailboxExecutor mailbox,
+            StageTimes times) {
         this.engine = engine;
         this.log = log;
         this.spilled = spilled;
         this.unmatched = unmatched;
         this.mailbox = mailbox;
+        this.times = times;
         this.pump = pumpOf.apply(this::completed);
         this.watermarks = new WatermarkGate(pump::pass);
     }
@@ -141,7 +145,9 @@ final class ProbeSide {
     /** Emits what the output is to have before a barrier. */
     void flush() throws Exception {
         if (phase == JoinPhase.JOIN) {
+            long startNs = System.nanoTime();
             pump.flushAll();
+            times.addSince(StageTimes.Stage.JOIN, startNs);
         }
     }
 
@@ -220,7 +226,8 @@ final class ProbeSide {
 
     /** Feeds the engine from state and emits results, for about that long at most. */
     private void work(long forMs) throws Exception {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(forMs);
+        long startNs = System.nanoTime();
+        long deadlineNs = startNs + TimeUnit.MILLISECONDS.toNanos(forMs);
         boolean goesOn = true;
         while (goesOn && hasWork()) {
             submitWaiting();
@@ -229,6 +236,7 @@ final class ProbeSide {
         }
         // A barrier may come next, and it must not find results that nobody has.
         pump.flush();
+        times.addSince(StageTimes.Stage.JOIN, startNs);
     }
 
     /** Emits some; whether there were any. Facts that are put off come first. */

@@ -11,10 +11,9 @@ import io.github.gpujoin.flink.checkpoint.PartitionSize;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
-import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.StageTimes.Stage;
 import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
-import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -59,7 +58,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final int partitions;
     private final long groupIntervalMs;
     private final RingOptions rings;
-    private final JoinExplanation plan;
+    private final JoinReporting reporting;
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
 
@@ -71,8 +70,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
     private transient ProbeSide probeSide;
-    private transient BuildCounts buildCounts;
-    private transient JoinMetrics joinMetrics;
+    private transient SubtaskCounts counts;
+    private transient JoinMetrics metrics;
 
     StarJoinOperator(
             StreamOperatorParameters<OUT> parameters,
@@ -82,7 +81,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             int partitions,
             long groupIntervalMs,
             RingOptions rings,
-            JoinExplanation plan) {
+            JoinReporting reporting) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
@@ -90,7 +89,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
         this.rings = rings;
-        this.plan = plan;
+        this.reporting = reporting;
         this.mailbox = parameters.getMailboxExecutor();
         this.coordinator =
                 parameters
@@ -116,6 +115,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         rings,
                         coordinator,
                         getContainingTask()::isCanceled);
+        metrics = new JoinMetrics(getMetricGroup(), reporting.metrics());
         EngineOpener.Opened opened =
                 new EngineOpener(
                                 spec,
@@ -123,12 +123,19 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 getOperatorName(),
                                 getOperatorID(),
                                 getRuntimeContext(),
-                                getProcessingTimeService())
+                                getProcessingTimeService(),
+                                metrics)
                         .open(keys, buildLog, probeLog, () -> probeSide.postMail());
         engine = opened.engine();
         engineInUse = opened.inUse();
-        buildCounts = new BuildCounts(spec.dimensions().size(), partitions);
-        joinMetrics = new JoinMetrics(getMetricGroup(), engine, probeLog, buildCounts);
+        counts =
+                new SubtaskCounts(
+                        spec,
+                        reporting.plan(),
+                        partitions,
+                        getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks());
+        metrics.rows(counts, spec.dimensions().stream().map(DimensionSpec::name).toList());
+        metrics.results(engine, probeLog);
         emitter = emitterFactory.create(getRuntimeContext());
         unmatched =
                 UnmatchedBuildRows.of(
@@ -140,7 +147,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         output);
         probeSide =
                 new ProbeSide(
-                        engine, probeLog, opened.spilled(), unmatched, this::createPump, mailbox);
+                        engine,
+                        probeLog,
+                        opened.spilled(),
+                        unmatched,
+                        this::createPump,
+                        mailbox,
+                        counts.times());
         if (context.isRestored()) {
             restore();
         }
@@ -162,17 +175,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     private ResultPump createPump(ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
+        ResultEmitter<OUT> timed = new TimedEmitter<>(emitter, counts.times());
         if (!spec.aggregates()) {
-            return new RowPump<>(
-                    engine,
-                    emitter,
-                    output,
-                    onChunkCompleted,
-                    new FanOutWatch(getOperatorName(), spec, getMetricGroup()));
+            FanOutWatch fanOut = new FanOutWatch(getOperatorName(), spec, counts.buildKeys());
+            metrics.fanOut(fanOut);
+            return new RowPump<>(engine, timed, output, onChunkCompleted, fanOut);
         }
         return new GroupPump<>(
                 engine,
-                emitter,
+                timed,
                 output,
                 onChunkCompleted,
                 getProcessingTimeService(),
@@ -199,7 +210,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private void restored(HybridJoinEngine divided, PartitionSize size) {
         unmatched.restored(size.partition(), size.rows());
         divided.addBuild(size.partition(), size.rows(), size.bytes());
-        joinMetrics.restored(engines.division().dimension(), size);
+        counts.restored(engines.division().dimension(), size);
     }
 
     @Override
@@ -246,7 +257,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
+        long startNs = System.nanoTime();
         Chunk chunk = chunks.build(element.getValue());
+        counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
         if (probeSide.phase() == JoinPhase.LOAD) {
             append(chunk);
@@ -266,14 +279,16 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     private void append(Chunk chunk) throws Exception {
+        long startNs = System.nanoTime();
         Chunk numbered = unmatched.numbered(chunk);
         buildLog.append(numbered);
         load(numbered);
+        counts.times().addSince(Stage.LOAD, startNs);
     }
 
     private void load(Chunk chunk) {
         engine.submitBuild(chunk.dimension(), chunk);
-        joinMetrics.buildChunk(chunk);
+        counts.buildChunk(chunk);
     }
 
     @Override
@@ -289,11 +304,16 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
         long startNs = System.nanoTime();
         engine.finishBuild();
+        long builtMs = counts.built(startNs);
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
-                RunReport.of(plan, getRuntimeContext().getTaskInfo(), engineInUse, buildCounts),
+                RunReport.of(
+                        reporting.plan(),
+                        getRuntimeContext().getTaskInfo(),
+                        engineInUse,
+                        counts.build()),
                 engine.stats().tableBytes(),
-                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs),
+                builtMs,
                 probeLog.size());
         probeSide.startJoining();
     }
@@ -302,8 +322,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
+        long startNs = System.nanoTime();
         Chunk chunk = chunks.probe(element.getValue());
-        joinMetrics.probeChunk(chunk);
+        counts.times().addSince(Stage.RECEIVE, startNs);
+        counts.probeChunk(chunk);
         probeSide.accept(chunk);
     }
 

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.config.MetricLevel;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RendezvousProvider;
@@ -27,7 +28,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private final int partitions;
     private final long groupIntervalMs;
     private final RingOptions rings;
-    private JoinExplanation plan;
+    private JoinReporting reporting;
 
     /**
      * @param partitions radix partitions, as many as there are key groups
@@ -47,22 +48,21 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.partitions = partitions;
         this.groupIntervalMs = groupIntervalMs;
         this.rings = rings;
-        this.plan = JoinExplanation.of(rings.join(), rings.transport(), spec);
+        this.reporting =
+                new JoinReporting(
+                        JoinExplanation.of(rings.join(), rings.transport(), spec),
+                        MetricLevel.ESSENTIAL);
     }
 
-    /**
-     * Has each subtask say how it runs the join.
-     *
-     * @param planned what is known of that before
-     */
-    public StarJoinOperatorFactory<OUT> explainedBy(JoinExplanation planned) {
-        this.plan = planned;
+    /** Has each subtask tell of itself like this. */
+    public StarJoinOperatorFactory<OUT> reporting(JoinReporting told) {
+        this.reporting = told;
         return this;
     }
 
     /** How the join will be run. */
     public JoinExplanation plan() {
-        return plan;
+        return reporting.plan();
     }
 
     @Override
@@ -78,7 +78,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         partitions,
                         groupIntervalMs,
                         rings,
-                        plan);
+                        reporting);
     }
 
     @Override

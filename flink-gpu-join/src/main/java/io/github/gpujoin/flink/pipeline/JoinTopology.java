@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
+import io.github.gpujoin.flink.operator.JoinReporting;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.transport.JoinInput;
 import io.github.gpujoin.flink.transport.RingOptions;
@@ -178,7 +179,11 @@ final class JoinTopology {
                                         maxParallelism,
                                         groupIntervalMs(),
                                         rings)
-                                .explainedBy(plan),
+                                .reporting(
+                                        new JoinReporting(
+                                                plan,
+                                                env.getConfiguration()
+                                                        .get(GpuJoinOptions.METRICS))),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

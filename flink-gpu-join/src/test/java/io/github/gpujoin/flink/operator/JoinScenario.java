@@ -27,7 +27,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -88,8 +87,7 @@ final class JoinScenario {
     }
 
     static FanOutWatch fanOutWatch() {
-        return new FanOutWatch(
-                "test", spec(), UnregisteredMetricsGroup.createOperatorMetricGroup());
+        return new FanOutWatch("test", spec(), new SampledKeys(spec()));
     }
 
     static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {

@@ -1,0 +1,9 @@
+package io.github.gpujoin.flink.config;
+
+/** How many metrics a join registers. */
+public enum MetricLevel {
+    /** What tells whether the join is well: as many, however many dimensions there are. */
+    ESSENTIAL,
+    /** Those of each dimension and of single partitions too. */
+    ALL
+}

@@ -1,0 +1,15 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.flink.config.MetricLevel;
+import io.github.gpujoin.flink.explain.JoinExplanation;
+import java.io.Serializable;
+
+/**
+ * What the subtasks of a join tell of themselves.
+ *
+ * @param plan how the join is run, as far as that was known before
+ */
+public record JoinReporting(JoinExplanation plan, MetricLevel metrics) implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+}
