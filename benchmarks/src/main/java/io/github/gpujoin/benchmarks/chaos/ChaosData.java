@@ -1,7 +1,7 @@
 package io.github.gpujoin.benchmarks.chaos;
 
 import io.github.gpujoin.examples.data.Benchmark;
-import io.github.gpujoin.examples.tbl.TblColumn;
+import io.github.gpujoin.examples.tbl.TblSql;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,7 +12,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -36,7 +35,11 @@ final class ChaosData implements AutoCloseable {
         Connection connection = DriverManager.getConnection("jdbc:duckdb:");
         try (Statement statement = connection.createStatement()) {
             for (TblTable table : Benchmark.SSB.tables()) {
-                statement.execute(view(table, folder.resolve(table.fileName())));
+                statement.execute(
+                        "create view "
+                                + table.name()
+                                + " as "
+                                + TblSql.select(table, folder, true));
             }
             statement.execute("create table expected as " + StarRowsJob.SQL);
             return new ChaosData(connection);
@@ -97,28 +100,6 @@ final class ChaosData implements AutoCloseable {
             result.next();
             return result.getLong(1);
         }
-    }
-
-    /** The generator ends each line with a bar, which is one more, empty column. */
-    private static String view(TblTable table, Path file) {
-        String columns =
-                table.columns().stream()
-                        .map(column -> "'%s': '%s'".formatted(column.name(), sqlType(column)))
-                        .collect(Collectors.joining(", "));
-        return "create view %s as select * exclude (bar) from read_csv('%s', delim='|', quote='',"
-                .formatted(table.name(), file)
-                .concat(" header=false, columns={%s, 'bar': 'varchar'})".formatted(columns));
-    }
-
-    private static String sqlType(TblColumn column) {
-        return switch (column.type()) {
-            case INT32 -> "integer";
-            case INT64 -> "bigint";
-            case TEXT -> "varchar";
-            case HUNDREDTHS, DATE ->
-                    throw new IllegalArgumentException(
-                            "no such column in the benchmark: column=" + column.name());
-        };
     }
 
     @Override

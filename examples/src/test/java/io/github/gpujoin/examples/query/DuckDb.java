@@ -1,6 +1,6 @@
 package io.github.gpujoin.examples.query;
 
-import io.github.gpujoin.examples.tbl.TblColumn;
+import io.github.gpujoin.examples.tbl.TblSql;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** DuckDB over {@code .tbl} files: the oracle of the queries. */
 final class DuckDb implements AutoCloseable {
@@ -30,24 +29,11 @@ final class DuckDb implements AutoCloseable {
      * @param trailingBar whether lines have a bar after their last field
      */
     void load(TblTable table, Path directory, boolean trailingBar) throws SQLException {
-        String fields =
-                table.columns().stream()
-                        .map(column -> "'" + column.name() + "': '" + type(column) + "'")
-                        .collect(Collectors.joining(", "));
-        String columns =
-                table.columns().stream().map(DuckDb::value).collect(Collectors.joining(", "));
         execute(
                 "create table "
                         + table.name()
-                        + " as select "
-                        + columns
-                        + " from read_csv('"
-                        + directory.resolve(table.fileName())
-                        + "', delim = '|', header = false, auto_detect = false, quote = '',"
-                        + " escape = '', columns = {"
-                        + fields
-                        + (trailingBar ? ", 'bar': 'varchar'" : "")
-                        + "})");
+                        + " as "
+                        + TblSql.select(table, directory, trailingBar));
     }
 
     /** Rows of the answer as text, in order; null stays null. */
@@ -72,24 +58,6 @@ final class DuckDb implements AutoCloseable {
             return null;
         }
         return value instanceof BigDecimal decimal ? decimal.toPlainString() : value.toString();
-    }
-
-    private static String type(TblColumn column) {
-        return switch (column.type()) {
-            case INT32 -> "integer";
-            case INT64 -> "bigint";
-            case HUNDREDTHS -> "decimal(18, 2)";
-            case DATE -> "date";
-            case TEXT -> "varchar";
-        };
-    }
-
-    /** An empty field is null to DuckDB, and to us where the column says so. */
-    private static String value(TblColumn column) {
-        boolean emptyText = !column.nullable() && type(column).equals("varchar");
-        return emptyText
-                ? "coalesce(" + column.name() + ", '') as " + column.name()
-                : column.name();
     }
 
     private void execute(String sql) throws SQLException {

@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.pipeline.DimensionSide;
 import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
@@ -165,6 +166,11 @@ public final class Dimension<F, D> {
     /** See {@link StarJoin#toPojos}. */
     public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
         return join.toPojos(type);
+    }
+
+    /** See {@link StarJoin#toRecords}. */
+    public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
+        return join.toRecords(type);
     }
 
     /** See {@link StarJoin#toChunks}. */

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -22,7 +23,7 @@ import org.apache.flink.types.Row;
  *
  * <pre>{@code
  * DataStream<Row> enriched =
- *         StarJoin.facts(orders)                      // POJOs, Rows or tuples
+ *         StarJoin.facts(orders)                      // POJOs, Rows, tuples, RowData, Avro
  *                 .where(o -> o.quantity < 25)        // before anything moves
  *                 .select("revenue")
  *                 .dimension(customers)
@@ -58,7 +59,7 @@ public final class StarJoin<F> {
         this.facts = facts;
     }
 
-    /** Facts as POJOs, Rows with a named row type, or tuples. */
+    /** Facts as POJOs, Rows with a named row type, tuples, RowData or Avro records. */
     public static <F> StarJoin<F> facts(DataStream<F> facts) {
         return new StarJoin<>(InputSide.records("facts", facts));
     }
@@ -94,7 +95,7 @@ public final class StarJoin<F> {
         return this;
     }
 
-    /** Adds a dimension of POJOs, Rows with a named row type, or tuples. */
+    /** Adds a dimension of POJOs, Rows with a named row type, tuples, RowData or Avro records. */
     public <D> Dimension<F, D> dimension(DataStream<D> dimension) {
         return add(new DimensionSide<>(InputSide.records(nextName(), dimension)));
     }
@@ -133,7 +134,19 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException where a result column has no field of its name and type
      */
     public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
-        return pipeline().toPojos(type);
+        return toRecords(TypeInformation.of(type));
+    }
+
+    /**
+     * Results as records with named fields, matched by name: POJOs, RowData ({@code
+     * InternalTypeInfo.of(rowType)}), generic Avro records ({@code new
+     * GenericRecordAvroTypeInfo(schema)}) or specific ones ({@code new AvroTypeInfo<>(class)}).
+     * Fields of RowData that no column fills are null, those of Avro records have their default.
+     *
+     * @throws IllegalArgumentException where a result column has no field of its name and type
+     */
+    public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
+        return pipeline().toRecords(type);
     }
 
     /** Results in columns: the facts' columns, then each dimension's. */

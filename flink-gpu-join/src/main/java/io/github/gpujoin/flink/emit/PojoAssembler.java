@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.pack.FieldKind;
+import io.github.gpujoin.flink.pack.RecordKind;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -44,36 +45,13 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
      *     field of its name and type there
      */
     static void check(TypeInformation<?> type, List<OutputField> fields) {
-        if (!(type instanceof PojoTypeInfo<?> pojo)) {
+        if (RecordKind.of(type) != RecordKind.POJO) {
             throw new IllegalArgumentException(
                     "the class is a POJO by Flink's rules (public, with a public constructor"
                             + " without arguments, fields public or with getter and setter): type="
                             + type);
         }
-        for (OutputField field : fields) {
-            int index = pojo.getFieldIndex(field.name());
-            if (index < 0) {
-                throw new IllegalArgumentException(
-                        "every result column is a field of the POJO: column="
-                                + field.name()
-                                + ", fields="
-                                + List.of(pojo.getFieldNames())
-                                + ", class="
-                                + type.getTypeClass().getName());
-            }
-            TypeInformation<?> target = pojo.getPojoFieldAt(index).getTypeInformation();
-            if (!target.equals(field.type())) {
-                throw new IllegalArgumentException(
-                        "a result column and its field have one type: column="
-                                + field.name()
-                                + ", columnType="
-                                + field.type()
-                                + ", fieldType="
-                                + target
-                                + ", class="
-                                + type.getTypeClass().getName());
-            }
-        }
+        ResultColumns.requireFields(type, fields);
     }
 
     /**

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.pack.RecordShape;
 import java.io.Serializable;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -48,6 +49,36 @@ public final class ResultColumns implements Serializable {
 
     public List<OutputField> fields() {
         return fields;
+    }
+
+    /**
+     * @throws IllegalArgumentException where a column has no field of its name and type in records
+     *     of the type
+     */
+    static void requireFields(TypeInformation<?> type, List<OutputField> columns) {
+        RecordShape<?> shape = RecordShape.of(type);
+        for (OutputField column : columns) {
+            if (!shape.names().contains(column.name())) {
+                throw new IllegalArgumentException(
+                        "every result column is a field of the record: column="
+                                + column.name()
+                                + ", fields="
+                                + shape.names()
+                                + ", class="
+                                + type.getTypeClass().getName());
+            }
+            if (!shape.typeOf(column.name()).equals(column.type())) {
+                throw new IllegalArgumentException(
+                        "a result column and its field have one type: column="
+                                + column.name()
+                                + ", columnType="
+                                + column.type()
+                                + ", fieldType="
+                                + shape.typeOf(column.name())
+                                + ", class="
+                                + type.getTypeClass().getName());
+            }
+        }
     }
 
     /** Schema of result chunks. */

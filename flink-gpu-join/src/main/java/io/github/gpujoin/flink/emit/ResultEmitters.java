@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.pack.RecordKind;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
@@ -20,13 +21,37 @@ public final class ResultEmitters {
     }
 
     /**
+     * Records with named fields: POJOs, RowData or Avro records.
+     *
+     * @throws IllegalArgumentException where the type is of none of these, or a column has no field
+     *     of its name and type
+     */
+    public static <T> ResultEmitterFactory<T> records(
+            ResultColumns columns, TypeInformation<T> type) {
+        return switch (RecordKind.of(type)) {
+            case ROW_DATA -> {
+                ResultColumns.requireFields(type, columns.fields());
+                yield context ->
+                        new RecordEmitter<>(columns.spec(), new RowDataAssembler<>(columns, type));
+            }
+            case AVRO -> {
+                ResultColumns.requireFields(type, columns.fields());
+                AvroAssembler.check(columns, type);
+                yield context ->
+                        new RecordEmitter<>(columns.spec(), new AvroAssembler<>(columns, type));
+            }
+            default -> pojos(columns, type);
+        };
+    }
+
+    /**
      * POJOs, filled by field name. Fields that are no result column stay as the constructor leaves
      * them; a null of a record's own for a primitive field fails the job.
      *
      * @throws IllegalArgumentException where the type is no POJO, or a column has no field of its
      *     name and type, or a primitive one where a fact may have no match
      */
-    public static <T> ResultEmitterFactory<T> pojos(
+    private static <T> ResultEmitterFactory<T> pojos(
             ResultColumns columns, TypeInformation<T> type) {
         PojoAssembler.check(type, columns.fields());
         PojoAssembler.checkNulls(type, columns);

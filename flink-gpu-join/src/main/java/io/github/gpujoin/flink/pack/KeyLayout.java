@@ -55,12 +55,16 @@ public final class KeyLayout<K> implements Serializable {
         this.hash = hash;
         List<KeyPart> found = new ArrayList<>();
         collectParts(type, found);
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException("a join key has at least one part: key=" + type);
+        }
         this.parts = List.copyOf(found);
-        this.form = formOf(parts, nulls);
+        this.form = formOf(type, parts, nulls);
     }
 
     /**
-     * @throws IllegalArgumentException where a value of the type cannot be a key
+     * @throws IllegalArgumentException where a value of the type cannot be a key, or is a record
+     *     without fields
      */
     public static <K> KeyLayout<K> of(TypeInformation<K> type, Nulls nulls) {
         return new KeyLayout<>(type, nulls, KeyHash::hash);
@@ -90,9 +94,9 @@ public final class KeyLayout<K> implements Serializable {
                                                         + part)));
     }
 
-    private static Form formOf(List<KeyPart> parts, Nulls nulls) {
+    private static Form formOf(TypeInformation<?> type, List<KeyPart> parts, Nulls nulls) {
         boolean nullable = nulls == Nulls.MATCH_NULLS;
-        if (parts.size() == 1 && parts.get(0).isInteger() && !nullable) {
+        if (!RecordShape.isRecord(type) && parts.get(0).isInteger() && !nullable) {
             return Form.INTEGER;
         }
         boolean wide = parts.stream().anyMatch(KeyPart::isWide);

@@ -12,10 +12,6 @@ import java.time.ZoneOffset;
 import java.util.Date;
 import java.util.Map;
 import java.util.Optional;
-import org.apache.flink.api.common.typeinfo.BasicTypeInfo;
-import org.apache.flink.api.common.typeinfo.LocalTimeTypeInfo;
-import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
-import org.apache.flink.api.common.typeinfo.SqlTimeTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
@@ -125,28 +121,28 @@ enum KeyPart {
         }
     };
 
-    private static final Map<TypeInformation<?>, KeyPart> BY_TYPE =
+    private static final Map<Class<?>, KeyPart> BY_CLASS =
             Map.ofEntries(
-                    Map.entry(BasicTypeInfo.BOOLEAN_TYPE_INFO, BOOLEAN),
-                    Map.entry(BasicTypeInfo.CHAR_TYPE_INFO, CHAR),
-                    Map.entry(BasicTypeInfo.BYTE_TYPE_INFO, BYTE),
-                    Map.entry(BasicTypeInfo.SHORT_TYPE_INFO, SHORT),
-                    Map.entry(BasicTypeInfo.INT_TYPE_INFO, INT),
-                    Map.entry(BasicTypeInfo.LONG_TYPE_INFO, LONG),
-                    Map.entry(BasicTypeInfo.FLOAT_TYPE_INFO, FLOAT),
-                    Map.entry(BasicTypeInfo.DOUBLE_TYPE_INFO, DOUBLE),
-                    Map.entry(LocalTimeTypeInfo.LOCAL_DATE, DATE),
-                    Map.entry(LocalTimeTypeInfo.LOCAL_TIME, TIME),
-                    Map.entry(BasicTypeInfo.DATE_TYPE_INFO, MILLISECONDS),
-                    Map.entry(SqlTimeTypeInfo.DATE, MILLISECONDS),
-                    Map.entry(SqlTimeTypeInfo.TIME, MILLISECONDS),
-                    Map.entry(BasicTypeInfo.INSTANT_TYPE_INFO, INSTANT),
-                    Map.entry(LocalTimeTypeInfo.LOCAL_DATE_TIME, LOCAL_DATE_TIME),
-                    Map.entry(SqlTimeTypeInfo.TIMESTAMP, SQL_TIMESTAMP),
-                    Map.entry(BasicTypeInfo.BIG_DEC_TYPE_INFO, DECIMAL),
-                    Map.entry(BasicTypeInfo.BIG_INT_TYPE_INFO, BIG_INTEGER),
-                    Map.entry(BasicTypeInfo.STRING_TYPE_INFO, STRING),
-                    Map.entry(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO, BYTES));
+                    Map.entry(Boolean.class, BOOLEAN),
+                    Map.entry(Character.class, CHAR),
+                    Map.entry(Byte.class, BYTE),
+                    Map.entry(Short.class, SHORT),
+                    Map.entry(Integer.class, INT),
+                    Map.entry(Long.class, LONG),
+                    Map.entry(Float.class, FLOAT),
+                    Map.entry(Double.class, DOUBLE),
+                    Map.entry(LocalDate.class, DATE),
+                    Map.entry(LocalTime.class, TIME),
+                    Map.entry(Date.class, MILLISECONDS),
+                    Map.entry(java.sql.Date.class, MILLISECONDS),
+                    Map.entry(java.sql.Time.class, MILLISECONDS),
+                    Map.entry(Instant.class, INSTANT),
+                    Map.entry(LocalDateTime.class, LOCAL_DATE_TIME),
+                    Map.entry(Timestamp.class, SQL_TIMESTAMP),
+                    Map.entry(BigDecimal.class, DECIMAL),
+                    Map.entry(BigInteger.class, BIG_INTEGER),
+                    Map.entry(String.class, STRING),
+                    Map.entry(byte[].class, BYTES));
 
     /** For {@link #width}: more than 64, or not the same for all values. */
     static final int WIDE = -1;
@@ -161,9 +157,9 @@ enum KeyPart {
         this.width = width;
     }
 
-    /** Empty where a value of this type is no part of a key. */
+    /** By the class of the values; empty where such a value is no part of a key. */
     static Optional<KeyPart> of(TypeInformation<?> type) {
-        return Optional.ofNullable(BY_TYPE.get(type));
+        return Optional.ofNullable(BY_CLASS.get(type.getTypeClass()));
     }
 
     /** Number of bits that hold every value, or {@link #WIDE}. */

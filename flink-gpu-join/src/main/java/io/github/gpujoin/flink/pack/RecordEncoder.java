@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
-import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
 /**
@@ -94,7 +93,10 @@ public final class RecordEncoder<T> {
     private final int nullKeysColumn;
     private final int numberColumn;
     private final int changeColumn;
-    private final boolean insertsRows;
+
+    /** Null where records are changes, or do not say what they are. */
+    private final RecordShape<T> inserted;
+
     private final Slot<T>[] byColumn;
     private final DataOutputSerializer scratch = new DataOutputSerializer(256);
     private final long[] offsets8;
@@ -116,7 +118,10 @@ public final class RecordEncoder<T> {
         this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
         this.numberColumn = layout.schema().indexOf(RecordLayout.NUMBER);
         this.changeColumn = layout.schema().indexOf(RecordLayout.CHANGE);
-        this.insertsRows = type == Row.class && changeColumn < 0;
+        this.inserted =
+                RecordKind.of(layout.type()).hasRowKind() && changeColumn < 0
+                        ? RecordShape.of(layout.type())
+                        : null;
         this.byColumn = slots(layout);
         List<Slot<?>> eight = new ArrayList<>();
         List<Slot<?>> four = new ArrayList<>();
@@ -213,8 +218,8 @@ public final class RecordEncoder<T> {
         if (record == null || record.getClass() != type) {
             checkClass(record);
         }
-        if (insertsRows) {
-            checkInserted((Row) record);
+        if (inserted != null) {
+            checkInserted(inserted.kindOf(record));
         }
         if (keyReader != null) {
             selectedKey = keyReader.integer(record);
@@ -246,12 +251,12 @@ public final class RecordEncoder<T> {
         }
     }
 
-    private static void checkInserted(Row row) {
-        if (row.getKind() != RowKind.INSERT) {
+    private static void checkInserted(RowKind kind) {
+        if (kind != RowKind.INSERT) {
             throw new IllegalArgumentException(
                     "rows are inserted, not updated or deleted, but those of a dimension that is"
                             + " said to be changing: kind="
-                            + row.getKind());
+                            + kind);
         }
     }
 

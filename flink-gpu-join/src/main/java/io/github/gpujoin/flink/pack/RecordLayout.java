@@ -10,7 +10,6 @@ import java.util.Map;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 
 /**
  * How records of a type stand in chunks: which fields, in which columns, which of them are keys.
@@ -106,7 +105,7 @@ public final class RecordLayout<T> implements Serializable {
             TypeInformation<T> type, SelectedKey<T, ?> key, SerializerConfig config) {
         List<RecordField> fields = new ArrayList<>();
         fields.add(new RecordField(KEY, key.layout().kind(), false, key.layout().type(), null));
-        if (type instanceof PojoTypeInfo<T>) {
+        if (RecordKind.of(type) == RecordKind.POJO) {
             RecordShape<T> shape = RecordShape.of(type);
             shape.names().forEach(name -> fields.add(field(shape, name, config)));
         } else {

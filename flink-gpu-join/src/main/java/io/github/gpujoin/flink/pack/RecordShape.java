@@ -1,107 +1,103 @@
 package io.github.gpujoin.flink.pack;
 
-import io.github.gpujoin.core.region.Memory;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.lang.reflect.Field;
-import java.util.Arrays;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.api.java.tuple.Tuple;
-import org.apache.flink.api.java.typeutils.PojoField;
+import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.typeutils.PojoTypeInfo;
-import org.apache.flink.api.java.typeutils.RowTypeInfo;
-import org.apache.flink.api.java.typeutils.TupleTypeInfo;
-import org.apache.flink.types.Row;
-import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.types.RowKind;
 
-/** The fields of a record type, and ways to read them. Not serializable: made where it is used. */
-final class RecordShape<T> {
+/**
+ * The fields of a record type, and ways to read them; a class for each kind of record. Types and
+ * values of fields are those of Flink's DataStream API, whatever a record holds them as. Not
+ * serializable: made where it is used.
+ */
+public abstract class RecordShape<T> {
 
-    /** Reads one field of a record as an object. */
-    interface Getter<T> {
+    /** Reads one field of a record as an object of the field's type. */
+    @FunctionalInterface
+    public interface Getter<T> {
         Object get(T record);
     }
+
+    private static final Map<Class<?>, TypeInformation<?>> LOCAL_TIMES =
+            Map.of(
+                    LocalDate.class, Types.LOCAL_DATE,
+                    LocalTime.class, Types.LOCAL_TIME,
+                    LocalDateTime.class, Types.LOCAL_DATE_TIME);
 
     private final TypeInformation<T> type;
     private final List<String> names;
 
-    private RecordShape(TypeInformation<T> type, String[] names) {
+    RecordShape(TypeInformation<T> type, List<String> names) {
         this.type = type;
-        this.names = List.of(names);
+        this.names = List.copyOf(names);
     }
 
     /** Whether values of the type have fields that can be read. */
-    static boolean isRecord(TypeInformation<?> type) {
-        return type instanceof PojoTypeInfo
-                || type instanceof RowTypeInfo
-                || type instanceof TupleTypeInfo;
+    public static boolean isRecord(TypeInformation<?> type) {
+        return RecordKind.of(type) != RecordKind.OTHER;
     }
 
     /**
      * @throws IllegalArgumentException where the type has no named fields
      */
-    static <T> RecordShape<T> of(TypeInformation<T> type) {
-        if (type instanceof PojoTypeInfo<T> pojo) {
-            return new RecordShape<>(type, pojo.getFieldNames());
-        }
-        if (type instanceof RowTypeInfo row) {
-            return new RecordShape<>(type, row.getFieldNames());
-        }
-        if (type instanceof TupleTypeInfo<?> tuple) {
-            return new RecordShape<>(type, tuple.getFieldNames());
-        }
-        throw new IllegalArgumentException(
-                "records with columns are POJOs, Rows or tuples: type=" + type);
+    public static <T> RecordShape<T> of(TypeInformation<T> type) {
+        return switch (RecordKind.of(type)) {
+            case POJO -> new PojoShape<>((PojoTypeInfo<T>) type);
+            case ROW -> new RowShape<>(type);
+            case TUPLE -> new TupleShape<>(type);
+            case ROW_DATA -> new RowDataShape<>(type);
+            case AVRO -> new AvroShape<>(type);
+            case OTHER ->
+                    throw new IllegalArgumentException(
+                            "records with columns are POJOs, Rows, tuples, RowData or Avro records:"
+                                    + " type="
+                                    + type);
+        };
     }
 
-    List<String> names() {
+    public final List<String> names() {
         return names;
     }
 
-    TypeInformation<?> typeOf(String name) {
-        int index = indexOf(name);
-        if (type instanceof PojoTypeInfo<T> pojo) {
-            return pojo.getPojoFieldAt(index).getTypeInformation();
-        }
-        if (type instanceof RowTypeInfo row) {
-            return row.getTypeAt(index);
-        }
-        return ((TupleTypeInfo<?>) type).getTypeAt(index);
+    /**
+     * @throws IllegalArgumentException where there is no such field, or no column can hold it
+     */
+    public final TypeInformation<?> typeOf(String name) {
+        TypeInformation<?> type = typeAt(indexOf(name), name);
+        // Flink takes dates and times in classes for types it does not know, though it has them.
+        TypeInformation<?> known = LOCAL_TIMES.get(type.getTypeClass());
+        return known == null ? type : known;
     }
+
+    abstract TypeInformation<?> typeAt(int index, String name);
 
     /** Whether the field cannot be null. */
     boolean isPrimitive(String name) {
-        return type instanceof PojoTypeInfo<T> pojo
-                && pojo.getPojoFieldAt(indexOf(name)).getField().getType().isPrimitive();
+        return false;
     }
 
-    /** Offset of the field for {@link Memory}, -1 where records are not read that way. */
+    /** Offset of the field for {@code Memory}, -1 where records are not read that way. */
     long offsetOf(String name) {
-        if (type instanceof PojoTypeInfo<T> pojo && !type.getTypeClass().isRecord()) {
-            return Memory.fieldOffset(pojo.getPojoFieldAt(indexOf(name)).getField());
-        }
         return -1;
     }
 
-    Getter<T> getter(String name) {
-        int index = indexOf(name);
-        if (type instanceof PojoTypeInfo<T> pojo) {
-            PojoField field = pojo.getPojoFieldAt(index);
-            if (type.getTypeClass().isRecord() || field.getField().getType().isPrimitive()) {
-                return reflective(field.getField());
-            }
-            long offset = Memory.fieldOffset(field.getField());
-            return record -> Memory.getObject(record, offset);
-        }
-        if (type instanceof RowTypeInfo) {
-            return record -> rowField((Row) record, index, name);
-        }
-        return record -> ((Tuple) record).getField(index);
+    public final Getter<T> getter(String name) {
+        return getterAt(indexOf(name), name);
     }
 
-    private int indexOf(String name) {
+    abstract Getter<T> getterAt(int index, String name);
+
+    /** What the record does, of kinds of records that say it; others are all inserted. */
+    RowKind kindOf(T record) {
+        return RowKind.INSERT;
+    }
+
+    final int indexOf(String name) {
         int index = names.indexOf(name);
         if (index < 0) {
             throw new IllegalArgumentException(
@@ -110,31 +106,12 @@ final class RecordShape<T> {
         return index;
     }
 
-    private static Object rowField(Row row, int index, String name) {
-        return row.getFieldNames(false) == null ? row.getField(index) : row.getField(name);
-    }
-
-    private static <T> Getter<T> reflective(Field field) {
-        try {
-            field.setAccessible(true);
-            MethodHandle handle =
-                    MethodHandles.lookup()
-                            .unreflectGetter(field)
-                            .asType(MethodType.methodType(Object.class, Object.class));
-            return record -> {
-                try {
-                    return (Object) handle.invokeExact((Object) record);
-                } catch (Throwable e) {
-                    throw new FlinkRuntimeException("a field is readable: field=" + field, e);
-                }
-            };
-        } catch (IllegalAccessException e) {
-            throw new IllegalArgumentException("a field is readable: field=" + field, e);
-        }
+    final TypeInformation<T> type() {
+        return type;
     }
 
     @Override
     public String toString() {
-        return type + Arrays.toString(names.toArray());
+        return type + names.toString();
     }
 }

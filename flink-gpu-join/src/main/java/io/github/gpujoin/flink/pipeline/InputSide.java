@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordField;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.RecordShape;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -23,7 +24,6 @@ import java.util.Set;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
-import org.apache.flink.api.common.typeutils.CompositeType;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -156,8 +156,8 @@ public final class InputSide<R> {
             return ((ChunkTypeInfo) stream.getType())
                     .schema().columns().stream().map(Column::name).toList();
         }
-        return stream.getType() instanceof CompositeType<?> type
-                ? List.of(type.getFieldNames())
+        return RecordShape.isRecord(stream.getType())
+                ? RecordShape.of(stream.getType()).names()
                 : List.of();
     }
 

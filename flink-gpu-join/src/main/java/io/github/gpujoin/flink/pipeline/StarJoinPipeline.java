@@ -93,9 +93,8 @@ public final class StarJoinPipeline {
         return join(ResultEmitters.rows(columns), columns.rowType());
     }
 
-    public <T> SingleOutputStreamOperator<T> toPojos(Class<T> type) {
-        TypeInformation<T> typeInfo = TypeInformation.of(type);
-        return join(ResultEmitters.pojos(resultColumns(), typeInfo), typeInfo);
+    public <T> SingleOutputStreamOperator<T> toRecords(TypeInformation<T> type) {
+        return join(ResultEmitters.records(resultColumns(), type), type);
     }
 
     public SingleOutputStreamOperator<Chunk> toChunks() {

@@ -24,21 +24,22 @@ class ResultColumnsTest {
     void shouldRefuseAPojoThatDoesNotFitWhenTheJobIsPutTogether() {
         ResultColumns columns = columns(List.of("aLong"), List.of("c_size"));
 
-        assertThatThrownBy(() -> ResultEmitters.pojos(columns, TypeInformation.of(WrongSize.class)))
+        assertThatThrownBy(
+                        () -> ResultEmitters.records(columns, TypeInformation.of(WrongSize.class)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "every result column is a field of the POJO: column=aLong,"
+                        "every result column is a field of the record: column=aLong,"
                                 + " fields=[c_size], class=");
         assertThatThrownBy(
                         () ->
-                                ResultEmitters.pojos(
+                                ResultEmitters.records(
                                         columns(List.of(), List.of("c_size")),
                                         TypeInformation.of(WrongSize.class)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
                         "a result column and its field have one type: column=c_size,"
                                 + " columnType=Double, fieldType=Integer");
-        assertThatThrownBy(() -> ResultEmitters.pojos(columns, Types.STRING))
+        assertThatThrownBy(() -> ResultEmitters.records(columns, Types.STRING))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("the class is a POJO by Flink's rules");
     }

@@ -120,7 +120,7 @@ class ResultEmittersTest {
         Data data = Data.random(random);
 
         List<StreamRecord<AllKinds>> elements =
-                emitted(data, ResultEmitters.pojos(columns(ALL, List.of()), POJO), random);
+                emitted(data, ResultEmitters.records(columns(ALL, List.of()), POJO), random);
 
         // The reference engine keeps the order of the facts.
         List<AllKinds> expected = data.matches().stream().map(m -> m.record()).toList();
@@ -142,7 +142,7 @@ class ResultEmittersTest {
         List<StreamRecord<Summary>> elements =
                 emitted(
                         data,
-                        ResultEmitters.pojos(
+                        ResultEmitters.records(
                                 columns(List.of("aShort", "aLong"), List.of("c_size", "c_name")),
                                 TypeInformation.of(Summary.class)),
                         random);
@@ -266,7 +266,7 @@ class ResultEmittersTest {
                         () ->
                                 emitted(
                                         data,
-                                        ResultEmitters.pojos(
+                                        ResultEmitters.records(
                                                 columns, TypeInformation.of(Size.class)),
                                         random))
                 .isInstanceOf(IllegalArgumentException.class)

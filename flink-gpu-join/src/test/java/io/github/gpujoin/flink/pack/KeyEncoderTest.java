@@ -132,6 +132,7 @@ class KeyEncoderTest {
     void shouldPackWhatFitsInto64BitsAndHashTheRest() {
         assertThat(form(Types.INT, Nulls.MATCH_NOTHING)).isEqualTo(Form.INTEGER);
         assertThat(form(Types.INT, Nulls.MATCH_NULLS)).isEqualTo(Form.PACKED);
+        assertThat(form(Types.ROW(Types.INT), Nulls.MATCH_NOTHING)).isEqualTo(Form.PACKED);
         assertThat(form(Types.LONG, Nulls.MATCH_NULLS)).isEqualTo(Form.HASHED);
         assertThat(form(Types.DOUBLE, Nulls.MATCH_NOTHING)).isEqualTo(Form.PACKED);
         assertThat(form(Types.ROW(Types.INT, Types.INT), Nulls.MATCH_NOTHING))

@@ -178,7 +178,8 @@ class RecordLayoutTest {
     void shouldRefuseATypeWithoutFields() {
         assertThatThrownBy(() -> layout(Types.STRING, List.of("length")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("records with columns are POJOs, Rows or tuples: type=String");
+                .hasMessage(
+                        "records with columns are POJOs, Rows, tuples, RowData or Avro records: type=String");
     }
 
     @Test

@@ -1,0 +1,111 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.flink.pack.AvroFields;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.IndexedRecord;
+import org.apache.avro.specific.SpecificRecordBase;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.util.InstantiationUtil;
+
+/**
+ * Makes generic or specific Avro records; fields that are no column of the result have the default
+ * of their schema.
+ */
+final class AvroAssembler<T> implements RecordAssembler<T> {
+
+    /** A field and the column it comes from. */
+    private record Filled(
+            Schema.Field field,
+            FieldReader reader,
+            AvroFields.Converter generic,
+            boolean nullable) {}
+
+    private record Default(int position, Object value) {}
+
+    private final TypeInformation<T> type;
+    private final Schema schema;
+    private final boolean specific;
+    private final List<Filled> filled = new ArrayList<>();
+    private final List<Default> defaults = new ArrayList<>();
+
+    AvroAssembler(ResultColumns columns, TypeInformation<T> type) {
+        this.type = type;
+        this.schema = AvroFields.schemaOf(type);
+        this.specific = SpecificRecordBase.class.isAssignableFrom(type.getTypeClass());
+        for (OutputField column : columns.fields()) {
+            Schema.Field field = schema.getField(column.name());
+            filled.add(
+                    new Filled(
+                            field,
+                            new FieldReader(columns.spec(), column),
+                            AvroFields.writer(field),
+                            field.schema().isNullable()));
+        }
+        for (Schema.Field field : schema.getFields()) {
+            if (columns.fields().stream().noneMatch(c -> c.name().equals(field.name()))) {
+                defaults.add(new Default(field.pos(), GenericData.get().getDefaultValue(field)));
+            }
+        }
+    }
+
+    /**
+     * @throws IllegalArgumentException where a field that no column fills has no default
+     */
+    static void check(ResultColumns columns, TypeInformation<?> type) {
+        for (Schema.Field field : AvroFields.schemaOf(type).getFields()) {
+            boolean isColumn =
+                    columns.fields().stream().anyMatch(c -> c.name().equals(field.name()));
+            if (!isColumn && !field.hasDefaultValue()) {
+                throw new IllegalArgumentException(
+                        "a field of an Avro record that is no result column has a default: field="
+                                + field.name()
+                                + ", columns="
+                                + columns.fields().stream().map(OutputField::name).toList());
+            }
+        }
+    }
+
+    @Override
+    public void bind(ResultBatch batch) {
+        for (Filled each : filled) {
+            each.reader.bind(batch);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T assemble(int row, int probeRow) throws Exception {
+        IndexedRecord record =
+                specific
+                        ? (IndexedRecord) InstantiationUtil.instantiate(type.getTypeClass())
+                        : new GenericData.Record(schema);
+        for (Default each : defaults) {
+            record.put(each.position, each.value);
+        }
+        for (Filled each : filled) {
+            record.put(each.field.pos(), value(record, each, each.reader.value(row, probeRow)));
+        }
+        return (T) record;
+    }
+
+    private Object value(IndexedRecord record, Filled target, Object value) {
+        if (value == null && !target.nullable) {
+            throw new IllegalArgumentException(
+                    "a null has no place in a field of an Avro record that is no union with null:"
+                            + " field="
+                            + target.field.name()
+                            + ", schema="
+                            + target.field.schema());
+        }
+        boolean taken =
+                value == null
+                        || specific
+                                && ((SpecificRecordBase) record).getConversion(target.field.pos())
+                                        != null;
+        return taken ? value : target.generic.convert(value);
+    }
+}

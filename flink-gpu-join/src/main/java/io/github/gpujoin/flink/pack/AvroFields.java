@@ -1,0 +1,166 @@
+package io.github.gpujoin.flink.pack;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.avro.Conversion;
+import org.apache.avro.Conversions;
+import org.apache.avro.LogicalType;
+import org.apache.avro.Schema;
+import org.apache.avro.data.TimeConversions;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericFixed;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.formats.avro.typeutils.AvroSerializerSnapshot;
+import org.apache.flink.util.StringUtils;
+
+/**
+ * Fields of Avro records as fields of Flink's DataStream API: text as String, bytes and fixed as
+ * arrays, and what Avro calls logical types as the classes of {@code java.time} and as decimals.
+ * Generic records hold the plain values, specific ones those of logical types; both are taken.
+ */
+public final class AvroFields {
+
+    private static final TypeInformation<byte[]> BYTES =
+            PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO;
+
+    private static final GenericData CONVERSIONS = new GenericData();
+
+    static {
+        CONVERSIONS.addLogicalTypeConversion(new Conversions.DecimalConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.DateConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimeMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimeMicrosConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimestampMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimestampMicrosConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.LocalTimestampMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.LocalTimestampMicrosConversion());
+    }
+
+    private AvroFields() {}
+
+    /** Schema of records of a type of Flink's Avro format, generic or specific. */
+    public static Schema schemaOf(TypeInformation<?> type) {
+        // The type does not give its schema away, but what it writes into every savepoint does.
+        AvroSerializerSnapshot<?> snapshot =
+                (AvroSerializerSnapshot<?>)
+                        type.createSerializer(new SerializerConfigImpl()).snapshotConfiguration();
+        DataOutputSerializer written = new DataOutputSerializer(1024);
+        try {
+            snapshot.writeSnapshot(written);
+            DataInputDeserializer in = new DataInputDeserializer(written.getCopyOfBuffer());
+            StringUtils.readString(in); // class of the records
+            return new Schema.Parser().parse(StringUtils.readString(in));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Type of a field's values.
+     *
+     * @throws IllegalArgumentException where no column can hold them
+     */
+    public static TypeInformation<?> typeOf(Schema.Field field) {
+        Schema schema = present(field);
+        Conversion<?> conversion = conversion(schema);
+        if (conversion != null) {
+            return TypeInformation.of(conversion.getConvertedType());
+        }
+        return switch (schema.getType()) {
+            case BOOLEAN -> Types.BOOLEAN;
+            case INT -> Types.INT;
+            case LONG -> Types.LONG;
+            case FLOAT -> Types.FLOAT;
+            case DOUBLE -> Types.DOUBLE;
+            case STRING, ENUM -> Types.STRING;
+            case BYTES, FIXED -> BYTES;
+            default -> throw refused(field);
+        };
+    }
+
+    /** Schema of a field's values that are not null. */
+    private static Schema present(Schema.Field field) {
+        if (!field.schema().isUnion()) {
+            return field.schema();
+        }
+        List<Schema> values = new ArrayList<>(field.schema().getTypes());
+        values.removeIf(schema -> schema.getType() == Schema.Type.NULL);
+        if (values.size() != 1) {
+            throw refused(field);
+        }
+        return values.get(0);
+    }
+
+    private static IllegalArgumentException refused(Schema.Field field) {
+        return new IllegalArgumentException(
+                "a column of an Avro record is a number, boolean, text, enum, bytes, fixed or of a"
+                        + " logical type of these, or a union of one of them and null: field="
+                        + field.name()
+                        + ", schema="
+                        + field.schema());
+    }
+
+    private static Conversion<?> conversion(Schema schema) {
+        LogicalType logical = schema.getLogicalType();
+        return logical == null ? null : CONVERSIONS.getConversionFor(logical);
+    }
+
+    /** Makes values of a field of records. */
+    @FunctionalInterface
+    public interface Converter {
+        /**
+         * @param value never null
+         */
+        Object convert(Object value);
+    }
+
+    /** From what a record holds to what {@link #typeOf} says. */
+    public static Converter reader(Schema.Field field) {
+        Schema schema = present(field);
+        Conversion<?> conversion = conversion(schema);
+        if (conversion != null) {
+            return value ->
+                    conversion.getConvertedType().isInstance(value)
+                            ? value
+                            : Conversions.convertToLogicalType(
+                                    value, schema, schema.getLogicalType(), conversion);
+        }
+        return switch (schema.getType()) {
+            case STRING, ENUM -> Object::toString;
+            case BYTES -> value -> bytes((ByteBuffer) value);
+            case FIXED -> value -> ((GenericFixed) value).bytes();
+            default -> value -> value;
+        };
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.duplicate().get(bytes);
+        return bytes;
+    }
+
+    /** From what {@link #typeOf} says to what a generic record holds. */
+    public static Converter writer(Schema.Field field) {
+        Schema schema = present(field);
+        Conversion<?> conversion = conversion(schema);
+        if (conversion != null) {
+            return value ->
+                    Conversions.convertToRawType(
+                            value, schema, schema.getLogicalType(), conversion);
+        }
+        return switch (schema.getType()) {
+            case ENUM -> value -> new GenericData.EnumSymbol(schema, value);
+            case BYTES -> value -> ByteBuffer.wrap((byte[]) value);
+            case FIXED -> value -> new GenericData.Fixed(schema, (byte[]) value);
+            default -> value -> value;
+        };
+    }
+}

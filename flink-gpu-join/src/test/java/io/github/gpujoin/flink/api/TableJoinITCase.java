@@ -1,0 +1,237 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.DataTypes;
+import org.apache.flink.table.api.EnvironmentSettings;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.runtime.typeutils.ExternalTypeInfo;
+import org.apache.flink.table.types.DataType;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Joins of tables by keys of all types give what Flink's own SQL joins give. */
+class TableJoinITCase {
+
+    @RegisterExtension
+    private static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(2)
+                            .build());
+
+    /** Types of key columns, and few values of each, so that many are equal. */
+    enum KeyType {
+        BOOLEAN(DataTypes.BOOLEAN()),
+        INT(DataTypes.INT()),
+        BIGINT(DataTypes.BIGINT()),
+        DATE(DataTypes.DATE()),
+        TIMESTAMP_3(DataTypes.TIMESTAMP(3)),
+        TIMESTAMP_9(DataTypes.TIMESTAMP(9)),
+        TIMESTAMP_LTZ(DataTypes.TIMESTAMP_LTZ(6)),
+        DECIMAL_10(DataTypes.DECIMAL(10, 2)),
+        DECIMAL_38(DataTypes.DECIMAL(38, 5)),
+        STRING(DataTypes.STRING()),
+        BYTES(DataTypes.BYTES()),
+        DOUBLE(DataTypes.DOUBLE());
+
+        private final DataType type;
+
+        KeyType(DataType type) {
+            this.type = type;
+        }
+
+        private Object value(int n) {
+            return switch (this) {
+                case BOOLEAN -> n % 2 == 0;
+                case INT -> n - 5;
+                case BIGINT -> (long) n << 40;
+                case DATE -> LocalDate.of(1969, 12, 25).plusDays(n);
+                case TIMESTAMP_3 -> LocalDateTime.of(1969, 12, 31, 23, 59, 59, n * 1_000_000);
+                case TIMESTAMP_9 -> LocalDateTime.of(2024, 2, 29, 0, 0, 0, n);
+                case TIMESTAMP_LTZ -> Instant.ofEpochSecond(n % 3, n * 1_000L);
+                case DECIMAL_10 -> BigDecimal.valueOf(n, 2);
+                case DECIMAL_38 -> new BigDecimal("9".repeat(33) + "." + (10_000 + n));
+                case STRING -> "key ".repeat(n);
+                case BYTES -> new byte[] {(byte) n, 0};
+                case DOUBLE -> n / 8.0;
+            };
+        }
+    }
+
+    private static List<Row> rows(Random random, KeyType first, KeyType second, int count) {
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            rows.add(Row.of(value(random, first, 12), value(random, second, 3), i));
+        }
+        return rows;
+    }
+
+    private static Object value(Random random, KeyType type, int values) {
+        return random.nextInt(8) == 0 ? null : type.value(random.nextInt(values));
+    }
+
+    private static DataType type(String side, KeyType first, KeyType second) {
+        return DataTypes.ROW(
+                        DataTypes.FIELD(side + "k", first.type),
+                        DataTypes.FIELD(side + "l", second.type),
+                        DataTypes.FIELD(side + "n", DataTypes.INT()))
+                .notNull();
+    }
+
+    private static StreamTableEnvironment streams(KeyType first, KeyType second, long seed) {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        Random random = new Random(seed);
+        for (String side : List.of("b", "p")) {
+            tables.createTemporaryView(
+                    side,
+                    env.fromData(
+                            rows(random, first, second, 50),
+                            ExternalTypeInfo.of(type(side, first, second))));
+        }
+        return tables;
+    }
+
+    private static TableEnvironment batch(KeyType first, KeyType second, long seed) {
+        TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        Random random = new Random(seed);
+        for (String side : List.of("b", "p")) {
+            List<Row> rows = rows(random, first, second, 50);
+            tables.createTemporaryView(side, tables.fromValues(type(side, first, second), rows));
+        }
+        return tables;
+    }
+
+    @ParameterizedTest(name = "{0} and {1}: {2}, nullSafe={3}")
+    @CsvSource({
+        "INT, , inner, false",
+        "BOOLEAN, , semi, false",
+        "BIGINT, , left, true",
+        "DATE, , full, false",
+        "TIMESTAMP_3, , anti, false",
+        "TIMESTAMP_9, , left, false",
+        "TIMESTAMP_LTZ, , right, false",
+        "DECIMAL_10, , inner, false",
+        "DECIMAL_38, , full, true",
+        "STRING, , left, false",
+        "BYTES, , inner, false",
+        "DOUBLE, , inner, false",
+        "STRING, INT, full, false",
+        "STRING, DATE, anti, true",
+        "INT, BOOLEAN, semi, true",
+        "DECIMAL_38, TIMESTAMP_9, inner, true"
+    })
+    void shouldJoinAsSqlDoes(KeyType first, KeyType second, String kind, boolean nullSafe)
+            throws Exception {
+        long seed = 17L * first.ordinal() + kind.length();
+        KeyType other = second == null ? KeyType.INT : second;
+        StreamTableEnvironment tables = streams(first, other, seed);
+        GpuTableJoin join =
+                GpuTableJoin.in(tables)
+                        .build(tables.from("b"))
+                        .probe(tables.from("p"))
+                        .on("pk", "bk");
+        if (second != null) {
+            join.on("pl", "bl");
+        }
+        if (nullSafe) {
+            join.nullSafe();
+        }
+        switch (kind) {
+            case "left" -> join.left();
+            case "right" -> join.right();
+            case "full" -> join.full();
+            case "semi" -> join.semi();
+            case "anti" -> join.anti();
+            default -> {}
+        }
+        tables.createTemporaryView("joined", join.toTable());
+        boolean pairs = !kind.equals("semi") && !kind.equals("anti");
+
+        List<String> actual =
+                texts(
+                        tables.sqlQuery(
+                                pairs ? "SELECT pn, bn FROM joined" : "SELECT pn FROM joined"));
+
+        TableEnvironment batch = batch(first, other, seed);
+        assertThat(actual)
+                .as("seed=%s", seed)
+                .containsExactlyInAnyOrderElementsOf(
+                        texts(batch.sqlQuery(sql(kind, second != null, nullSafe))));
+    }
+
+    private static String sql(String kind, boolean composite, boolean nullSafe) {
+        String equal = nullSafe ? "IS NOT DISTINCT FROM" : "=";
+        String on = "pk " + equal + " bk" + (composite ? " AND pl " + equal + " bl" : "");
+        return switch (kind) {
+            case "semi" -> "SELECT DISTINCT pn FROM p JOIN b ON " + on;
+            case "anti" -> "SELECT pn FROM p LEFT JOIN b ON " + on + " WHERE bn IS NULL";
+            default -> "SELECT pn, bn FROM p " + kind + " JOIN b ON " + on;
+        };
+    }
+
+    private static List<String> texts(Table table) throws Exception {
+        List<String> texts = new ArrayList<>();
+        try (CloseableIterator<Row> rows = table.execute().collect()) {
+            rows.forEachRemaining(row -> texts.add(row.toString()));
+        }
+        return texts;
+    }
+
+    @Test
+    void shouldKeepEveryColumnAsItIs() throws Exception {
+        StreamTableEnvironment tables =
+                StreamTableEnvironment.create(StreamExecutionEnvironment.getExecutionEnvironment());
+        Table build =
+                tables.sqlQuery(
+                        "SELECT * FROM (VALUES (1, ARRAY['a', 'b'], ROW(1.50, DATE '2024-02-29')))"
+                                + " AS t(id, tags, nested)");
+        Table probe = tables.sqlQuery("SELECT * FROM (VALUES (CAST(1 AS BIGINT), 'x')) AS t(f, g)");
+
+        Table joined = GpuTableJoin.in(tables).build(build).probe(probe).on("f", "id").toTable();
+
+        assertThat(joined.getResolvedSchema().getColumnNames())
+                .containsExactly("f", "g", "id", "tags", "nested");
+        assertThat(texts(joined)).containsExactly("+I[1, x, 1, [a, b], +I[1.50, 2024-02-29]]");
+    }
+
+    @Test
+    void shouldRefuseTablesThatChangeAndColumnsThatAreNotThere() {
+        StreamTableEnvironment tables = streams(KeyType.INT, KeyType.INT, 1);
+        Table counts = tables.sqlQuery("SELECT bk, COUNT(*) AS c FROM b GROUP BY bk");
+        Table probe = tables.from("p");
+
+        assertThatThrownBy(() -> GpuTableJoin.in(tables).build(counts))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "a table that is joined is insert-only, and rows of this one are updated or"
+                                + " deleted: side=build");
+        GpuTableJoin join = GpuTableJoin.in(tables).build(probe).probe(probe);
+        assertThatThrownBy(() -> join.on("pk", "missing"))
+                .hasMessage(
+                        "a table has the column of its key: side=build, column=missing,"
+                                + " columns=[pk, pl, pn]");
+        assertThatThrownBy(join::toTable).hasMessageStartingWith("tables are joined on columns");
+        assertThatThrownBy(() -> join.on("pk", "pk").toTable())
+                .hasMessageEndingWith("different names, .renameColumns(...): column=pk");
+    }
+}
