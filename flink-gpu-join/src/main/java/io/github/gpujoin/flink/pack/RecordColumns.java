@@ -73,7 +73,7 @@ final class RecordColumns {
             long value =
                     isWide
                             ? Memory.getLong(record, offset)
-                            : RecordEncoder.narrowed(record, key.kind, offset);
+                            : FieldBits.narrowed(record, key.kind, offset);
             int partition = RowPartitioner.of(value, partitions);
             partitionOf[i] = partition;
             counts[partition + 1]++;
@@ -147,7 +147,7 @@ final class RecordColumns {
             byte[] array,
             long start) {
         for (int i = from; i < end; i++) {
-            int value = RecordEncoder.narrowed(records[order[i]], source.kind, source.offset);
+            int value = FieldBits.narrowed(records[order[i]], source.kind, source.offset);
             Memory.putInt(array, start + 4L * i, value);
         }
     }

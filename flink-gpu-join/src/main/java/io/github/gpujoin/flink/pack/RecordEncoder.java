@@ -285,7 +285,7 @@ public final class RecordEncoder<T> {
         }
         return slot.field.kind() == FieldKind.LONG
                 ? Memory.getLong(record, slot.offset)
-                : narrowed(record, slot.field.kind(), slot.offset);
+                : FieldBits.narrowed(record, slot.field.kind(), slot.offset);
     }
 
     /**
@@ -337,7 +337,7 @@ public final class RecordEncoder<T> {
 
     private void encodeOthers(T record, long timestamp, ChunkBuilder builder) throws IOException {
         for (Slot<T> slot : narrow) {
-            builder.putInt(slot.column, narrowed(record, slot.field.kind(), slot.offset));
+            builder.putInt(slot.column, FieldBits.narrowed(record, slot.field.kind(), slot.offset));
         }
         if (timestampColumn >= 0) {
             builder.putLong(timestampColumn, timestamp);
@@ -354,17 +354,6 @@ public final class RecordEncoder<T> {
         for (Slot<T> slot : objects) {
             encodeObject(slot.getter.get(record), slot, builder);
         }
-    }
-
-    /** Value of a primitive field as it stands in an INT32 column. */
-    static int narrowed(Object record, FieldKind kind, long offset) {
-        return switch (kind) {
-            case INT -> Memory.getInt(record, offset);
-            case SHORT -> Memory.getShort(record, offset);
-            case CHAR -> (char) Memory.getShort(record, offset);
-            case BYTE, BOOLEAN -> Memory.getByte(record, offset);
-            default -> throw new IllegalStateException("not a narrow field: kind=" + kind);
-        };
     }
 
     private void encodeObject(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
@@ -396,7 +385,7 @@ public final class RecordEncoder<T> {
         switch (slot.field.kind()) {
             case LONG -> target.putLong(slot.column, (Long) value);
             case DOUBLE -> target.putDouble(slot.column, (Double) value);
-            default -> target.putInt(slot.column, bits(value, slot.field.kind()));
+            default -> target.putInt(slot.column, FieldBits.of(value, slot.field.kind()));
         }
     }
 
@@ -411,19 +400,7 @@ public final class RecordEncoder<T> {
                 slot.serializer.serialize(value, scratch);
                 target.addBytes(scratch.getSharedBuffer(), 0, scratch.length());
             }
-            default -> target.addInt(bits(value, slot.field.kind()));
+            default -> target.addInt(FieldBits.of(value, slot.field.kind()));
         }
-    }
-
-    private static int bits(Object value, FieldKind kind) {
-        return switch (kind) {
-            case INT -> (Integer) value;
-            case SHORT -> (Short) value;
-            case BYTE -> (Byte) value;
-            case CHAR -> (Character) value;
-            case BOOLEAN -> (Boolean) value ? 1 : 0;
-            case FLOAT -> Float.floatToRawIntBits((Float) value);
-            default -> throw new IllegalStateException("not a 4-byte kind: kind=" + kind);
-        };
     }
 }

@@ -18,11 +18,6 @@ public enum RecordKind {
     /** Whatever has no named fields. */
     OTHER;
 
-    /** Whether a record says that it is inserted, updated or deleted. */
-    boolean hasRowKind() {
-        return this == ROW || this == ROW_DATA;
-    }
-
     private static final String AVRO_TYPES = "org.apache.flink.formats.avro.";
     private static final String ROW_DATA_CLASS = "org.apache.flink.table.data.RowData";
 
@@ -42,5 +37,10 @@ public enum RecordKind {
             return TUPLE;
         }
         return type.getTypeClass().getName().equals(ROW_DATA_CLASS) ? ROW_DATA : OTHER;
+    }
+
+    /** Whether a record says that it is inserted, updated or deleted. */
+    public boolean hasRowKind() {
+        return this == ROW || this == ROW_DATA;
     }
 }

@@ -12,6 +12,7 @@ import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.pack.RecordKind;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.RecordShape;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.table.data.RowData;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
@@ -111,7 +113,7 @@ public final class InputSide<R> {
      */
     @SuppressWarnings("unchecked")
     public void changing() {
-        if (stream.getType().getTypeClass() != Row.class) {
+        if (!RecordKind.of(stream.getType()).hasRowKind()) {
             throw new IllegalArgumentException(
                     "records that carry no kind of change are given one, .changing(record -> ...):"
                             + " input="
@@ -119,7 +121,11 @@ public final class InputSide<R> {
                             + ", type="
                             + stream.getType());
         }
-        changing((MapFunction<R, RowKind>) (MapFunction<Row, RowKind>) Row::getKind);
+        changing(
+                RecordKind.of(stream.getType()) == RecordKind.ROW
+                        ? (MapFunction<R, RowKind>) (MapFunction<Row, RowKind>) Row::getKind
+                        : (MapFunction<R, RowKind>)
+                                (MapFunction<RowData, RowKind>) RowData::getRowKind);
     }
 
     /** Takes records as changes of the row of their key. */
