@@ -87,7 +87,7 @@ public final class SqlExample implements Callable<Integer> {
                   id AS n / 3,
                   nation AS CASE MOD(n, 3) WHEN 0 THEN 'France' WHEN 1 THEN 'Japan' ELSE 'Peru' END,
                   active AS MOD(n, 10) <> 9
-                ) WITH ('connector' = 'datagen',
+                ) WITH ('connector' = 'datagen', 'number-of-rows' = '3000',
                         'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '2999')
                 """);
         tables.executeSql(
@@ -97,10 +97,10 @@ public final class SqlExample implements Callable<Integer> {
                   order_country AS CASE MOD(n, 4) WHEN 0 THEN 'FR' WHEN 1 THEN 'JP' WHEN 2 THEN 'PE' END,
                   customer_id AS MOD(n * 7919, 1200),
                   price AS CAST(MOD(n, 10007) / 100.00 AS DECIMAL(12, 2))
-                ) WITH ('connector' = 'datagen',
+                ) WITH ('connector' = 'datagen', 'number-of-rows' = '%d',
                         'fields.n.kind' = 'sequence', 'fields.n.start' = '0', 'fields.n.end' = '%d')
                 """
-                        .formatted(orders - 1));
+                        .formatted(orders, orders - 1));
     }
 
     /** Prints the table as it is at the end; until then SQL updates its rows. */

@@ -27,10 +27,7 @@ final class DuckDbAnswer {
                 Statement statement = connection.createStatement()) {
             for (TblTable table : Benchmark.SSB.tables()) {
                 statement.execute(
-                        "create view "
-                                + table.name()
-                                + " as "
-                                + TblSql.select(table, data, true));
+                        "create view " + table.name() + " as " + TblSql.select(table, data, true));
             }
             try (ResultSet rows = statement.executeQuery(query.sql())) {
                 return lines(rows);

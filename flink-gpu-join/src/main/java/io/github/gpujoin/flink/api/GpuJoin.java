@@ -1,8 +1,10 @@
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -181,6 +183,18 @@ public final class GpuJoin {
          */
         public Keyed<B, P> nullSafe() {
             pipeline.nulls(KeyLayout.Nulls.MATCH_NULLS);
+            return this;
+        }
+
+        /**
+         * Gives records that cannot be read to a stream of their own, with the reason, rather than
+         * failing the job: those of any side whose filter or key throws, or whose fields do not
+         * hold what their types say. Counted by the metric {@code badRecords} of the side's packer.
+         *
+         * @param sink is given the stream when the join is made, and does something with it
+         */
+        public Keyed<B, P> badRecords(Consumer<DataStream<BadRecord>> sink) {
+            pipeline.badRecords().user(sink);
             return this;
         }
 

@@ -2,7 +2,9 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.pipeline.BadRecordStreams;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
 import io.github.gpujoin.flink.pipeline.Explanations;
 import io.github.gpujoin.flink.pipeline.Grouping;
@@ -10,6 +12,7 @@ import io.github.gpujoin.flink.pipeline.InputSide;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -53,6 +56,7 @@ public final class StarJoin<F> {
 
     private final InputSide<F> facts;
     private final List<DimensionSide<?>> dimensions = new ArrayList<>();
+    private final BadRecordStreams badRecords = new BadRecordStreams();
     private String uid = DEFAULT_UID;
 
     private StarJoin(InputSide<F> facts) {
@@ -123,6 +127,18 @@ public final class StarJoin<F> {
         return this;
     }
 
+    /**
+     * Gives records that cannot be read to a stream of their own, with the reason, rather than
+     * failing the job: those of any side whose filter or key throws, or whose fields do not hold
+     * what their types say. Counted by the metric {@code badRecords} of the side's packer.
+     *
+     * @param sink is given the stream when the join is made, and does something with it
+     */
+    public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
+        badRecords.user(sink);
+        return this;
+    }
+
     /** Results as Rows with named fields: the facts' columns, then each dimension's. */
     public SingleOutputStreamOperator<Row> toRows() {
         return pipeline().toRows();
@@ -163,7 +179,7 @@ public final class StarJoin<F> {
     public GroupedJoin groupBy(String... columns) {
         return new GroupedJoin(
                 new Grouping(columns),
-                grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping));
+                grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping, badRecords));
     }
 
     /**
@@ -186,6 +202,6 @@ public final class StarJoin<F> {
     }
 
     private StarJoinPipeline pipeline() {
-        return new StarJoinPipeline(uid, facts, dimensions, null);
+        return new StarJoinPipeline(uid, facts, dimensions, null, badRecords);
     }
 }

@@ -63,6 +63,17 @@ public final class GpuJoinOptions {
                     .defaultValue(Duration.ofMillis(100))
                     .withDescription("Time after which a chunk is sent though it is not full.");
 
+    public static final ConfigOption<BadRecords> BAD_RECORDS =
+            ConfigOptions.key("gpu-join.bad-records")
+                    .enumType(BadRecords.class)
+                    .defaultValue(BadRecords.FAIL)
+                    .withDescription(
+                            "What becomes of a record whose filter or key throws, or whose fields do"
+                                    + " not hold what their types say: fail, the job fails and says"
+                                    + " why, or skip, it is left out and counted by the metric"
+                                    + " badRecords. A join that is given a sink for bad records"
+                                    + " sends them there instead, with the reason.");
+
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
             ConfigOptions.key("gpu-join.replicate-max-bytes")
                     .memoryType()

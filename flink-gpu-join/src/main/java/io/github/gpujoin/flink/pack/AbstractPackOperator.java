@@ -3,19 +3,23 @@ package io.github.gpujoin.flink.pack;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.handover.Handover;
 import io.github.gpujoin.flink.handover.HandoverSender;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
-import org.apache.flink.util.FlinkRuntimeException;
+import org.apache.flink.util.OutputTag;
 
 /**
  * A packer: filters rows and puts them into chunks, in the chain of their source.
@@ -26,8 +30,12 @@ import org.apache.flink.util.FlinkRuntimeException;
  * @param <IN> what comes in
  * @param <ROW> what a filter looks at
  */
-abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chunk>
+public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<IN, Chunk>, BoundedOneInput {
+
+    /** Records that cannot be read, where the packing skips them. */
+    public static final OutputTag<BadRecord> BAD_RECORDS =
+            new OutputTag<>("bad-records", TypeInformation.of(BadRecord.class));
 
     private static final long serialVersionUID = 1L;
 
@@ -39,6 +47,7 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
     transient Counter rowsIn;
     transient Counter rowsFiltered;
     transient Counter nullKeyRows;
+    private transient Counter badRecords;
 
     /**
      * @param schema of the chunks to come out
@@ -71,6 +80,7 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
         rowsIn = getMetricGroup().counter("rowsIn");
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
+        badRecords = getMetricGroup().counter("badRecords");
         sink =
                 new ChunkSink(
                         schema,
@@ -102,7 +112,11 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
         return filter != null;
     }
 
-    /** Whether the filter keeps the row. */
+    /**
+     * Whether the filter keeps the row.
+     *
+     * @throws UnreadableRecordException where it throws
+     */
     final boolean keeps(ROW row) {
         if (filter == null) {
             return true;
@@ -110,9 +124,28 @@ abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chun
         try {
             return filter.filter(row);
         } catch (Exception e) {
-            throw new FlinkRuntimeException(
-                    "the filter of a side of the join failed: side=" + packing.side(), e);
+            throw new UnreadableRecordException(
+                    "the filter of a side of the join failed", packing.side(), e);
         }
+    }
+
+    /** Whether records that cannot be read are left out, rather than failing the job. */
+    final boolean skipsBadRecords() {
+        return packing.badRecords() == BadRecords.SKIP;
+    }
+
+    /**
+     * Leaves a record out.
+     *
+     * @throws UnreadableRecordException the same, where bad records fail the job
+     */
+    final void bad(Object record, UnreadableRecordException e) {
+        if (!skipsBadRecords()) {
+            throw e;
+        }
+        badRecords.inc();
+        BadRecord bad = new BadRecord(packing.side(), String.valueOf(record), e.reason());
+        output.collect(BAD_RECORDS, new StreamRecord<>(bad));
     }
 
     @Override

@@ -103,7 +103,14 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         int nullKeys = 0;
         selection.clear(rowCount);
         for (int row = 0; row < rowCount; row++) {
-            if (filters && !keeps(cursor.at(chunk, row))) {
+            boolean kept;
+            try {
+                kept = !filters || keeps(cursor.at(chunk, row));
+            } catch (UnreadableRecordException e) {
+                bad("row " + row + " of a chunk", e);
+                continue;
+            }
+            if (!kept) {
                 filtered++;
             } else if (hasNullKey(chunk, row)) {
                 nullKeys++;

@@ -6,7 +6,6 @@ import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.RowKind;
-import org.apache.flink.util.FlinkRuntimeException;
 
 /**
  * Packs records into chunks. Where Flink lets an operator keep its records, that is without object
@@ -69,10 +68,18 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     @Override
     public void processElement(StreamRecord<T> element) throws Exception {
         T record = element.getValue();
-        if (kindOfChange != null) {
-            addChange(record, element);
-            return;
+        try {
+            if (kindOfChange != null) {
+                addChange(record, element);
+            } else {
+                addIfKept(record, element);
+            }
+        } catch (UnreadableRecordException e) {
+            bad(record, e);
         }
+    }
+
+    private void addIfKept(T record, StreamRecord<T> element) {
         if (!keeps(record)) {
             rowsIn.inc();
             rowsFiltered.inc();
@@ -80,6 +87,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
         long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
         if (batch != null) {
+            if (skipsBadRecords()) {
+                checkClass(record);
+            }
             if (batch.add(record, timestamp)) {
                 drain();
             }
@@ -133,6 +143,15 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
     }
 
+    /** Before the record is in a batch, all of which is checked at once otherwise. */
+    private void checkClass(T record) {
+        try {
+            encoder.checkClasses(new Object[] {record}, 1);
+        } catch (IllegalArgumentException e) {
+            throw unpackable(e);
+        }
+    }
+
     private boolean accepts(T record) {
         try {
             return encoder.accept(record);
@@ -143,7 +162,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private void add(T record, long timestamp) {
         int partition = 0;
-        RecordEncoder.Target target;
+        RecordEncoder.Target target = null;
         try {
             if (packing.isPartitioned()) {
                 long key = encoder.key(record, packing.partitionColumn());
@@ -152,6 +171,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             target = target(partition);
             encoder.encode(record, timestamp, target);
         } catch (Exception e) {
+            if (target != null) {
+                target.abandonRow();
+            }
             throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
@@ -159,9 +181,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
     }
 
-    private FlinkRuntimeException unpackable(Exception cause) {
-        return new FlinkRuntimeException(
-                "a record of a side of the join cannot be packed: side=" + packing.side(), cause);
+    private UnreadableRecordException unpackable(Exception cause) {
+        return new UnreadableRecordException(
+                "a record of a side of the join cannot be packed", packing.side(), cause);
     }
 
     private RecordEncoder.Target target(int partition) {

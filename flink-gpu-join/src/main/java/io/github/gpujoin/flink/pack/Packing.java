@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.config.BadRecords;
 import java.io.Serializable;
 import java.time.Duration;
 
@@ -15,6 +16,7 @@ import java.time.Duration;
  *     no meaning without partitions
  * @param chunkBytes payload at which a chunk is full
  * @param flushIntervalMs longest time that a row waits for its chunk to fill
+ * @param badRecords whether a record that cannot be read fails the job
  */
 public record Packing(
         String side,
@@ -22,7 +24,8 @@ public record Packing(
         int partitions,
         int partitionColumn,
         int chunkBytes,
-        long flushIntervalMs)
+        long flushIntervalMs,
+        BadRecords badRecords)
         implements Serializable {
 
     public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);
@@ -44,12 +47,20 @@ public record Packing(
     /** Chunks of rows of any partition. */
     public static Packing unpartitioned(
             String side, int dimension, int chunkBytes, Duration flushInterval) {
-        return new Packing(side, dimension, 0, -1, chunkBytes, flushInterval.toMillis());
+        return new Packing(
+                side, dimension, 0, -1, chunkBytes, flushInterval.toMillis(), BadRecords.FAIL);
     }
 
     /** Chunks of one radix partition of a key column each. */
     public Packing partitionedBy(int column, int partitions) {
-        return new Packing(side, dimension, partitions, column, chunkBytes, flushIntervalMs);
+        return new Packing(
+                side, dimension, partitions, column, chunkBytes, flushIntervalMs, badRecords);
+    }
+
+    /** The same, where records that cannot be read do so. */
+    public Packing with(BadRecords policy) {
+        return new Packing(
+                side, dimension, partitions, partitionColumn, chunkBytes, flushIntervalMs, policy);
     }
 
     public boolean isPartitioned() {

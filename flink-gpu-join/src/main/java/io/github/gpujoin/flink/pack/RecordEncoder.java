@@ -69,6 +69,11 @@ public final class RecordEncoder<T> {
             return builder.rowCount() == 1;
         }
 
+        /** Forgets a row that could not be encoded to its end. */
+        void abandonRow() {
+            builder.abandonRow();
+        }
+
         private static long[] starts(ChunkBuilder builder, RawColumns raw) {
             return Arrays.stream(raw.columns)
                     .mapToLong(column -> Memory.BYTES + builder.columnOffset(column))

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
@@ -49,8 +50,9 @@ final class JoinTopology {
     private final String uid;
     private final int maxParallelism;
     private final RingOptions rings;
+    private final BadRecordStreams badRecords;
 
-    JoinTopology(StreamExecutionEnvironment env, String uid) {
+    JoinTopology(StreamExecutionEnvironment env, String uid, BadRecordStreams badRecords) {
         RuntimeExecutionMode mode = env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE);
         if (mode != RuntimeExecutionMode.STREAMING) {
             throw new IllegalStateException(
@@ -61,6 +63,7 @@ final class JoinTopology {
         }
         this.env = env;
         this.uid = uid;
+        this.badRecords = badRecords;
         int configured = env.getMaxParallelism();
         this.maxParallelism =
                 configured > 0
@@ -83,6 +86,13 @@ final class JoinTopology {
         return GpuJoinOptions.chunkBytes(env.getConfiguration());
     }
 
+    /** What packers do with records that they cannot read. */
+    BadRecords badRecords() {
+        return badRecords.isWanted()
+                ? BadRecords.SKIP
+                : env.getConfiguration().get(GpuJoinOptions.BAD_RECORDS);
+    }
+
     long flushIntervalMs() {
         return GpuJoinOptions.flushIntervalMs(env.getConfiguration());
     }
@@ -101,6 +111,7 @@ final class JoinTopology {
             String name,
             long completeAtWatermark,
             boolean partitioned) {
+        badRecords.add(packed);
         SingleOutputStreamOperator<Chunk> chunks =
                 packed.transform(
                                 "load " + name,
@@ -111,12 +122,19 @@ final class JoinTopology {
         return partitioned ? byPartition(chunks, name, JoinInput.BUILD) : chunks.broadcast();
     }
 
+    /** Sends the chunks of facts on, where they are partitioned by their owners. */
+    DataStream<Chunk> facts(
+            SingleOutputStreamOperator<Chunk> packed, String name, boolean partitioned) {
+        badRecords.add(packed);
+        return partitioned ? byPartition(packed, name, JoinInput.PROBE) : packed;
+    }
+
     /**
      * Sends chunks of one partition each to the partition's owner.
      *
      * @param name of the side, for its operator
      */
-    DataStream<Chunk> byPartition(
+    private DataStream<Chunk> byPartition(
             SingleOutputStreamOperator<Chunk> chunks, String name, JoinInput input) {
         KeyedStream<Chunk, Integer> keyed =
                 chunks.transform(
@@ -163,6 +181,7 @@ final class JoinTopology {
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
+        badRecords.handOver();
         DataStream<Chunk> first = dimensions.get(0);
         List<DataStream<Chunk>> others = dimensions.subList(1, dimensions.size());
         DataStream<Chunk> build =

@@ -20,7 +20,6 @@ import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.SelectedKey;
-import io.github.gpujoin.flink.transport.JoinInput;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -42,6 +41,7 @@ public final class PairJoinPipeline<B, P> {
     private final DataStream<P> probe;
     private final KeySides<B, P, ?> keys;
     private String uid = DEFAULT_UID;
+    private final BadRecordStreams badRecords = new BadRecordStreams();
     private Distribution distribution;
     private long expectedBytes = Long.MAX_VALUE;
     private PairKind kind = PairKind.INNER;
@@ -105,6 +105,11 @@ public final class PairJoinPipeline<B, P> {
         this.kind = kind;
     }
 
+    /** Takes records that cannot be read, for a stream of their own. */
+    public BadRecordStreams badRecords() {
+        return badRecords;
+    }
+
     public void nulls(Nulls nulls) {
         this.nulls = nulls;
     }
@@ -138,7 +143,7 @@ public final class PairJoinPipeline<B, P> {
 
     public <R> SingleOutputStreamOperator<R> apply(
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
-        JoinTopology topology = new JoinTopology(env, uid);
+        JoinTopology topology = new JoinTopology(env, uid, badRecords);
         boolean partitioned = isPartitioned(topology);
         SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
         SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
@@ -168,9 +173,7 @@ public final class PairJoinPipeline<B, P> {
                         topology.uid("pack-probe"));
         return topology.join(
                 List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
-                partitioned
-                        ? topology.byPartition(packedProbe, "probe", JoinInput.PROBE)
-                        : packedProbe,
+                topology.facts(packedProbe, "probe", partitioned),
                 spec,
                 explain(topology, spec),
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
@@ -186,7 +189,7 @@ public final class PairJoinPipeline<B, P> {
                         packedBuild(buildKey),
                         packedProbe(keys.ofProbe(nulls)),
                         kind.ofCandidates(verified));
-        return explain(new JoinTopology(env, uid), spec);
+        return explain(new JoinTopology(env, uid, badRecords), spec);
     }
 
     private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
@@ -271,7 +274,8 @@ public final class PairJoinPipeline<B, P> {
                 partitioned ? topology.partitions() : 0,
                 0,
                 topology.chunkBytes(),
-                topology.flushIntervalMs());
+                topology.flushIntervalMs(),
+                topology.badRecords());
     }
 
     private static <T> SingleOutputStreamOperator<Chunk> pack(

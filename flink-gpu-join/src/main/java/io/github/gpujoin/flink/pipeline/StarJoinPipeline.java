@@ -18,7 +18,6 @@ import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
-import io.github.gpujoin.flink.transport.JoinInput;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -50,14 +49,18 @@ public final class StarJoinPipeline {
      * @throws IllegalArgumentException where the description is not of a join
      */
     public StarJoinPipeline(
-            String uid, InputSide<?> facts, List<DimensionSide<?>> dimensions, Grouping grouping) {
+            String uid,
+            InputSide<?> facts,
+            List<DimensionSide<?>> dimensions,
+            Grouping grouping,
+            BadRecordStreams badRecords) {
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException(
                     "a star join has at least one dimension: uid=" + uid);
         }
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
-        this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid);
+        this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid, badRecords);
         this.grouping = grouping;
         this.sides = new JoinSides(facts, this.dimensions);
         requireDistinctNames();
@@ -206,7 +209,8 @@ public final class StarJoinPipeline {
                 partitioned ? topology.partitions() : 0,
                 0,
                 topology.chunkBytes(),
-                topology.flushIntervalMs());
+                topology.flushIntervalMs(),
+                topology.badRecords());
     }
 
     /** What is in the chunks of a side. */
@@ -299,10 +303,7 @@ public final class StarJoinPipeline {
                         packedFacts,
                         ChunkTypeInfo.of(packedFacts.schema()),
                         topology.uid("pack-facts"));
-        DataStream<Chunk> probe =
-                partitionedDimension == NONE
-                        ? packed
-                        : topology.byPartition(packed, "facts", JoinInput.PROBE);
+        DataStream<Chunk> probe = topology.facts(packed, "facts", partitionedDimension != NONE);
         return topology.join(build, probe, spec, explain(), emitter, type);
     }
 }
