@@ -13,6 +13,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
+import org.apache.flink.util.OutputTag;
 
 /**
  * A dimension of a {@link StarJoin}, and the way back to the join.
@@ -136,6 +137,31 @@ public final class Dimension<F, D> {
     public Dimension<F, D> changing(MapFunction<D, RowKind> kind) {
         side.input().changing(Objects.requireNonNull(kind, "kind"));
         return this;
+    }
+
+    /**
+     * Each fact sees the row of its key that was valid at the fact's event time: the one with the
+     * largest timestamp that is not after it, unless that was a DELETE. The dimension is
+     * partitioned, and its stream holds changes as with {@link #changing()}, where records that
+     * carry no kind are inserted.
+     *
+     * <p>Facts wait for the watermarks of both streams to pass their time; so do versions, and of
+     * those before the watermark the newest of a key is kept. What comes behind the watermark goes
+     * to {@link StarJoin#lateFacts} and {@link StarJoin#lateVersions}.
+     */
+    public Dimension<F, D> versioned() {
+        side.versioned();
+        return this;
+    }
+
+    /** See {@link StarJoin#lateFacts}. */
+    public OutputTag<Row> lateFacts() {
+        return join.lateFacts();
+    }
+
+    /** See {@link StarJoin#lateVersions}. */
+    public OutputTag<Row> lateVersions() {
+        return join.lateVersions();
     }
 
     /** See {@link StarJoin#dimension}. */

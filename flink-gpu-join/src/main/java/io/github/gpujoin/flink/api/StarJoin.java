@@ -20,6 +20,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
 
 /**
  * Joins a stream of facts with dimensions, all in one operator.
@@ -137,6 +138,20 @@ public final class StarJoin<F> {
     public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
         badRecords.user(sink);
         return this;
+    }
+
+    /**
+     * Side output of facts that came behind the watermark, where a dimension is {@linkplain
+     * Dimension#versioned() versioned}: keys and columns in use, and {@code $timestamp}. To be
+     * asked for when the join is described, and given to {@code getSideOutput} of its results.
+     */
+    public OutputTag<Row> lateFacts() {
+        return pipeline().lateFacts();
+    }
+
+    /** As {@link #lateFacts}, of versions; a Row's kind says whether it is a deletion. */
+    public OutputTag<Row> lateVersions() {
+        return pipeline().lateVersions();
     }
 
     /** Results as Rows with named fields: the facts' columns, then each dimension's. */

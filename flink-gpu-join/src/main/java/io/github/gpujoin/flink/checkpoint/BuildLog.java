@@ -3,7 +3,6 @@ package io.github.gpujoin.flink.checkpoint;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -249,15 +248,6 @@ public final class BuildLog {
     }
 
     private Chunk wrap(byte[] bytes) {
-        int dimension =
-                bytes.length < ChunkDescriptor.HEADER_BYTES
-                        ? 0
-                        : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
-        if (dimension < 0 || dimension >= spec.dimensions().size()) {
-            throw new IllegalStateException(
-                    "a chunk of the build log is of one of the join's dimensions: dimension="
-                            + dimension);
-        }
-        return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+        return LoggedChunks.wrap(spec, bytes);
     }
 }

@@ -13,6 +13,7 @@ public enum ReasonCode {
     OVER_LIMIT("the dimension is expected to be over gpu-join.replicate-max-bytes"),
     SIZE_UNKNOWN("nobody said how large the dimension is, .expectedBytes(n)"),
     ONE_IS_PARTITIONED("facts are sent by the key of one dimension, and that is another one"),
+    VERSIONED("a fact and the version of its event time are in one subtask"),
     KEEPS_BUILD_ROWS("only where all facts of a key come by is it known that a row has no match"),
 
     // ------------------------------------------- which engine

@@ -27,7 +27,7 @@ final class ProbeSide {
     private static final long MAX_WAIT_MS = 100;
 
     /** Time that one mail works before others get their turn. */
-    private static final long MAIL_MS = 10;
+    static final long MAIL_MS = 10;
 
     /** Stands for build rows without a match where results are waited for. */
     private static final int UNMATCHED = Integer.MIN_VALUE;
@@ -148,6 +148,18 @@ final class ProbeSide {
             long startNs = System.nanoTime();
             pump.flushAll();
             times.addSince(StageTimes.Stage.JOIN, startNs);
+        }
+    }
+
+    /**
+     * Emits the results of all facts so far.
+     *
+     * @param check throws where the task does not go on
+     */
+    void awaitAll(ThrowingRunnable<Exception> check) throws Exception {
+        while (hasFacts()) {
+            work(MAX_WAIT_MS);
+            check.run();
         }
     }
 

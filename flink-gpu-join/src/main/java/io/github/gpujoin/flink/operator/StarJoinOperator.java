@@ -5,6 +5,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.PartitionSize;
@@ -59,6 +60,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final long groupIntervalMs;
     private final RingOptions rings;
     private final JoinReporting reporting;
+
+    /** Null where facts are joined as they come. */
+    private final EventTimeJoin eventTime;
+
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
 
@@ -70,6 +75,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
     private transient ProbeSide probeSide;
+    private transient VersionedSide<OUT> versioned;
     private transient SubtaskCounts counts;
     private transient JoinMetrics metrics;
 
@@ -81,7 +87,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             int partitions,
             long groupIntervalMs,
             RingOptions rings,
-            JoinReporting reporting) {
+            JoinReporting reporting,
+            EventTimeJoin eventTime) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
@@ -90,6 +97,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         this.groupIntervalMs = groupIntervalMs;
         this.rings = rings;
         this.reporting = reporting;
+        this.eventTime = eventTime;
         this.mailbox = parameters.getMailboxExecutor();
         this.coordinator =
                 parameters
@@ -154,6 +162,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         this::createPump,
                         mailbox,
                         counts.times());
+        if (eventTime != null) {
+            versioned =
+                    new VersionedSide<>(
+                            spec,
+                            eventTime,
+                            new EventTimeLog(
+                                    context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
+                            probeSide,
+                            this::append,
+                            this::checkNotCancelled,
+                            mailbox,
+                            output,
+                            getMetricGroup());
+        }
         if (context.isRestored()) {
             restore();
         }
@@ -199,6 +221,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             buildLog.replay(this::restored);
         }
         probeSide.restore();
+        if (versioned != null) {
+            versioned.restore();
+        }
     }
 
     private void restored(Chunk chunk) {
@@ -223,6 +248,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.snapshotState(context);
         buildLog.snapshot();
         probeSide.snapshot();
+        if (versioned != null) {
+            versioned.snapshot();
+        }
     }
 
     @Override
@@ -237,6 +265,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void finish() throws Exception {
+        if (versioned != null) {
+            versioned.drain();
+        }
         probeSide.drain(this::checkNotCancelled);
         super.finish();
     }
@@ -261,6 +292,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+        if (versioned != null && chunk.dimension() == eventTime.dimension()) {
+            versioned.accept(chunk);
+            return;
+        }
         if (probeSide.phase() == JoinPhase.LOAD) {
             append(chunk);
             return;
@@ -293,9 +328,21 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processWatermark1(Watermark mark) throws Exception {
-        if (mark.getTimestamp() == Long.MAX_VALUE) {
+        if (versioned != null) {
+            super.processWatermark1(mark);
+        } else if (mark.getTimestamp() == Long.MAX_VALUE) {
             startJoining();
         }
+    }
+
+    /**
+     * The smaller watermark of both inputs, of a join by event time; there is none before LOAD
+     * ends.
+     */
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        startJoining();
+        versioned.advanceTo(mark.getTimestamp());
     }
 
     private void startJoining() {
@@ -326,18 +373,28 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         Chunk chunk = chunks.probe(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         counts.probeChunk(chunk);
-        probeSide.accept(chunk);
+        if (versioned != null) {
+            versioned.accept(chunk);
+        } else {
+            probeSide.accept(chunk);
+        }
     }
 
     @Override
     public void processWatermark2(Watermark mark) throws Exception {
-        probeSide.accept(mark);
+        if (versioned != null) {
+            super.processWatermark2(mark);
+        } else {
+            probeSide.accept(mark);
+        }
     }
 
     /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
-        if (index != BUILD_INPUT) {
+        if (versioned != null) {
+            super.processWatermarkStatus(status, index);
+        } else if (index != BUILD_INPUT) {
             probeSide.accept(status);
         }
     }

@@ -30,6 +30,9 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     private final RingOptions rings;
     private JoinReporting reporting;
 
+    /** Null where facts are joined as they come. */
+    private EventTimeJoin eventTime;
+
     /**
      * @param partitions radix partitions, as many as there are key groups
      * @param groupIntervalMs least time between two emissions of groups for watermarks
@@ -60,6 +63,12 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         return this;
     }
 
+    /** Has facts see versions of their event time; null for facts that are joined as they come. */
+    public StarJoinOperatorFactory<OUT> byEventTime(EventTimeJoin versions) {
+        this.eventTime = versions;
+        return this;
+    }
+
     /** How the join will be run. */
     public JoinExplanation plan() {
         return reporting.plan();
@@ -78,7 +87,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         partitions,
                         groupIntervalMs,
                         rings,
-                        reporting);
+                        reporting,
+                        eventTime);
     }
 
     @Override

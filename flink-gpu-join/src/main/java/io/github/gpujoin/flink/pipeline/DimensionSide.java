@@ -15,6 +15,7 @@ public final class DimensionSide<R> {
     private Distribution distribution;
     private long expectedBytes = PartitionClass.UNKNOWN;
     private Long completeAtWatermark;
+    private boolean versioned;
 
     public DimensionSide(InputSide<R> input) {
         this.input = input;
@@ -46,6 +47,18 @@ public final class DimensionSide<R> {
                             + bytes);
         }
         this.expectedBytes = bytes;
+    }
+
+    /** Each fact sees the version of its event time. */
+    public void versioned() {
+        versioned = true;
+        if (!input.isChanging()) {
+            input.changingOrInserted();
+        }
+    }
+
+    boolean isVersioned() {
+        return versioned;
     }
 
     public void completeAtWatermark(long watermark) {
@@ -80,6 +93,15 @@ public final class DimensionSide<R> {
     }
 
     boolean isPartitioned(long replicateMaxBytes) {
+        if (versioned && distribution == Distribution.REPLICATED) {
+            throw new IllegalArgumentException(
+                    "a versioned dimension is partitioned, so that a fact and its version are in one"
+                            + " subtask: dimension="
+                            + input.name());
+        }
+        if (versioned) {
+            return true;
+        }
         if (distribution != null) {
             return distribution == Distribution.PARTITIONED;
         }
@@ -95,6 +117,9 @@ public final class DimensionSide<R> {
         if (partitioned != isPartitioned(replicateMaxBytes)) {
             return ReasonCode.ONE_IS_PARTITIONED;
         }
+        if (versioned) {
+            return ReasonCode.VERSIONED;
+        }
         if (distribution != null) {
             return ReasonCode.ASKED;
         }
@@ -109,7 +134,7 @@ public final class DimensionSide<R> {
     }
 
     boolean isDistributionFixed() {
-        return distribution != null;
+        return versioned || distribution != null;
     }
 
     private String requireKey(String column) {

@@ -137,6 +137,17 @@ public final class InputSide<R> {
         kindOfChange = stream.getExecutionEnvironment().clean(kind);
     }
 
+    /**
+     * Takes records as changes: of the kind that they carry, or as inserted where they carry none.
+     */
+    public void changingOrInserted() {
+        if (RecordKind.of(stream.getType()).hasRowKind()) {
+            changing();
+        } else {
+            changing(record -> RowKind.INSERT);
+        }
+    }
+
     boolean isChanging() {
         return kindOfChange != null;
     }

@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
+import io.github.gpujoin.flink.operator.EventTimeJoin;
 import io.github.gpujoin.flink.operator.JoinReporting;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.transport.JoinInput;
@@ -105,21 +106,32 @@ final class JoinTopology {
         return GpuJoinOptions.replicateMaxBytes(env.getConfiguration());
     }
 
-    /** Adds the operator that says when a dimension is complete, and sends its chunks on. */
+    /**
+     * Adds the operator that says when a dimension is complete, and sends its chunks on.
+     *
+     * @param signal by which it says so
+     */
     DataStream<Chunk> dimension(
             SingleOutputStreamOperator<Chunk> packed,
             String name,
             long completeAtWatermark,
+            LoadCompletion.Signal signal,
             boolean partitioned) {
         badRecords.add(packed);
         SingleOutputStreamOperator<Chunk> chunks =
                 packed.transform(
                                 "load " + name,
                                 packed.getType(),
-                                new LoadCompletion(completeAtWatermark))
+                                new LoadCompletion(completeAtWatermark, signal))
                         .setParallelism(packed.getParallelism())
                         .uid(uid("load-" + name));
         return partitioned ? byPartition(chunks, name, JoinInput.BUILD) : chunks.broadcast();
+    }
+
+    /** Sends the chunks of a versioned dimension on, which is complete at no time. */
+    DataStream<Chunk> versions(SingleOutputStreamOperator<Chunk> packed, String name) {
+        badRecords.add(packed);
+        return byPartition(packed, name, JoinInput.BUILD);
     }
 
     /** Sends the chunks of facts on, where they are partitioned by their owners. */
@@ -171,6 +183,7 @@ final class JoinTopology {
 
     /**
      * @param plan how the join is run, which the log is told
+     * @param eventTime null where facts are joined as they come
      */
     @SuppressWarnings("unchecked")
     <OUT> SingleOutputStreamOperator<OUT> join(
@@ -178,6 +191,7 @@ final class JoinTopology {
             DataStream<Chunk> facts,
             JoinSpec spec,
             JoinExplanation plan,
+            EventTimeJoin eventTime,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
@@ -201,8 +215,8 @@ final class JoinTopology {
                                 .reporting(
                                         new JoinReporting(
                                                 plan,
-                                                env.getConfiguration()
-                                                        .get(GpuJoinOptions.METRICS))),
+                                                env.getConfiguration().get(GpuJoinOptions.METRICS)))
+                                .byEventTime(eventTime),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

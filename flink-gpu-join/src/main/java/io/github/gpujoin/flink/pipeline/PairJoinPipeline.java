@@ -172,10 +172,17 @@ public final class PairJoinPipeline<B, P> {
                         ChunkTypeInfo.of(probeLayout.schema()),
                         topology.uid("pack-probe"));
         return topology.join(
-                List.of(topology.dimension(packedBuild, "build", Long.MAX_VALUE, partitioned)),
+                List.of(
+                        topology.dimension(
+                                packedBuild,
+                                "build",
+                                Long.MAX_VALUE,
+                                LoadCompletion.Signal.LARGEST_WATERMARK,
+                                partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
                 spec,
                 explain(topology, spec),
+                null,
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
     }

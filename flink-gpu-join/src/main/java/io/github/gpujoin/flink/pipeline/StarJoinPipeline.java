@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.emit.OutputField;
 import io.github.gpujoin.flink.emit.ResultColumns;
@@ -15,6 +16,7 @@ import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.EventTimeJoin;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
@@ -28,6 +30,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
 
 /** Makes the operators of a star join from its description. */
 public final class StarJoinPipeline {
@@ -174,7 +177,7 @@ public final class StarJoinPipeline {
         return facts.pack(
                 keys,
                 keptNullKeys(),
-                grouping == null && facts.hasTimestamps(),
+                (grouping == null || versionedDimension() != NONE) && facts.hasTimestamps(),
                 packing(facts, ChunkDescriptor.FACTS, partitionedDimension != NONE));
     }
 
@@ -197,7 +200,8 @@ public final class StarJoinPipeline {
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
             Packing packing = packing(side.input(), d, d == partitionedDimension);
-            packed.add(side.input().pack(List.of(side.key()), Map.of(), false, packing));
+            packed.add(
+                    side.input().pack(List.of(side.key()), Map.of(), side.isVersioned(), packing));
         }
         return packed;
     }
@@ -296,7 +300,7 @@ public final class StarJoinPipeline {
                                     buildType,
                                     topology.uid("pack-" + name));
             boolean partitioned = d == partitionedDimension;
-            build.add(topology.dimension(packed, name, side.completeAtWatermark(), partitioned));
+            build.add(dimension(packed, side, partitioned));
         }
         SingleOutputStreamOperator<Chunk> packed =
                 facts.transform(
@@ -304,6 +308,64 @@ public final class StarJoinPipeline {
                         ChunkTypeInfo.of(packedFacts.schema()),
                         topology.uid("pack-facts"));
         DataStream<Chunk> probe = topology.facts(packed, "facts", partitionedDimension != NONE);
-        return topology.join(build, probe, spec, explain(), emitter, type);
+        return topology.join(build, probe, spec, explain(), eventTime(), emitter, type);
+    }
+
+    private DataStream<Chunk> dimension(
+            SingleOutputStreamOperator<Chunk> packed, DimensionSide<?> side, boolean partitioned) {
+        String name = side.input().name();
+        if (side.isVersioned()) {
+            return topology.versions(packed, name);
+        }
+        LoadCompletion.Signal signal =
+                versionedDimension() == NONE
+                        ? LoadCompletion.Signal.LARGEST_WATERMARK
+                        : LoadCompletion.Signal.IDLENESS;
+        return topology.dimension(packed, name, side.completeAtWatermark(), signal, partitioned);
+    }
+
+    private int versionedDimension() {
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).isVersioned()) {
+                return d;
+            }
+        }
+        return NONE;
+    }
+
+    /** Null where facts are joined as they come. */
+    private EventTimeJoin eventTime() {
+        int dimension = versionedDimension();
+        if (dimension == NONE) {
+            return null;
+        }
+        return new EventTimeJoin(
+                dimension,
+                packedDimensions.get(dimension).column(RecordLayout.TIMESTAMP),
+                packedFacts.column(RecordLayout.TIMESTAMP),
+                lateFacts(),
+                lateVersions());
+    }
+
+    /** Side output of facts whose time was joined already. */
+    public OutputTag<Row> lateFacts() {
+        return new OutputTag<>(topology.uid("late-facts"), ChunkRows.typeOf(packedFacts.schema()));
+    }
+
+    /**
+     * Side output of versions whose time was joined already.
+     *
+     * @throws IllegalStateException where no dimension is versioned
+     */
+    public OutputTag<Row> lateVersions() {
+        int dimension = versionedDimension();
+        if (dimension == NONE) {
+            throw new IllegalStateException(
+                    "versions are late where a dimension has them, .versioned(): dimensions="
+                            + dimensions.stream().map(side -> side.input().name()).toList());
+        }
+        return new OutputTag<>(
+                topology.uid("late-versions"),
+                ChunkRows.typeOf(packedDimensions.get(dimension).schema()));
     }
 }

@@ -23,7 +23,8 @@ class LoadCompletionTest {
 
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(long completeAt)
             throws Exception {
-        return new OneInputStreamOperatorTestHarness<>(new LoadCompletion(completeAt));
+        return new OneInputStreamOperatorTestHarness<>(
+                new LoadCompletion(completeAt, LoadCompletion.Signal.LARGEST_WATERMARK));
     }
 
     @Test

@@ -1,0 +1,145 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.EventTimeLog;
+import io.github.gpujoin.flink.emit.ChunkRows;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * Has facts and versions of a dimension joined in the order of their event times: {@link
+ * EventTimeOrder} says what comes next, in mails of a few milliseconds, and what came too late goes
+ * to the side outputs.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class VersionedSide<OUT> implements EventTimeOrder.Target {
+
+    private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
+
+    private final EventTimeJoin join;
+    private final EventTimeLog log;
+    private final ProbeSide probeSide;
+    private final ThrowingConsumer<Chunk, Exception> applyChange;
+    private final ThrowingRunnable<Exception> check;
+    private final MailboxExecutor mailbox;
+    private final Output<StreamRecord<OUT>> output;
+    private final EventTimeOrder order;
+    private final ChunkRows factRows;
+    private final ChunkRows versionRows;
+    private final Counter lateFacts;
+    private final Counter lateVersions;
+    private boolean mailPosted;
+
+    /**
+     * @param applyChange writes a change to the log and the table
+     * @param check throws where the task does not go on
+     */
+    VersionedSide(
+            JoinSpec spec,
+            EventTimeJoin join,
+            EventTimeLog log,
+            ProbeSide probeSide,
+            ThrowingConsumer<Chunk, Exception> applyChange,
+            ThrowingRunnable<Exception> check,
+            MailboxExecutor mailbox,
+            Output<StreamRecord<OUT>> output,
+            MetricGroup operatorGroup) {
+        this.join = join;
+        this.log = log;
+        this.probeSide = probeSide;
+        this.applyChange = applyChange;
+        this.check = check;
+        this.mailbox = mailbox;
+        this.output = output;
+        this.order = new EventTimeOrder(spec, join, this, this::late);
+        this.factRows = new ChunkRows(spec, ChunkDescriptor.FACTS);
+        this.versionRows = new ChunkRows(spec, join.dimension());
+        MetricGroup group = operatorGroup.addGroup("gpuJoin");
+        this.lateFacts = group.counter("lateFacts");
+        this.lateVersions = group.counter("lateVersions");
+        group.gauge("rowsWaitingForEventTime", (Gauge<Long>) order::waitingRows);
+    }
+
+    /** Takes a chunk of facts, or of versions. */
+    void accept(Chunk chunk) throws Exception {
+        order.accept(chunk);
+    }
+
+    private void late(Chunk chunk, int row) {
+        if (chunk.dimension() == ChunkDescriptor.FACTS) {
+            lateFacts.inc();
+            emit(join.lateFacts(), factRows.of(chunk, row));
+        } else {
+            lateVersions.inc();
+            emit(join.lateVersions(), versionRows.of(chunk, row));
+        }
+    }
+
+    private void emit(OutputTag<Row> tag, Row row) {
+        output.collect(tag, new StreamRecord<>(row));
+    }
+
+    /** The watermark of facts and versions both. */
+    void advanceTo(long watermark) throws Exception {
+        order.advanceTo(watermark);
+        work();
+    }
+
+    private void work() throws Exception {
+        order.work(MAIL_NS);
+        if (order.hasWork() && !mailPosted) {
+            mailPosted = true;
+            mailbox.execute(
+                    () -> {
+                        mailPosted = false;
+                        work();
+                    },
+                    "join facts up to the watermark");
+        }
+    }
+
+    @Override
+    public void change(Chunk versions) throws Exception {
+        probeSide.awaitAll(check);
+        applyChange.accept(versions);
+    }
+
+    @Override
+    public void facts(Chunk facts) throws Exception {
+        probeSide.accept(facts);
+    }
+
+    @Override
+    public void joinedUpTo(long time) throws Exception {
+        probeSide.accept(new Watermark(time));
+    }
+
+    /** Joins all that is due. */
+    void drain() throws Exception {
+        while (order.hasWork()) {
+            order.work(MAIL_NS);
+            check.run();
+        }
+    }
+
+    void snapshot() throws Exception {
+        order.snapshot(log);
+    }
+
+    void restore() throws Exception {
+        order.restore(log);
+    }
+}
