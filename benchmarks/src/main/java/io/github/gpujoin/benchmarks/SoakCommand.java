@@ -112,10 +112,13 @@ final class SoakCommand implements Callable<Integer> {
         Duration interval = Duration.ofSeconds(intervalSeconds);
         try (CheckpointedJoin join =
                 CheckpointedJoin.endless(tuples, job, interval, sinkRowsPerSecond)) {
+            join.awaitJoining();
+            // One that is triggered before all tasks run is none that sinks were in the way of.
+            long failedBefore = join.failedCheckpoints();
             watch(join, trend, samples);
             long seconds = (long) samples * everySeconds;
             long completed = join.completedCheckpoints();
-            long failed = join.failedCheckpoints();
+            long failed = join.failedCheckpoints() - failedBefore;
             // The first may wait for the build side, and the last may be under way.
             if (failed > 0 || completed < seconds / intervalSeconds - 2) {
                 throw new IllegalStateException(
