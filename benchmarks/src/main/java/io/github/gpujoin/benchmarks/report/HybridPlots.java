@@ -16,10 +16,12 @@ final class HybridPlots {
     /** A contender: what it probed, with which budget, how fast. */
     private record Point(long buildRows, long budgetPercent, double millionsPerS) {}
 
+    private final boolean ofDevice;
     private final List<Point> floors;
     private final List<Point> points;
 
     HybridPlots(JsonNode document) {
+        this.ofDevice = document.at("/command").asText().contains("--budget-of");
         this.floors = points(document, false);
         this.points = points(document, true);
     }
@@ -51,8 +53,9 @@ final class HybridPlots {
 
     Map<String, Plot> all() {
         Map<String, Plot> plots = new LinkedHashMap<>();
-        plots.put("hybrid-budget", byBudget());
-        plots.put("hybrid-size", bySize());
+        String name = ofDevice ? "hybrid-device" : "hybrid";
+        plots.put(name + "-budget", byBudget());
+        plots.put(name + "-size", bySize());
         return plots;
     }
 
@@ -65,7 +68,7 @@ final class HybridPlots {
                         .toList();
         Plot plot =
                 new Plot(
-                        "Rate against the memory budget, " + rows + " build rows of 16 bytes",
+                        "Rate against the " + budget() + ", " + rows + " build rows of 16 bytes",
                         "budget in % of what the tables take while they are made",
                         RATE,
                         false,
@@ -88,7 +91,11 @@ final class HybridPlots {
                         .toList();
         Plot plot =
                 new Plot(
-                        "Rate against the build side, with the budget of " + fitting + " rows",
+                        "Rate against the build side, with the "
+                                + budget()
+                                + " of "
+                                + fitting
+                                + " rows",
                         "build rows of 16 bytes",
                         RATE,
                         false,
@@ -97,6 +104,11 @@ final class HybridPlots {
         return plot.limit(
                 "CPU engine with all memory",
                 bySize.stream().map(point -> floor(point.buildRows())).toList());
+    }
+
+    /** Whose it is. */
+    private String budget() {
+        return ofDevice ? "device's memory budget" : "host's memory budget";
     }
 
     private static List<Double> rates(List<Point> points) {
