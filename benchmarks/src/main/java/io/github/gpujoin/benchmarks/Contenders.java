@@ -29,6 +29,7 @@ final class Contenders {
         makers.put("ours-flink-columnar", StarJoinJobs::columnar);
         makers.put("ours-flink-pojo", StarJoinJobs::pojo);
         makers.put("flink-keyed-datastream", PeerJobs::keyedDataStream);
+        makers.put("flink-broadcast-state", PeerJobs::broadcastState);
         makers.put("flink-sql-streaming", PeerJobs::streamingSql);
         makers.put("flink-sql-batch", PeerJobs::batchSql);
         makers.put("duckdb", DuckDbContender::new);

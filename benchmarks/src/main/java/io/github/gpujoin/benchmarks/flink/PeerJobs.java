@@ -51,6 +51,21 @@ public final class PeerJobs {
                                 .sinkTo(new TallySink<>(run, new JoinedRowTally())));
     }
 
+    /** The build side in broadcast state, {@link BroadcastJoinFunction}. */
+    public static FlinkContender broadcastState(Tuples tuples, int threads) {
+        return new FlinkContender(
+                "flink-broadcast-state",
+                tuples,
+                KEYED_PROBE_ROWS,
+                threads,
+                new Configuration(),
+                (env, run) ->
+                        probe(env, run)
+                                .connect(build(env, run).broadcast(BroadcastJoinFunction.BUILD))
+                                .process(new BroadcastJoinFunction())
+                                .sinkTo(new TallySink<>(run, new JoinedRowTally())));
+    }
+
     /** A regular join in streaming mode, which keeps both sides in state. */
     public static FlinkContender streamingSql(Tuples tuples, int threads) {
         return new FlinkContender(

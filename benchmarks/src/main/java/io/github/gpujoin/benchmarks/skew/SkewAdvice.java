@@ -31,9 +31,10 @@ final class SkewAdvice {
         }
         if (advice.isEmpty()) {
             advice.add(
-                    "Nothing: no way of giving out work is clearly slower than "
+                    "Leave it to "
                             + adaptive.mode().name()
-                            + " here.");
+                            + ", the default, how work is given out: no other way is clearly"
+                            + " faster or slower here.");
         }
         advice.addAll(ofKeys(facts));
         advice.addAll(ofSubtasks(facts));

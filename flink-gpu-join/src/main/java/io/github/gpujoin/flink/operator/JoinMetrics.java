@@ -112,7 +112,7 @@ final class JoinMetrics {
         group.gauge("engine", (Gauge<String>) engine::engineName);
         for (String name : engines) {
             gauge(
-                    group.addGroup("engine", name),
+                    group.addGroup("onEngine", name),
                     "partitions",
                     () -> partitions(engine, name, partitions));
         }
