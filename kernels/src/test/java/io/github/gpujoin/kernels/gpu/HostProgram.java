@@ -54,7 +54,7 @@ record HostProgram(Path file) {
         return run(Stream.concat(Stream.of(file.toString()), Stream.of(arguments)).toList());
     }
 
-    /** Output of a program that ends well within two minutes. */
+    /** Output of a program that ends well within five minutes. */
     private static List<String> run(List<String> command) throws Exception {
         Path output = Files.createTempFile("host-program", ".txt");
         try {
@@ -63,7 +63,7 @@ record HostProgram(Path file) {
                             .redirectErrorStream(true)
                             .redirectOutput(output.toFile())
                             .start();
-            boolean ended = process.waitFor(2, TimeUnit.MINUTES);
+            boolean ended = process.waitFor(5, TimeUnit.MINUTES);
             process.destroyForcibly();
             List<String> lines = Files.readAllLines(output);
             assertThat(ended).as("ends in time: %s", lines).isTrue();
