@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
+import java.time.Duration;
 import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
@@ -136,6 +137,15 @@ public final class Dimension<F, D> {
      */
     public Dimension<F, D> changing(MapFunction<D, RowKind> kind) {
         side.input().changing(Objects.requireNonNull(kind, "kind"));
+        return this;
+    }
+
+    /**
+     * A row of this dimension, which is {@link #changing}, is gone when it was not inserted or
+     * updated for so long, in processing time from its arrival on; up to a tenth later.
+     */
+    public Dimension<F, D> ttl(Duration ttl) {
+        side.ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 

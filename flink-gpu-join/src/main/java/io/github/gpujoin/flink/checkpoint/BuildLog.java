@@ -1,12 +1,11 @@
 package io.github.gpujoin.flink.checkpoint;
 
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
@@ -120,6 +119,18 @@ public final class BuildLog {
     }
 
     public void append(Chunk chunk) throws Exception {
+        write(chunk);
+        if (spec.dimensions().get(chunk.dimension()).changes()) {
+            Growth growth = growthOf(chunk.dimension(), chunk.partition());
+            growth.rows += chunk.rowCount();
+            if (growth.isDue()) {
+                LiveRows live = liveRows(chunk.dimension(), chunk.partition());
+                rewrite(live, chunk.dimension(), chunk.partition());
+            }
+        }
+    }
+
+    private void write(Chunk chunk) throws Exception {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             setCurrentKey.accept(keys.keyOf(chunk));
             partitioned.append(chunk.bytes());
@@ -127,51 +138,70 @@ public final class BuildLog {
         } else {
             replicated.put(nextReplicated++, chunk.bytes());
         }
-        if (spec.dimensions().get(chunk.dimension()).changes()) {
-            Growth growth = growthOf(chunk);
-            growth.rows += chunk.rowCount();
-            if (growth.isDue()) {
-                rewrite(chunk.dimension(), chunk.partition(), growth);
-            }
+    }
+
+    private Growth growthOf(int dimension, int partition) {
+        return partition != ChunkDescriptor.UNPARTITIONED
+                ? partitionedGrowth.computeIfAbsent(partition, p -> new Growth())
+                : replicatedGrowth.computeIfAbsent(dimension, d -> new Growth());
+    }
+
+    /**
+     * Takes rows of a dimension that changes out of a log whose time is before another.
+     *
+     * @param partition {@link ChunkDescriptor#UNPARTITIONED} for a replicated dimension
+     * @param timeColumn fixed INT64 column
+     * @param deletions given chunks that delete these rows, for tables; the log has none
+     * @return the smallest time of a row that is left, the largest there is where none is
+     */
+    public long expire(
+            int dimension,
+            int partition,
+            int timeColumn,
+            long before,
+            ThrowingConsumer<Chunk, Exception> deletions)
+            throws Exception {
+        LiveRows live = liveRows(dimension, partition);
+        LiveRows expired = live.removeBefore(timeColumn, before);
+        if (expired.size() > 0) {
+            rewrite(live, dimension, partition);
+            expired.toChunks(dimension, partition, RowChange.DELETE, deletions);
         }
+        return live.oldest(timeColumn);
     }
 
-    private Growth growthOf(Chunk chunk) {
-        return chunk.partition() != ChunkDescriptor.UNPARTITIONED
-                ? partitionedGrowth.computeIfAbsent(chunk.partition(), p -> new Growth())
-                : replicatedGrowth.computeIfAbsent(chunk.dimension(), d -> new Growth());
-    }
-
-    /** Leaves only the rows that changes have left. */
-    private void rewrite(int dimension, int partition, Growth growth) throws Exception {
+    /** What changes have left. */
+    private LiveRows liveRows(int dimension, int partition) throws Exception {
         LiveRows live = new LiveRows(spec.dimensions().get(dimension));
         if (partition != ChunkDescriptor.UNPARTITIONED) {
-            for (long i = 0; i < partitioned.size(); i++) {
-                live.apply(wrap(partitioned.get(i)));
+            for (long i = 0; i < count(partition); i++) {
+                live.apply(get(partition, i));
             }
+            return live;
+        }
+        for (Chunk chunk : replicatedInOrder().values()) {
+            if (chunk.dimension() == dimension) {
+                live.apply(chunk);
+            }
+        }
+        return live;
+    }
+
+    /** Leaves only these rows of the dimension in the log. */
+    private void rewrite(LiveRows live, int dimension, int partition) throws Exception {
+        if (partition != ChunkDescriptor.UNPARTITIONED) {
+            setCurrentKey.accept(keys.keyOf(partition));
             partitioned.clear();
             sizes.set(PartitionSize.empty(partition));
-            live.toChunks(
-                    dimension,
-                    partition,
-                    chunk -> {
-                        partitioned.append(chunk.bytes());
-                        sizes.add(chunk);
-                    });
         } else {
-            List<Long> positions = new ArrayList<>();
             for (Map.Entry<Long, Chunk> entry : replicatedInOrder().entrySet()) {
                 if (entry.getValue().dimension() == dimension) {
-                    live.apply(entry.getValue());
-                    positions.add(entry.getKey());
+                    replicated.remove(entry.getKey());
                 }
             }
-            for (long position : positions) {
-                replicated.remove(position);
-            }
-            live.toChunks(
-                    dimension, partition, chunk -> replicated.put(nextReplicated++, chunk.bytes()));
         }
+        live.toChunks(dimension, partition, RowChange.UPSERT, this::write);
+        Growth growth = growthOf(dimension, partition);
         growth.rows = live.size();
         growth.liveRows = live.size();
     }

@@ -41,13 +41,48 @@ final class LiveRows {
         return rows.size();
     }
 
-    /** Gives chunks of the dimension and partition which upsert these rows. */
-    void toChunks(int dimension, int partition, ThrowingConsumer<Chunk, Exception> consumer)
+    /**
+     * Takes rows out whose time is before another.
+     *
+     * @param timeColumn fixed INT64 column
+     * @return those rows
+     */
+    LiveRows removeBefore(int timeColumn, long time) {
+        LiveRows removed = new LiveRows(side);
+        rows.entrySet()
+                .removeIf(
+                        entry -> {
+                            Place place = entry.getValue();
+                            boolean isBefore = place.chunk.getLong(timeColumn, place.row) < time;
+                            if (isBefore) {
+                                removed.rows.put(entry.getKey(), place);
+                            }
+                            return isBefore;
+                        });
+        return removed;
+    }
+
+    /** The smallest time of a row, the largest there is where there are none. */
+    long oldest(int timeColumn) {
+        return rows.values().stream()
+                .mapToLong(place -> place.chunk.getLong(timeColumn, place.row))
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    /** Gives chunks of the dimension and partition with these rows, all changed so. */
+    void toChunks(
+            int dimension,
+            int partition,
+            RowChange change,
+            ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {
         ChunkBuilder builder = new ChunkBuilder(side.schema(), CHUNK_BYTES);
         long sequence = 0;
         for (Place place : rows.values()) {
-            builder.addRow(place.chunk, place.row);
+            builder.putRow(place.chunk, place.row);
+            builder.putInt(side.changeColumn(), change.code());
+            builder.endRow();
             if (builder.isFull()) {
                 consumer.accept(builder.seal(dimension, partition, 0, sequence++));
             }

@@ -169,6 +169,9 @@ final class ProbeSide {
      * @param check throws where the task does not go on
      */
     void awaitEngine(ThrowingRunnable<Exception> check) throws Exception {
+        if (phase == JoinPhase.LOAD) {
+            return;
+        }
         while (engine.inFlight() > 0) {
             pump.turn();
             check.run();

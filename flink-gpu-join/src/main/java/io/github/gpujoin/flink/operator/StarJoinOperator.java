@@ -8,13 +8,12 @@ import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
-import io.github.gpujoin.flink.checkpoint.PartitionSize;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.operator.StageTimes.Stage;
 import io.github.gpujoin.flink.transport.RingOptions;
-import io.github.gpujoin.hybrid.HybridJoinEngine;
+import java.util.List;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -64,6 +63,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Null where facts are joined as they come. */
     private final EventTimeJoin eventTime;
 
+    private final List<DimensionTtl> ttls;
+
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
 
@@ -71,9 +72,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient JoinEngine engine;
     private transient EngineInUse engineInUse;
     private transient ResultEmitter<OUT> emitter;
-    private transient UnmatchedBuildRows<OUT> unmatched;
-    private transient BuildLog buildLog;
     private transient ProbeLog probeLog;
+    private transient BuildSide buildSide;
     private transient ProbeSide probeSide;
     private transient VersionedSide<OUT> versioned;
     private transient SubtaskCounts counts;
@@ -88,7 +88,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             long groupIntervalMs,
             RingOptions rings,
             JoinReporting reporting,
-            EventTimeJoin eventTime) {
+            EventTimeJoin eventTime,
+            List<DimensionTtl> ttls) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
@@ -98,6 +99,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         this.rings = rings;
         this.reporting = reporting;
         this.eventTime = eventTime;
+        this.ttls = ttls;
         this.mailbox = parameters.getMailboxExecutor();
         this.coordinator =
                 parameters
@@ -112,7 +114,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.initializeState(context);
         PartitionKeys keys = partitionKeys();
         new JoinMetadata(context.getOperatorStateStore(), spec, partitions).checkAndWrite();
-        buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
+        BuildLog buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
@@ -145,7 +147,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         metrics.rows(counts, spec.dimensions().stream().map(DimensionSpec::name).toList());
         metrics.results(engine, probeLog);
         emitter = emitterFactory.create(getRuntimeContext());
-        unmatched =
+        UnmatchedBuildRows<OUT> unmatched =
                 UnmatchedBuildRows.of(
                         emitter,
                         context.getKeyedStateStore(),
@@ -162,6 +164,16 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         this::createPump,
                         mailbox,
                         counts.times());
+        DimensionExpiry expiry =
+                new DimensionExpiry(
+                        ttls,
+                        buildLog,
+                        keys,
+                        this::delete,
+                        getProcessingTimeService(),
+                        mailbox,
+                        getMetricGroup());
+        buildSide = new BuildSide(engine, buildLog, unmatched, expiry, counts);
         if (eventTime != null) {
             versioned =
                     new VersionedSide<>(
@@ -170,7 +182,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             new EventTimeLog(
                                     context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
                             probeSide,
-                            this::append,
+                            buildSide::append,
                             this::checkNotCancelled,
                             mailbox,
                             output,
@@ -214,28 +226,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
     private void restore() throws Exception {
-        if (engine instanceof HybridJoinEngine divided) {
-            buildLog.replayReplicated(this::restored);
-            buildLog.replaySizes(size -> restored(divided, size));
-        } else {
-            buildLog.replay(this::restored);
-        }
+        buildSide.restore(engines.division());
         probeSide.restore();
         if (versioned != null) {
             versioned.restore();
         }
-    }
-
-    private void restored(Chunk chunk) {
-        unmatched.restored(chunk.partition(), chunk.rowCount());
-        load(chunk);
-    }
-
-    /** Tables are made of what the log has of the partition when all of it is known. */
-    private void restored(HybridJoinEngine divided, PartitionSize size) {
-        unmatched.restored(size.partition(), size.rows());
-        divided.addBuild(size.partition(), size.rows(), size.bytes());
-        counts.restored(engines.division().dimension(), size);
     }
 
     @Override
@@ -246,7 +241,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        buildLog.snapshot();
+        buildSide.snapshot();
         probeSide.snapshot();
         if (versioned != null) {
             versioned.snapshot();
@@ -291,16 +286,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
-        DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
         if (versioned != null && chunk.dimension() == eventTime.dimension()) {
             versioned.accept(chunk);
             return;
         }
-        if (probeSide.phase() == JoinPhase.LOAD) {
-            append(chunk);
-            return;
-        }
-        if (!dimension.changes()) {
+        DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+        if (probeSide.phase() == JoinPhase.JOIN && !dimension.changes()) {
             throw new IllegalStateException(
                     "a dimension's rows come before its watermark says that it is complete:"
                             + " dimension="
@@ -308,22 +299,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + ", lateRows="
                             + chunk.rowCount());
         }
-        // Facts that the engine has came before the change.
+        // Facts that the engine has came before a change.
         probeSide.awaitEngine(this::checkNotCancelled);
-        append(chunk);
+        buildSide.append(chunk);
     }
 
-    private void append(Chunk chunk) throws Exception {
-        long startNs = System.nanoTime();
-        Chunk numbered = unmatched.numbered(chunk);
-        buildLog.append(numbered);
-        load(numbered);
-        counts.times().addSince(Stage.LOAD, startNs);
-    }
-
-    private void load(Chunk chunk) {
-        engine.submitBuild(chunk.dimension(), chunk);
-        counts.buildChunk(chunk);
+    private void delete(Chunk chunk) throws Exception {
+        probeSide.awaitEngine(this::checkNotCancelled);
+        buildSide.delete(chunk);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RendezvousProvider;
 import io.github.gpujoin.flink.transport.RingOptions;
+import java.util.List;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -32,6 +33,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
 
     /** Null where facts are joined as they come. */
     private EventTimeJoin eventTime;
+
+    private List<DimensionTtl> ttls = List.of();
 
     /**
      * @param partitions radix partitions, as many as there are key groups
@@ -69,6 +72,12 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         return this;
     }
 
+    /** Has rows of dimensions that change live so long after their last change. */
+    public StarJoinOperatorFactory<OUT> expiring(List<DimensionTtl> rows) {
+        this.ttls = List.copyOf(rows);
+        return this;
+    }
+
     /** How the join will be run. */
     public JoinExplanation plan() {
         return reporting.plan();
@@ -88,7 +97,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
                         groupIntervalMs,
                         rings,
                         reporting,
-                        eventTime);
+                        eventTime,
+                        ttls);
     }
 
     @Override

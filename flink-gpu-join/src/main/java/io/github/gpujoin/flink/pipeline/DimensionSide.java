@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
+import java.time.Duration;
 
 /** A dimension as the user described it. Mutable; used while the job graph is made. */
 public final class DimensionSide<R> {
@@ -16,6 +17,7 @@ public final class DimensionSide<R> {
     private long expectedBytes = PartitionClass.UNKNOWN;
     private Long completeAtWatermark;
     private boolean versioned;
+    private Duration ttl;
 
     public DimensionSide(InputSide<R> input) {
         this.input = input;
@@ -47,6 +49,26 @@ public final class DimensionSide<R> {
                             + bytes);
         }
         this.expectedBytes = bytes;
+    }
+
+    public void ttl(Duration ttl) {
+        this.ttl = ttl;
+    }
+
+    /**
+     * How long a row lives after its last change; null for ever.
+     *
+     * @throws IllegalArgumentException where rows do not live until they are changed
+     */
+    Duration ttl() {
+        if (ttl != null && (!input.isChanging() || versioned)) {
+            throw new IllegalArgumentException(
+                    "a time to live is of a dimension that is changing and not versioned: dimension="
+                            + input.name()
+                            + ", ttl="
+                            + ttl);
+        }
+        return ttl;
     }
 
     /** Each fact sees the version of its event time. */

@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.DimensionTtl;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.EventTimeJoin;
@@ -192,6 +193,7 @@ final class JoinTopology {
             JoinSpec spec,
             JoinExplanation plan,
             EventTimeJoin eventTime,
+            List<DimensionTtl> ttls,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
@@ -216,7 +218,8 @@ final class JoinTopology {
                                         new JoinReporting(
                                                 plan,
                                                 env.getConfiguration().get(GpuJoinOptions.METRICS)))
-                                .byEventTime(eventTime),
+                                .byEventTime(eventTime)
+                                .expiring(ttls),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

@@ -183,6 +183,7 @@ public final class PairJoinPipeline<B, P> {
                 spec,
                 explain(topology, spec),
                 null,
+                List.of(),
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
     }

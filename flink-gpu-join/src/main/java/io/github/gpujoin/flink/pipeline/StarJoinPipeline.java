@@ -16,10 +16,12 @@ import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.DimensionTtl;
 import io.github.gpujoin.flink.operator.EventTimeJoin;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -200,8 +202,7 @@ public final class StarJoinPipeline {
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
             Packing packing = packing(side.input(), d, d == partitionedDimension);
-            packed.add(
-                    side.input().pack(List.of(side.key()), Map.of(), side.isVersioned(), packing));
+            packed.add(side.input().pack(List.of(side.key()), Map.of(), hasTime(side), packing));
         }
         return packed;
     }
@@ -308,7 +309,7 @@ public final class StarJoinPipeline {
                         ChunkTypeInfo.of(packedFacts.schema()),
                         topology.uid("pack-facts"));
         DataStream<Chunk> probe = topology.facts(packed, "facts", partitionedDimension != NONE);
-        return topology.join(build, probe, spec, explain(), eventTime(), emitter, type);
+        return topology.join(build, probe, spec, explain(), eventTime(), ttls(), emitter, type);
     }
 
     private DataStream<Chunk> dimension(
@@ -322,6 +323,23 @@ public final class StarJoinPipeline {
                         ? LoadCompletion.Signal.LARGEST_WATERMARK
                         : LoadCompletion.Signal.IDLENESS;
         return topology.dimension(packed, name, side.completeAtWatermark(), signal, partitioned);
+    }
+
+    /** Whether rows have a column for the time from which they are valid, or live. */
+    private static boolean hasTime(DimensionSide<?> side) {
+        return side.isVersioned() || side.ttl() != null;
+    }
+
+    private List<DimensionTtl> ttls() {
+        List<DimensionTtl> ttls = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            Duration ttl = dimensions.get(d).ttl();
+            if (ttl != null) {
+                int column = packedDimensions.get(d).column(RecordLayout.TIMESTAMP);
+                ttls.add(new DimensionTtl(d, column, ttl.toMillis(), d == partitionedDimension));
+            }
+        }
+        return ttls;
     }
 
     private int versionedDimension() {

@@ -137,6 +137,14 @@ public final class ChunkBuilder {
 
     /** Adds a row of a chunk of this schema. */
     public void addRow(Chunk source, int row) {
+        putRow(source, row);
+        endRow();
+    }
+
+    /**
+     * Puts and adds all columns of a row of a chunk of this schema; {@link #endRow} is to follow.
+     */
+    public void putRow(Chunk source, int row) {
         if (!schema.equals(source.schema())) {
             throw new IllegalArgumentException(
                     "a row is copied between chunks of one schema: expected="
@@ -156,7 +164,6 @@ public final class ChunkBuilder {
         if (schema.hasCarried()) {
             addCarriedRow(source.array(), source.carriedStart(row), source.carriedEnd(row));
         }
-        endRow();
     }
 
     public void endRow() {

@@ -1,0 +1,84 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.PartitionSize;
+import io.github.gpujoin.flink.operator.StageTimes.Stage;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
+
+/**
+ * The build side of a subtask: its log in state, and the engine's tables that are made of it.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class BuildSide {
+
+    private final JoinEngine engine;
+    private final BuildLog log;
+    private final UnmatchedBuildRows<?> unmatched;
+    private final DimensionExpiry expiry;
+    private final SubtaskCounts counts;
+
+    BuildSide(
+            JoinEngine engine,
+            BuildLog log,
+            UnmatchedBuildRows<?> unmatched,
+            DimensionExpiry expiry,
+            SubtaskCounts counts) {
+        this.engine = engine;
+        this.log = log;
+        this.unmatched = unmatched;
+        this.expiry = expiry;
+        this.counts = counts;
+    }
+
+    /** Takes a chunk that came: rows, or changes behind all facts that the engine has answered. */
+    void append(Chunk chunk) throws Exception {
+        long startNs = System.nanoTime();
+        Chunk logged = unmatched.numbered(expiry.stamped(chunk));
+        log.append(logged);
+        load(logged);
+        counts.times().addSince(Stage.LOAD, startNs);
+    }
+
+    /** Applies deletions of rows that the log has no longer. */
+    void delete(Chunk chunk) {
+        engine.submitBuild(chunk.dimension(), chunk);
+    }
+
+    /**
+     * Loads what a snapshot holds.
+     *
+     * @param division of a {@link HybridJoinEngine}, else null
+     */
+    void restore(Division division) throws Exception {
+        if (engine instanceof HybridJoinEngine divided) {
+            log.replayReplicated(this::restored);
+            log.replaySizes(size -> restored(divided, division.dimension(), size));
+        } else {
+            log.replay(this::restored);
+        }
+    }
+
+    private void restored(Chunk chunk) {
+        unmatched.restored(chunk.partition(), chunk.rowCount());
+        load(chunk);
+    }
+
+    /** Tables are made of what the log has of the partition when all of it is known. */
+    private void restored(HybridJoinEngine divided, int dimension, PartitionSize size) {
+        unmatched.restored(size.partition(), size.rows());
+        divided.addBuild(size.partition(), size.rows(), size.bytes());
+        counts.restored(dimension, size);
+    }
+
+    private void load(Chunk chunk) {
+        engine.submitBuild(chunk.dimension(), chunk);
+        counts.buildChunk(chunk);
+    }
+
+    void snapshot() throws Exception {
+        log.snapshot();
+    }
+}

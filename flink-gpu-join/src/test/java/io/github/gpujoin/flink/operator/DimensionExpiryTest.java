@@ -1,0 +1,153 @@
+package io.github.gpujoin.flink.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import java.util.List;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Rows with a time to live of a second, in a clock that the test sets. */
+class DimensionExpiryTest {
+
+    private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
+    private static final long TTL_MS = 1_000;
+    private static final ChunkSchema FACTS =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("number", ColumnType.INT64));
+    private static final ChunkSchema PRICES =
+            ChunkSchema.of(
+                    Column.of("id", ColumnType.INT64),
+                    Column.of("value", ColumnType.INT64),
+                    Column.of("time", ColumnType.INT64),
+                    Column.of("change", ColumnType.INT32));
+    private static final JoinSpec SPEC =
+            new JoinSpec(
+                    FACTS, List.of(new DimensionSpec("prices", PRICES, 0, 0, JoinKind.INNER, 3)));
+
+    private boolean partitioned;
+    private long fact;
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private JoinHarness open(OperatorSubtaskState state, long now) throws Exception {
+        StarJoinOperatorFactory<String> operator =
+                new StarJoinOperatorFactory<>(
+                                SPEC,
+                                EngineSelection.only(new CpuJoinEngineFactory()),
+                                context -> new JoinScenario.TextEmitter(),
+                                MAX_PARALLELISM,
+                                1_000,
+                                JoinScenario.NO_RINGS)
+                        .expiring(List.of(new DimensionTtl(0, 2, TTL_MS, partitioned)));
+        JoinHarness join = new JoinHarness(operator, MAX_PARALLELISM, 1, 0);
+        join.setProcessingTime(now);
+        if (state == null) {
+            join.initializeEmptyState();
+        } else {
+            join.initializeState(state);
+        }
+        join.open();
+        join.buildWatermark(Long.MAX_VALUE);
+        return join;
+    }
+
+    @ParameterizedTest(name = "partitioned={0}")
+    @ValueSource(booleans = {true, false})
+    void shouldTakeRowsAwayThatWereNotChangedForTheirTimeToLive(boolean partitioned)
+            throws Exception {
+        this.partitioned = partitioned;
+        OperatorSubtaskState state;
+        try (JoinHarness join = open(null, 10_000)) {
+            change(join, 1, 10, RowChange.UPSERT);
+            change(join, 2, 20, RowChange.UPSERT);
+            advance(join, 10_600);
+            change(join, 1, 11, RowChange.UPSERT);
+            change(join, 3, 30, RowChange.UPSERT);
+            advance(join, 10_900);
+            assertThat(valuesOf(join, 1, 2, 3)).containsExactly("11", "20", "30");
+            advance(join, 11_101);
+            assertThat(valuesOf(join, 1, 2, 3)).containsExactly("11", "30");
+            change(join, 3, 31, RowChange.UPSERT);
+            state = join.snapshot(1, 1);
+        }
+        try (JoinHarness restored = open(state, 11_200)) {
+            advance(restored, 11_300);
+            assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("11", "31");
+            advance(restored, 11_801);
+            assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("31");
+            change(restored, 3, 0, RowChange.DELETE);
+            change(restored, 2, 21, RowChange.UPSERT);
+            advance(restored, 12_700);
+            assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("21");
+            advance(restored, 13_900);
+            assertThat(valuesOf(restored, 1, 2, 3)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldRefuseATimeToLiveOfNothing() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new DimensionTtl(0, 2, 0, true))
+                .withMessageContaining("ttlMs=0");
+    }
+
+    /** Steps of the clock are smaller than the tenth of a second between two looks at the log. */
+    private static void advance(JoinHarness join, long toMs) throws Exception {
+        for (long now = join.getProcessingTime(); now < toMs; now = Math.min(toMs, now + 50)) {
+            join.setProcessingTime(now);
+            join.runMails(Integer.MAX_VALUE);
+        }
+        join.setProcessingTime(toMs);
+        join.runMails(Integer.MAX_VALUE);
+    }
+
+    private void change(JoinHarness join, long id, long value, RowChange change) throws Exception {
+        ChunkBuilder builder = new ChunkBuilder(PRICES, 64);
+        builder.putLong(0, id);
+        builder.putLong(1, value);
+        builder.putLong(2, Long.MIN_VALUE);
+        builder.putInt(3, change.code());
+        builder.endRow();
+        join.build(builder.seal(0, partition(id), 0, 0));
+    }
+
+    private List<String> valuesOf(JoinHarness join, long... keys) throws Exception {
+        join.getOutput().clear();
+        for (long key : keys) {
+            ChunkBuilder builder = new ChunkBuilder(FACTS, 64);
+            builder.putLong(0, key);
+            builder.putLong(1, fact++);
+            builder.endRow();
+            Chunk chunk = builder.seal(ChunkDescriptor.FACTS, partition(key), 0, 0);
+            join.probe(chunk);
+        }
+        join.runMails(Integer.MAX_VALUE);
+        return join.results().stream().map(row -> row.substring(row.indexOf('|') + 1)).toList();
+    }
+
+    private int partition(long key) {
+        return partitioned
+                ? KeyHash.partition(KeyHash.hash(key), MAX_PARALLELISM)
+                : ChunkDescriptor.UNPARTITIONED;
+    }
+}
