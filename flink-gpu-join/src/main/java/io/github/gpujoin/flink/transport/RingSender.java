@@ -121,6 +121,16 @@ final class RingSender implements AutoCloseable {
         return tickets.write(chunk, sequence);
     }
 
+    /** Slots of connected rings that the join has not given back; for any thread. */
+    int occupiedSlots() {
+        return ends.stream().filter(WriterEnd::isOpen).mapToInt(WriterEnd::occupiedSlots).sum();
+    }
+
+    /** Slots of connected rings that can be written now; for any thread. */
+    int credits() {
+        return Math.max(0, openRings() * options.slotCount() - occupiedSlots());
+    }
+
     /** Rings that are connected now. */
     int openRings() {
         return (int) ends.stream().filter(WriterEnd::isOpen).count();

@@ -67,6 +67,8 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
                             coordinator);
             RingSender opened = rings;
             getMetricGroup().gauge("openRings", opened::openRings);
+            getMetricGroup().gauge("occupiedSlots", opened::occupiedSlots);
+            getMetricGroup().gauge("credits", opened::credits);
             openDeadlineNs =
                     System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.openTimeoutMs());
             holdsFirstChunk = true;

@@ -18,6 +18,7 @@ final class WriterEnd extends RingEnd {
     private final WriterSession session;
     private final int payloadBytes;
     private volatile boolean open;
+    private volatile int occupiedSlots;
 
     /**
      * @param session this end's own from now on
@@ -74,6 +75,13 @@ final class WriterEnd extends RingEnd {
         return open;
     }
 
+    /**
+     * Slots that were written and not yet given back, as the last step found it; for any thread.
+     */
+    int occupiedSlots() {
+        return occupiedSlots;
+    }
+
     /** Why the ring is not, or was not, connected. */
     String lastLoss() {
         lock.lock();
@@ -105,6 +113,7 @@ final class WriterEnd extends RingEnd {
             session.step(nowNs);
         } finally {
             open = session.state() == WriterState.OPEN;
+            occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
         }
     }
 

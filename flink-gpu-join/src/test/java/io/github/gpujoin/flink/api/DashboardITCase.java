@@ -108,7 +108,7 @@ class DashboardITCase {
         return METRIC.matcher(text).results().map(MatchResult::group).collect(Collectors.toSet());
     }
 
-    /** One dimension is partitioned, with rings; facts do not end. */
+    /** One dimension is partitioned, with rings, and one has versions; facts do not end. */
     private static JobClient startEndlessJob(MetricLevel level) throws Exception {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.METRICS, level);
@@ -127,6 +127,15 @@ class DashboardITCase {
                 .on("key", "key")
                 .toRows()
                 .sinkTo(new DiscardingSink<>());
+        StarJoin.facts(rows(env, Long.MAX_VALUE))
+                .select("value")
+                .dimension(rows(env, 1_000))
+                .named("price")
+                .on("key", "key")
+                .versioned()
+                .uid("versions")
+                .toRows()
+                .sinkTo(new DiscardingSink<>());
         return env.executeAsync("endless");
     }
 
@@ -135,7 +144,8 @@ class DashboardITCase {
                 Types.ROW_NAMED(new String[] {"key", "value"}, Types.LONG, Types.LONG);
         return env.fromSource(
                         new NumberSequenceSource(0, count - 1),
-                        WatermarkStrategy.noWatermarks(),
+                        WatermarkStrategy.<Long>forMonotonousTimestamps()
+                                .withTimestampAssigner((number, ignored) -> number),
                         "numbers")
                 .map(n -> Row.of(n % 1_000, n))
                 .returns(type);
