@@ -27,6 +27,9 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
             }
         } catch (SessionException e) {
             failure = e;
+        } catch (RuntimeException e) {
+            // The agent's thread would end with it and stall all rings of the subtask.
+            failure = new SessionException("a ring's session must not break down: " + e, e);
         } finally {
             lock.unlock();
         }
