@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
+import java.time.Duration;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
@@ -95,6 +96,39 @@ class StarJoinRefusalTest {
                                         .toRows())
                 .hasMessageContaining("one can be partitioned")
                 .hasMessageContaining("dimension-1");
+    }
+
+    @Test
+    void shouldRefuseTimesToLiveAndVersionsOfWhatHasNone() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        Dimension<Sale, Customer> lasting =
+                StarJoin.facts(data.saleStream(env))
+                        .select("note")
+                        .dimension(data.customerStream(env))
+                        .on("customer", "id")
+                        .ttl(Duration.ofHours(1));
+        assertThatThrownBy(lasting::toRows)
+                .hasMessageContaining("a time to live is of a dimension that is changing")
+                .hasMessageContaining("dimension-0");
+        assertThatThrownBy(lasting::lateVersions).isInstanceOf(IllegalArgumentException.class);
+        Dimension<Sale, Customer> replicated =
+                StarJoin.facts(data.saleStream(env))
+                        .select("note")
+                        .dimension(data.customerStream(env))
+                        .on("customer", "id")
+                        .versioned()
+                        .replicated();
+        assertThatThrownBy(replicated::toRows)
+                .hasMessageContaining("a versioned dimension is partitioned")
+                .hasMessageContaining("dimension-0");
+        Dimension<Sale, Customer> unversioned =
+                StarJoin.facts(data.saleStream(env))
+                        .select("note")
+                        .dimension(data.customerStream(env))
+                        .on("customer", "id");
+        assertThatThrownBy(unversioned::lateVersions)
+                .hasMessageContaining("versions are late where a dimension has them");
     }
 
     @Test
