@@ -145,7 +145,7 @@ public final class Dimension<F, D> {
      * updated for so long, in processing time from its arrival on; up to a tenth later.
      */
     public Dimension<F, D> ttl(Duration ttl) {
-        side.ttl(Objects.requireNonNull(ttl, "ttl"));
+        side.input().ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 

@@ -10,8 +10,10 @@ import io.github.gpujoin.flink.pipeline.Explanations;
 import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.InputSide;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.flink.api.common.functions.FilterFunction;
@@ -137,6 +139,16 @@ public final class StarJoin<F> {
      */
     public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
         badRecords.user(sink);
+        return this;
+    }
+
+    /**
+     * Facts that have waited for longer than this when the dimensions are complete are dropped, and
+     * counted by the metric {@code expiredFacts}; in processing time from their arrival on, or from
+     * a restart on. Without this call they wait as long as it takes.
+     */
+    public StarJoin<F> ttl(Duration ttl) {
+        facts.ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
-import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingConsumer;
 
@@ -48,14 +47,14 @@ final class DimensionExpiry {
             ThrowingConsumer<Chunk, Exception> delete,
             ProcessingTimeService time,
             MailboxExecutor mailbox,
-            MetricGroup operatorGroup) {
+            Counter expiredRows) {
         this.ttls = ttls;
         this.log = log;
         this.keys = keys;
         this.delete = delete;
         this.time = time;
         this.mailbox = mailbox;
-        this.expiredRows = operatorGroup.addGroup("gpuJoin").counter("expiredRows");
+        this.expiredRows = expiredRows;
         ttls.forEach(ttl -> time.registerTimer(time.getCurrentProcessingTime(), t -> tick(ttl)));
     }
 

@@ -55,6 +55,31 @@ final class JoinMetrics {
         return fallbacks.get(reason);
     }
 
+    /** Facts that came behind the watermark, of a join with a versioned dimension. */
+    Counter lateFacts() {
+        return group.counter("lateFacts");
+    }
+
+    /** Versions that came behind the watermark. */
+    Counter lateVersions() {
+        return group.counter("lateVersions");
+    }
+
+    /** Facts and versions that wait for their event time. */
+    void waitingForEventTime(Supplier<Long> rows) {
+        gauge("rowsWaitingForEventTime", rows);
+    }
+
+    /** Facts that waited longer for the dimensions than they live. */
+    Counter expiredFacts() {
+        return group.counter("expiredFacts");
+    }
+
+    /** Rows of dimensions whose time to live was over. */
+    Counter expiredRows() {
+        return group.counter("expiredRows");
+    }
+
     /**
      * What comes in, and what came of it.
      *

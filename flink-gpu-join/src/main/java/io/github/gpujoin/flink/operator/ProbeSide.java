@@ -42,6 +42,7 @@ final class ProbeSide {
     private final WatermarkGate watermarks;
     private final ResultPump pump;
     private final MailboxExecutor mailbox;
+    private final FactExpiry expiry;
     private final StageTimes times;
     private JoinPhase phase = JoinPhase.LOAD;
     private boolean mailPosted;
@@ -59,12 +60,14 @@ final class ProbeSide {
             UnmatchedBuildRows<?> unmatched,
             Function<ThrowingConsumer<Chunk, Exception>, ResultPump> pumpOf,
             MailboxExecutor mailbox,
+            FactExpiry expiry,
             StageTimes times) {
         this.engine = engine;
         this.log = log;
         this.spilled = spilled;
         this.unmatched = unmatched;
         this.mailbox = mailbox;
+        this.expiry = expiry;
         this.times = times;
         this.pump = pumpOf.apply(this::completed);
         this.watermarks = new WatermarkGate(pump::pass);
@@ -77,12 +80,17 @@ final class ProbeSide {
     /** Takes up what a snapshot had waiting; watermarks wait for it. */
     void restore() throws Exception {
         unmatched.restore();
-        log.restore(partition -> watermarks.accepted(spilled == null ? 0 : partition));
+        log.restore(
+                partition -> {
+                    watermarks.accepted(spilled == null ? 0 : partition);
+                    expiry.waits();
+                });
     }
 
     /** The build side is complete, and the engine's tables. */
-    void startJoining() {
+    void startJoining() throws Exception {
         phase = phase.to(JoinPhase.JOIN);
+        expiry.drop(this::completed);
         postMail();
     }
 
@@ -93,6 +101,7 @@ final class ProbeSide {
         watermarks.accepted(line(chunk));
         if (phase == JoinPhase.LOAD) {
             log.append(probe);
+            expiry.waits();
             return;
         }
         if (spilled != null && spilled.putOff(probe)) {

@@ -13,7 +13,6 @@ import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.operator.StageTimes.Stage;
 import io.github.gpujoin.flink.transport.RingOptions;
-import java.util.List;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -63,7 +62,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Null where facts are joined as they come. */
     private final EventTimeJoin eventTime;
 
-    private final List<DimensionTtl> ttls;
+    private final TimesToLive ttls;
 
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
@@ -89,7 +88,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             RingOptions rings,
             JoinReporting reporting,
             EventTimeJoin eventTime,
-            List<DimensionTtl> ttls) {
+            TimesToLive ttls) {
         super(parameters);
         this.spec = spec;
         this.engines = engines;
@@ -163,16 +162,21 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         unmatched,
                         this::createPump,
                         mailbox,
+                        new FactExpiry(
+                                ttls.factsMs(),
+                                probeLog,
+                                getProcessingTimeService(),
+                                metrics.expiredFacts()),
                         counts.times());
         DimensionExpiry expiry =
                 new DimensionExpiry(
-                        ttls,
+                        ttls.dimensions(),
                         buildLog,
                         keys,
                         this::delete,
                         getProcessingTimeService(),
                         mailbox,
-                        getMetricGroup());
+                        metrics.expiredRows());
         buildSide = new BuildSide(engine, buildLog, unmatched, expiry, counts);
         if (eventTime != null) {
             versioned =
@@ -186,7 +190,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             this::checkNotCancelled,
                             mailbox,
                             output,
-                            getMetricGroup());
+                            metrics);
         }
         if (context.isRestored()) {
             restore();
@@ -328,7 +332,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         versioned.advanceTo(mark.getTimestamp());
     }
 
-    private void startJoining() {
+    private void startJoining() throws Exception {
         if (probeSide.phase() == JoinPhase.JOIN) {
             return;
         }

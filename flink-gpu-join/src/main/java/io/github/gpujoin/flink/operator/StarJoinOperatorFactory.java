@@ -7,7 +7,6 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.transport.RendezvousProvider;
 import io.github.gpujoin.flink.transport.RingOptions;
-import java.util.List;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -34,7 +33,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     /** Null where facts are joined as they come. */
     private EventTimeJoin eventTime;
 
-    private List<DimensionTtl> ttls = List.of();
+    private TimesToLive ttls = TimesToLive.NONE;
 
     /**
      * @param partitions radix partitions, as many as there are key groups
@@ -72,9 +71,9 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         return this;
     }
 
-    /** Has rows of dimensions that change live so long after their last change. */
-    public StarJoinOperatorFactory<OUT> expiring(List<DimensionTtl> rows) {
-        this.ttls = List.copyOf(rows);
+    /** Has rows live so long. */
+    public StarJoinOperatorFactory<OUT> expiring(TimesToLive rows) {
+        this.ttls = rows;
         return this;
     }
 

@@ -8,8 +8,6 @@ import io.github.gpujoin.flink.emit.ChunkRows;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
-import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -56,7 +54,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             ThrowingRunnable<Exception> check,
             MailboxExecutor mailbox,
             Output<StreamRecord<OUT>> output,
-            MetricGroup operatorGroup) {
+            JoinMetrics metrics) {
         this.join = join;
         this.log = log;
         this.probeSide = probeSide;
@@ -67,10 +65,9 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         this.order = new EventTimeOrder(spec, join, this, this::late);
         this.factRows = new ChunkRows(spec, ChunkDescriptor.FACTS);
         this.versionRows = new ChunkRows(spec, join.dimension());
-        MetricGroup group = operatorGroup.addGroup("gpuJoin");
-        this.lateFacts = group.counter("lateFacts");
-        this.lateVersions = group.counter("lateVersions");
-        group.gauge("rowsWaitingForEventTime", (Gauge<Long>) order::waitingRows);
+        this.lateFacts = metrics.lateFacts();
+        this.lateVersions = metrics.lateVersions();
+        metrics.waitingForEventTime(order::waitingRows);
     }
 
     /** Takes a chunk of facts, or of versions. */

@@ -17,7 +17,6 @@ public final class DimensionSide<R> {
     private long expectedBytes = PartitionClass.UNKNOWN;
     private Long completeAtWatermark;
     private boolean versioned;
-    private Duration ttl;
 
     public DimensionSide(InputSide<R> input) {
         this.input = input;
@@ -51,16 +50,13 @@ public final class DimensionSide<R> {
         this.expectedBytes = bytes;
     }
 
-    public void ttl(Duration ttl) {
-        this.ttl = ttl;
-    }
-
     /**
      * How long a row lives after its last change; null for ever.
      *
      * @throws IllegalArgumentException where rows do not live until they are changed
      */
     Duration ttl() {
+        Duration ttl = input.ttl();
         if (ttl != null && (!input.isChanging() || versioned)) {
             throw new IllegalArgumentException(
                     "a time to live is of a dimension that is changing and not versioned: dimension="

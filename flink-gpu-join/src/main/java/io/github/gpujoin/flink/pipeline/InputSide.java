@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.pack.RecordField;
 import io.github.gpujoin.flink.pack.RecordKind;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.RecordShape;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -67,6 +68,7 @@ public final class InputSide<R> {
     private final Set<String> used = new LinkedHashSet<>();
     private String name;
     private FilterFunction<R> filter;
+    private Duration ttl;
 
     /** Null where records are not changes. */
     private MapFunction<R, RowKind> kindOfChange;
@@ -146,6 +148,15 @@ public final class InputSide<R> {
         } else {
             changing(record -> RowKind.INSERT);
         }
+    }
+
+    /** How long rows of this side live; null for ever. */
+    public void ttl(Duration rows) {
+        this.ttl = rows;
+    }
+
+    Duration ttl() {
+        return ttl;
     }
 
     boolean isChanging() {

@@ -9,12 +9,12 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
-import io.github.gpujoin.flink.operator.DimensionTtl;
 import io.github.gpujoin.flink.operator.Division;
 import io.github.gpujoin.flink.operator.EngineSelection;
 import io.github.gpujoin.flink.operator.EventTimeJoin;
 import io.github.gpujoin.flink.operator.JoinReporting;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.operator.TimesToLive;
 import io.github.gpujoin.flink.transport.JoinInput;
 import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.SendOperatorFactory;
@@ -193,7 +193,7 @@ final class JoinTopology {
             JoinSpec spec,
             JoinExplanation plan,
             EventTimeJoin eventTime,
-            List<DimensionTtl> ttls,
+            TimesToLive ttls,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);

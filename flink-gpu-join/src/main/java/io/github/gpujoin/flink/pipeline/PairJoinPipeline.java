@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.operator.TimesToLive;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
@@ -183,7 +184,7 @@ public final class PairJoinPipeline<B, P> {
                 spec,
                 explain(topology, spec),
                 null,
-                List.of(),
+                TimesToLive.NONE,
                 ResultEmitters.function(spec, buildLayout, probeLayout, join),
                 resultType);
     }

@@ -18,6 +18,7 @@ import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.DimensionTtl;
 import io.github.gpujoin.flink.operator.EventTimeJoin;
+import io.github.gpujoin.flink.operator.TimesToLive;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
@@ -330,7 +331,7 @@ public final class StarJoinPipeline {
         return side.isVersioned() || side.ttl() != null;
     }
 
-    private List<DimensionTtl> ttls() {
+    private TimesToLive ttls() {
         List<DimensionTtl> ttls = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             Duration ttl = dimensions.get(d).ttl();
@@ -339,7 +340,13 @@ public final class StarJoinPipeline {
                 ttls.add(new DimensionTtl(d, column, ttl.toMillis(), d == partitionedDimension));
             }
         }
-        return ttls;
+        if (facts.ttl() != null && versionedDimension() != NONE) {
+            throw new IllegalArgumentException(
+                    "facts of a versioned dimension wait for watermarks, as long as it takes: ttl="
+                            + facts.ttl());
+        }
+        long factsMs = facts.ttl() == null ? TimesToLive.FOREVER : facts.ttl().toMillis();
+        return new TimesToLive(factsMs, ttls);
     }
 
     private int versionedDimension() {

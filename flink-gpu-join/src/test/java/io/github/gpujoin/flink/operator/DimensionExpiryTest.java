@@ -18,6 +18,7 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +59,10 @@ class DimensionExpiryTest {
                                 MAX_PARALLELISM,
                                 1_000,
                                 JoinScenario.NO_RINGS)
-                        .expiring(List.of(new DimensionTtl(0, 2, TTL_MS, partitioned)));
+                        .expiring(
+                                new TimesToLive(
+                                        TTL_MS,
+                                        List.of(new DimensionTtl(0, 2, TTL_MS, partitioned))));
         JoinHarness join = new JoinHarness(operator, MAX_PARALLELISM, 1, 0);
         join.setProcessingTime(now);
         if (state == null) {
@@ -67,7 +71,6 @@ class DimensionExpiryTest {
             join.initializeState(state);
         }
         join.open();
-        join.buildWatermark(Long.MAX_VALUE);
         return join;
     }
 
@@ -78,6 +81,7 @@ class DimensionExpiryTest {
         this.partitioned = partitioned;
         OperatorSubtaskState state;
         try (JoinHarness join = open(null, 10_000)) {
+            join.buildWatermark(Long.MAX_VALUE);
             change(join, 1, 10, RowChange.UPSERT);
             change(join, 2, 20, RowChange.UPSERT);
             advance(join, 10_600);
@@ -91,6 +95,7 @@ class DimensionExpiryTest {
             state = join.snapshot(1, 1);
         }
         try (JoinHarness restored = open(state, 11_200)) {
+            restored.buildWatermark(Long.MAX_VALUE);
             advance(restored, 11_300);
             assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("11", "31");
             advance(restored, 11_801);
@@ -101,6 +106,25 @@ class DimensionExpiryTest {
             assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("21");
             advance(restored, 13_900);
             assertThat(valuesOf(restored, 1, 2, 3)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldDropFactsThatWaitedLongerForTheDimensionsThanTheyLive() throws Exception {
+        try (JoinHarness join = open(null, 10_000)) {
+            assertThat(valuesOf(join, 1, 2)).isEmpty();
+            join.probeWatermark(5);
+            advance(join, 10_600);
+            assertThat(valuesOf(join, 1, 3)).isEmpty();
+            advance(join, 11_100);
+            change(join, 1, 10, RowChange.UPSERT);
+            change(join, 2, 20, RowChange.UPSERT);
+            change(join, 3, 30, RowChange.UPSERT);
+            join.buildWatermark(Long.MAX_VALUE);
+            assertThat(join.getOutput()).containsExactly(new Watermark(5));
+            join.runMails(Integer.MAX_VALUE);
+            assertThat(join.results()).containsExactly("2|10", "3|30");
+            assertThat(valuesOf(join, 2)).containsExactly("20");
         }
     }
 
