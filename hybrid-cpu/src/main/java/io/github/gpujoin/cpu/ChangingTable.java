@@ -115,7 +115,11 @@ final class ChangingTable extends CpuJoinTable {
 
     private static void copyColumn(Chunk chunk, int column, int widthBytes, int row, long target) {
         long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * row;
-        Memory.copy(chunk.bytes(), source, null, target, widthBytes);
+        if (widthBytes == Long.BYTES) {
+            Memory.putLong(target, Memory.getLong(chunk.bytes(), source));
+        } else {
+            Memory.putInt(target, Memory.getInt(chunk.bytes(), source));
+        }
     }
 
     private long copyCarried(Chunk chunk, int row) {
