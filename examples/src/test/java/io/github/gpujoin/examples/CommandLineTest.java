@@ -184,7 +184,7 @@ class CommandLineTest {
         write("probe.csv", "k\n5\n");
         Run run =
                 run(
-                        new CsvJoin(),
+                        new FileJoin(),
                         List.of(
                                 "--build=" + directory.resolve("build.csv"),
                                 "--probe=" + directory.resolve("probe.csv"),
@@ -343,7 +343,7 @@ class CommandLineTest {
                         "--build=" + directory.resolve("build.csv"),
                         "--probe=" + directory.resolve("probe.csv"),
                         "--out=" + directory.resolve(out));
-        return run(new CsvJoin(), Stream.concat(Stream.of(arguments), files.stream()).toList());
+        return run(new FileJoin(), Stream.concat(Stream.of(arguments), files.stream()).toList());
     }
 
     private static Run run(Callable<Integer> command, List<String> arguments) {

@@ -2,28 +2,28 @@ package io.github.gpujoin.examples.csv;
 
 import io.github.gpujoin.examples.run.Cli.UserError;
 import java.io.IOException;
-import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.VarCharType;
 
 /**
- * The header line of a CSV file, and which of its columns is the key.
+ * The header line of a CSV file.
  *
  * @param file for messages
  */
-public record CsvHeader(String file, List<String> columns, int keyColumn) implements Serializable {
+public record CsvHeader(String file, List<String> columns) {
 
     /**
      * Reads and checks a file's header.
      *
-     * @throws UserError where the file is missing, or has no header line, a name twice, or no such
-     *     key column
+     * @throws UserError where the file is missing, or has no header line or a name twice
      */
-    public static CsvHeader read(Path file, String key) {
+    public static CsvHeader read(Path file) {
         if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
             throw new UserError("the file cannot be read: file=" + file);
         }
@@ -44,26 +44,17 @@ public record CsvHeader(String file, List<String> columns, int keyColumn) implem
                         "column names of a file differ: file=" + file + ", column=" + column);
             }
         }
-        int keyColumn = columns.indexOf(key);
-        if (keyColumn < 0) {
-            throw new UserError(
-                    "there is no such column: file="
-                            + file
-                            + ", column="
-                            + key
-                            + ", columns="
-                            + columns);
-        }
-        return new CsvHeader(file.toString(), columns, keyColumn);
+        return new CsvHeader(file.toString(), columns);
     }
 
     /**
      * Whether every key of the file that is not null is a 64-bit integer. Reads the file up to the
      * first that is not.
      *
+     * @param keyColumn number of the key's column
      * @throws UserError where a line on the way is malformed
      */
-    public boolean hasIntegerKeys() {
+    public boolean hasIntegerKeys(int keyColumn) {
         try (CsvRecords records = CsvRecords.open(file, Files.newInputStream(Path.of(file)))) {
             records.next();
             for (String[] record = records.next(); record != null; record = records.next()) {
@@ -85,11 +76,12 @@ public record CsvHeader(String file, List<String> columns, int keyColumn) implem
         }
     }
 
-    public int size() {
-        return columns.size();
-    }
-
-    public String key() {
-        return columns.get(keyColumn);
+    /** All columns as text that may be null. */
+    public RowType rowType() {
+        return new RowType(
+                false,
+                columns.stream()
+                        .map(name -> new RowType.RowField(name, VarCharType.STRING_TYPE))
+                        .toList());
     }
 }

@@ -1,2 +1,2 @@
-/** Joining two CSV files. */
+/** Reading and writing CSV. */
 package io.github.gpujoin.examples.csv;

@@ -35,6 +35,11 @@ public final class WholeFile implements AutoCloseable {
         return new WholeFile(place, draft);
     }
 
+    /** Where the file is written until the commit, for writers that take no stream. */
+    public Path draft() {
+        return draft;
+    }
+
     /** The stream to write to, to be closed before the commit. */
     public OutputStream open() throws IOException {
         return Files.newOutputStream(draft);

@@ -1,21 +1,23 @@
 package io.github.gpujoin.examples;
 
-import io.github.gpujoin.examples.csv.CsvHeader;
-import io.github.gpujoin.examples.csv.CsvJoinJob;
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
+import io.github.gpujoin.examples.files.FileFormat;
+import io.github.gpujoin.examples.files.FileJoinJob;
+import io.github.gpujoin.examples.files.RecordFile;
 import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.run.Progress;
 import io.github.gpujoin.examples.run.Staging;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -28,23 +30,29 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Joins two CSV files with the streaming join, inside this process. The result appears when it is
- * whole; its rows are in no particular order.
+ * Joins two files of rows with the streaming join, inside this process. The result appears when it
+ * is whole; its rows are in no particular order.
  */
 @Command(
-        name = CsvJoin.NAME,
+        name = FileJoin.NAME,
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Joins two CSV files (header line, RFC 4180 quotes, UTF-8) with the streaming join.",
-            "Keys are 64-bit integers where all keys of both files read as such, else text; an empty"
-                    + " unquoted field is null, and a null key matches nothing.",
+            "Joins two files of rows with the streaming join: CSV (header line, RFC 4180 quotes,"
+                    + " UTF-8), Avro containers and Parquet, by the ends of their names.",
+            "Keys are 64-bit integers where all keys of both files are or read as such, else of the"
+                    + " one type that both columns have, text in CSV; an empty unquoted field of CSV"
+                    + " is null, and a null key matches nothing.",
             "Result columns: the probe file's, then, unless the kind is semi or anti, the build"
-                    + " file's; a build column whose name is taken is called build.NAME."
+                    + " file's; a build column whose name is taken is called build.NAME, in Avro and"
+                    + " Parquet build_NAME."
         })
-public final class CsvJoin implements Callable<Integer> {
+public final class FileJoin implements Callable<Integer> {
 
     static final String NAME = "gpu-join";
+
+    private static final String FAIL = "fail";
+    private static final String SKIP = "skip";
 
     @Spec private CommandSpec command;
 
@@ -83,13 +91,32 @@ public final class CsvJoin implements Callable<Integer> {
             description =
                     "${COMPLETION-CANDIDATES}; the file that streams by is the left one;"
                             + " default: inner")
-    private CsvJoinJob.Kind kind;
+    private FileJoinJob.Kind kind;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
             description = "file for the result; not needed with --explain")
     private Path out;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            description =
+                    "${COMPLETION-CANDIDATES}: format of all three files, whatever their names end in")
+    private FileFormat format;
+
+    @Option(names = "--null-safe", description = "null keys match null keys (IS NOT DISTINCT FROM)")
+    private boolean nullSafe;
+
+    @Option(
+            names = "--bad-records",
+            paramLabel = "WHAT",
+            defaultValue = FAIL,
+            description =
+                    "what becomes of a CSV line with too few or too many fields: fail (the default),"
+                            + " skip, or the name of a file that says of each what is wrong")
+    private String badRecords;
 
     @Option(
             names = "--explain",
@@ -99,7 +126,7 @@ public final class CsvJoin implements Callable<Integer> {
     @Mixin private JobOptions jobOptions;
 
     public static void main(String[] arguments) {
-        int exitCode = Cli.run(new CsvJoin(), arguments);
+        int exitCode = Cli.run(new FileJoin(), arguments);
         if (exitCode != 0) {
             System.exit(exitCode);
         }
@@ -108,10 +135,17 @@ public final class CsvJoin implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Configuration options = jobOptions.configuration();
-        CsvHeader buildHeader = CsvHeader.read(build, buildKey);
-        CsvHeader probeHeader = CsvHeader.read(probe, probeKey);
+        RecordFile buildFile = RecordFile.open(build, format, buildKey);
+        RecordFile probeFile = RecordFile.open(probe, format, probeKey);
         PrintWriter console = command.commandLine().getOut();
-        CsvJoinJob job = new CsvJoinJob(buildHeader, probeHeader, kind);
+        FileJoinJob job =
+                new FileJoinJob(
+                        buildFile,
+                        probeFile,
+                        kind,
+                        nullSafe,
+                        format == null && out != null ? FileFormat.of(out) : format,
+                        badRecords.equals(FAIL) || explain ? BadLines.FAIL : BadLines.MARK);
         if (explain) {
             console.println(
                     job.explain(StreamExecutionEnvironment.getExecutionEnvironment(options)));
@@ -120,26 +154,52 @@ public final class CsvJoin implements Callable<Integer> {
         }
         checkOut();
         long startNs = System.nanoTime();
+        JobExecutionResult end = run(job, options, console);
+        console.printf(
+                "%s: %,d bytes in %.2f s%n",
+                out, Files.size(out), (System.nanoTime() - startNs) / 1e9);
+        Long bad = end.getAccumulatorResult(FileJoinJob.BAD_ROWS);
+        if (bad != null && bad > 0) {
+            console.printf("%,d bad records were left out%n", bad);
+        }
+        console.flush();
+        return 0;
+    }
+
+    private JobExecutionResult run(FileJoinJob job, Configuration options, PrintWriter console)
+            throws Exception {
         try (WholeFile result = WholeFile.create(out);
                 Staging parts = Staging.beside(out);
                 JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
             Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(cluster, parts, result));
             Runtime.getRuntime().addShutdownHook(cleanUp);
-            JobClient client = job.start(cluster.env(options), parts.directory());
+            Path rows = Files.createDirectory(parts.directory().resolve("rows"));
+            Path problems = Files.createDirectory(parts.directory().resolve("problems"));
+            JobClient client = job.start(cluster.env(options), rows, problems);
+            JobExecutionResult end;
             try (Progress progress = Progress.show(console, NAME, client, job.expectedRows())) {
-                client.getJobExecutionResult().get();
+                end = client.getJobExecutionResult().get();
             }
-            try (OutputStream to = new BufferedOutputStream(result.open(), 1 << 16)) {
-                job.concatenate(parts.directory(), to);
-            }
+            job.concatenate(rows, result.draft());
+            writeProblems(problems);
             result.commit();
             Runtime.getRuntime().removeShutdownHook(cleanUp);
+            return end;
         }
-        console.printf(
-                "%s: %,d bytes in %.2f s%n",
-                out, Files.size(out), (System.nanoTime() - startNs) / 1e9);
-        console.flush();
-        return 0;
+    }
+
+    private void writeProblems(Path problems) throws IOException {
+        if (badRecords.equals(FAIL) || badRecords.equals(SKIP)) {
+            return;
+        }
+        try (WholeFile file = WholeFile.create(Path.of(badRecords))) {
+            try (OutputStream to = file.open()) {
+                for (Path part : FileJoinJob.filesIn(problems)) {
+                    Files.copy(part, to);
+                }
+            }
+            file.commit();
+        }
     }
 
     private void checkOut() throws IOException {

@@ -1,0 +1,144 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
+import io.github.gpujoin.examples.run.Cli.UserError;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.file.DataFileStream;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.api.common.serialization.BulkWriter;
+import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.formats.avro.RowDataToAvroConverters;
+import org.apache.flink.formats.avro.RowDataToAvroConverters.RowDataToAvroConverter;
+import org.apache.flink.formats.avro.typeutils.AvroSchemaConverter;
+import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.RowType;
+
+/** Avro container files, which say themselves what is in them. */
+final class AvroRecordFormat implements RecordFormat {
+
+    /** How many bytes of a file stand for a row where nothing else is known. */
+    private static final int GUESSED_ROW_BYTES = 40;
+
+    @Override
+    public RowType columns(Path file) {
+        try (DataFileReader<GenericRecord> reader =
+                new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
+            return rowType(reader.getSchema());
+        } catch (IOException | RuntimeException e) {
+            throw new UserError(
+                    "the file is an Avro container of records: file="
+                            + file
+                            + ", problem="
+                            + e.getMessage());
+        }
+    }
+
+    static RowType rowType(Schema schema) {
+        return (RowType)
+                AvroSchemaConverter.convertToDataType(schema.toString(), false).getLogicalType();
+    }
+
+    @Override
+    public long estimateRows(Path file) {
+        try {
+            return Files.size(file) / GUESSED_ROW_BYTES;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+        return FileSource.forRecordStreamFormat(
+                        new AvroRowFormat(columns), new org.apache.flink.core.fs.Path(file.toUri()))
+                .build();
+    }
+
+    @Override
+    public FileSink<RowData> sink(Path directory, RowType columns) {
+        schema(columns);
+        return FileSink.forBulkFormat(
+                        new org.apache.flink.core.fs.Path(directory.toUri()),
+                        out -> new RowWriter(columns, out))
+                .withRollingPolicy(OnCheckpointRollingPolicy.build())
+                .build();
+    }
+
+    private static Schema schema(RowType columns) {
+        try {
+            return AvroSchemaConverter.convertToSchema(columns.copy(false), false);
+        } catch (AvroRuntimeException
+                | UnsupportedOperationException
+                | IllegalArgumentException e) {
+            throw new UserError(
+                    "names of columns in an Avro file are letters, digits and _, and their types"
+                            + " those of Avro: columns="
+                            + columns.asSummaryString()
+                            + ", problem="
+                            + e.getMessage());
+        }
+    }
+
+    private static DataFileWriter<GenericRecord> writer(Schema schema, OutputStream out)
+            throws IOException {
+        return new DataFileWriter<GenericRecord>(new GenericDatumWriter<>(schema))
+                .create(schema, out);
+    }
+
+    @Override
+    public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
+        try (DataFileWriter<GenericRecord> whole =
+                writer(schema(columns), Files.newOutputStream(out))) {
+            for (Path part : parts) {
+                try (DataFileStream<GenericRecord> rows =
+                        new DataFileStream<>(
+                                Files.newInputStream(part), new GenericDatumReader<>())) {
+                    whole.appendAllFrom(rows, false);
+                }
+            }
+        }
+    }
+
+    /** Writes rows to a part file, which its sink closes. */
+    private static final class RowWriter implements BulkWriter<RowData> {
+        private final Schema schema;
+        private final RowDataToAvroConverter converter;
+        private final DataFileWriter<GenericRecord> writer;
+
+        RowWriter(RowType columns, FSDataOutputStream out) throws IOException {
+            this.schema = schema(columns);
+            this.converter = RowDataToAvroConverters.createConverter(columns, false);
+            this.writer = writer(schema, out);
+        }
+
+        @Override
+        public void addElement(RowData row) throws IOException {
+            writer.append((GenericRecord) converter.convert(schema, row));
+        }
+
+        @Override
+        public void flush() throws IOException {
+            writer.flush();
+        }
+
+        @Override
+        public void finish() throws IOException {
+            // The stream is the sink's to close.
+            writer.flush();
+        }
+    }
+}

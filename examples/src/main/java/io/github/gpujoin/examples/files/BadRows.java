@@ -1,0 +1,58 @@
+package io.github.gpujoin.examples.files;
+
+import org.apache.flink.api.common.accumulators.LongCounter;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.api.functions.ProcessFunction;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Takes rows that are marked as bad out of the stream and the mark off the others. Bad rows are
+ * counted, by the metric {@code badRecords} and an accumulator, and go to a side output.
+ */
+final class BadRows extends ProcessFunction<RowData, RowData> {
+
+    /** What is wrong with each of them. */
+    static final OutputTag<String> PROBLEMS = new OutputTag<>("bad-rows", Types.STRING);
+
+    /** Accumulator of bad rows of all files. */
+    static final String COUNT = "bad-rows";
+
+    private static final long serialVersionUID = 1L;
+
+    private final int columns;
+    private final LongCounter count = new LongCounter();
+    private transient Counter badRecords;
+
+    /**
+     * @param columns besides the mark, all text
+     */
+    BadRows(int columns) {
+        this.columns = columns;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        getRuntimeContext().addAccumulator(COUNT, count);
+        badRecords = getRuntimeContext().getMetricGroup().counter("badRecords");
+    }
+
+    @Override
+    public void processElement(RowData marked, Context context, Collector<RowData> out) {
+        if (!marked.isNullAt(columns)) {
+            count.add(1);
+            badRecords.inc();
+            context.output(PROBLEMS, marked.getString(columns).toString());
+            return;
+        }
+        GenericRowData row = new GenericRowData(columns);
+        for (int i = 0; i < columns; i++) {
+            row.setField(i, marked.isNullAt(i) ? null : marked.getString(i));
+        }
+        out.collect(row);
+    }
+}

@@ -1,0 +1,60 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.examples.csv.CsvEncoder;
+import io.github.gpujoin.examples.csv.CsvFormat;
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
+import io.github.gpujoin.examples.csv.CsvHeader;
+import io.github.gpujoin.examples.run.RowCounter;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.RowType;
+
+/** CSV with a header line, whose columns are all text. */
+final class CsvRecordFormat implements RecordFormat {
+
+    @Override
+    public RowType columns(Path file) {
+        return CsvHeader.read(file).rowType();
+    }
+
+    @Override
+    public long estimateRows(Path file) {
+        return RowCounter.estimate(file);
+    }
+
+    @Override
+    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+        return FileSource.forRecordStreamFormat(
+                        new CsvFormat(file.toString(), columns, badLines),
+                        new org.apache.flink.core.fs.Path(file.toUri()))
+                .build();
+    }
+
+    @Override
+    public FileSink<RowData> sink(Path directory, RowType columns) {
+        return FileSink.forRowFormat(
+                        new org.apache.flink.core.fs.Path(directory.toUri()),
+                        new CsvEncoder(columns))
+                .withRollingPolicy(OnCheckpointRollingPolicy.build())
+                .build();
+    }
+
+    @Override
+    public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
+        try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(out), 1 << 16)) {
+            String[] names = columns.getFieldNames().toArray(String[]::new);
+            to.write(new CsvEncoder(columns).line(names));
+            for (Path part : parts) {
+                Files.copy(part, to);
+            }
+        }
+    }
+}

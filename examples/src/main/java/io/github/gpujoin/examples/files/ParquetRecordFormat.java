@@ -1,0 +1,104 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
+import io.github.gpujoin.examples.run.Cli.UserError;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.connector.file.src.FileSourceSplit;
+import org.apache.flink.formats.parquet.ParquetColumnarRowInputFormat;
+import org.apache.flink.formats.parquet.row.ParquetRowDataBuilder;
+import org.apache.flink.formats.parquet.utils.ParquetSchemaConverter;
+import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.ParquetFileWriter;
+import org.apache.parquet.hadoop.ParquetWriter;
+import org.apache.parquet.io.LocalInputFile;
+import org.apache.parquet.io.LocalOutputFile;
+
+/** Parquet files without nested columns. Timestamps are written as microseconds without a zone. */
+final class ParquetRecordFormat implements RecordFormat {
+
+    private static final int BATCH_ROWS = 2048;
+
+    /** Makes Parquet's readers and writers, which are configured by Hadoop's class. */
+    private static Configuration configuration() {
+        Configuration configuration = new Configuration(false);
+        configuration.setBoolean("parquet.write.int64.timestamp", true);
+        configuration.set("parquet.timestamp.time.unit", "micros");
+        return configuration;
+    }
+
+    @Override
+    public RowType columns(Path file) {
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file))) {
+            return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
+        } catch (IOException | RuntimeException e) {
+            throw new UserError(
+                    "the file is a Parquet file without nested columns: file="
+                            + file
+                            + ", problem="
+                            + e.getMessage());
+        }
+    }
+
+    @Override
+    public long estimateRows(Path file) {
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file))) {
+            return reader.getRecordCount();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+        ParquetColumnarRowInputFormat<FileSourceSplit> format =
+                new ParquetColumnarRowInputFormat<>(
+                        configuration(),
+                        columns,
+                        InternalTypeInfo.of(columns),
+                        BATCH_ROWS,
+                        true,
+                        true);
+        return FileSource.forBulkFileFormat(format, new org.apache.flink.core.fs.Path(file.toUri()))
+                .build();
+    }
+
+    @Override
+    public FileSink<RowData> sink(Path directory, RowType columns) {
+        return FileSink.forBulkFormat(
+                        new org.apache.flink.core.fs.Path(directory.toUri()),
+                        ParquetRowDataBuilder.createWriterFactory(columns, configuration(), true))
+                .withRollingPolicy(OnCheckpointRollingPolicy.build())
+                .build();
+    }
+
+    @Override
+    public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
+        ParquetFileWriter whole =
+                new ParquetFileWriter(
+                        new LocalOutputFile(out),
+                        ParquetSchemaConverter.convertToParquetMessageType(
+                                "flink_schema", columns, configuration()),
+                        ParquetFileWriter.Mode.OVERWRITE,
+                        ParquetWriter.DEFAULT_BLOCK_SIZE,
+                        ParquetWriter.MAX_PADDING_SIZE_DEFAULT);
+        try (whole) {
+            whole.start();
+            for (Path part : new ArrayList<>(parts)) {
+                whole.appendFile(new LocalInputFile(part));
+            }
+            whole.end(Map.of());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.flink.connector.file.sink.FileSink;
+import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.RowType;
+
+/** How files of one format are read and written as Flink's internal rows. Stateless. */
+interface RecordFormat {
+
+    /**
+     * Columns of a file, in its order.
+     *
+     * @throws io.github.gpujoin.examples.run.Cli.UserError where the file is not of the format, or
+     *     has columns that rows of a join cannot have
+     */
+    RowType columns(Path file);
+
+    /** Rows of a file, near enough. */
+    long estimateRows(Path file);
+
+    /**
+     * A source of a file's rows.
+     *
+     * @param badLines what becomes of a line that cannot be read, in formats that have lines
+     */
+    FileSource<RowData> source(Path file, RowType columns, BadLines badLines);
+
+    /**
+     * A sink of part files, which are hidden until they are whole.
+     *
+     * @throws io.github.gpujoin.examples.run.Cli.UserError where the format cannot hold a column
+     */
+    FileSink<RowData> sink(Path directory, RowType columns);
+
+    /**
+     * Puts the part files of a sink together to one file.
+     *
+     * @param out to be written; it is there, and empty
+     */
+    void concatenate(List<Path> parts, RowType columns, Path out) throws IOException;
+}
