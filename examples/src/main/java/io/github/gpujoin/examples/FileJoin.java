@@ -106,6 +106,19 @@ public final class FileJoin implements Callable<Integer> {
                     "${COMPLETION-CANDIDATES}: format of all three files, whatever their names end in")
     private FileFormat format;
 
+    @Option(
+            names = "--build-schema",
+            paramLabel = "FILE",
+            description =
+                    "Avro schema (JSON) with which the build file is read, in place of its own")
+    private Path buildSchema;
+
+    @Option(
+            names = "--probe-schema",
+            paramLabel = "FILE",
+            description = "the same for the probe file")
+    private Path probeSchema;
+
     @Option(names = "--null-safe", description = "null keys match null keys (IS NOT DISTINCT FROM)")
     private boolean nullSafe;
 
@@ -135,8 +148,8 @@ public final class FileJoin implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Configuration options = jobOptions.configuration();
-        RecordFile buildFile = RecordFile.open(build, format, buildKey);
-        RecordFile probeFile = RecordFile.open(probe, format, probeKey);
+        RecordFile buildFile = RecordFile.open(build, format, buildKey, buildSchema);
+        RecordFile probeFile = RecordFile.open(probe, format, probeKey, probeSchema);
         PrintWriter console = command.commandLine().getOut();
         FileJoinJob job =
                 new FileJoinJob(

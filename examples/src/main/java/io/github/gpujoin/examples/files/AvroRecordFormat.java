@@ -34,20 +34,34 @@ final class AvroRecordFormat implements RecordFormat {
     private static final int GUESSED_ROW_BYTES = 40;
 
     @Override
-    public RowType columns(Path file) {
-        try (DataFileReader<GenericRecord> reader =
-                new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
-            return rowType(reader.getSchema());
+    public RowType columns(Path file, Path schema) {
+        return rowType(readerSchema(file, schema));
+    }
+
+    /** The schema with which the file is read. */
+    private static Schema readerSchema(Path file, Path schema) {
+        Path asked = schema == null ? file : schema;
+        try {
+            if (schema != null) {
+                return new Schema.Parser().parse(schema.toFile());
+            }
+            try (DataFileReader<GenericRecord> reader =
+                    new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
+                return reader.getSchema();
+            }
         } catch (IOException | RuntimeException e) {
             throw new UserError(
-                    "the file is an Avro container of records: file="
-                            + file
+                    "the file is an Avro container, or an Avro schema where one is asked for: file="
+                            + asked
                             + ", problem="
                             + e.getMessage());
         }
     }
 
-    static RowType rowType(Schema schema) {
+    private static RowType rowType(Schema schema) {
+        if (schema.getType() != Schema.Type.RECORD) {
+            throw new UserError("rows of an Avro file are records: schema=" + schema);
+        }
         return (RowType)
                 AvroSchemaConverter.convertToDataType(schema.toString(), false).getLogicalType();
     }
@@ -62,9 +76,10 @@ final class AvroRecordFormat implements RecordFormat {
     }
 
     @Override
-    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+    public FileSource<RowData> source(RecordFile file, BadLines badLines) {
         return FileSource.forRecordStreamFormat(
-                        new AvroRowFormat(columns), new org.apache.flink.core.fs.Path(file.toUri()))
+                        new AvroRowFormat(file.columns(), readerSchema(file.path(), file.schema())),
+                        new org.apache.flink.core.fs.Path(file.path().toUri()))
                 .build();
     }
 
@@ -117,17 +132,21 @@ final class AvroRecordFormat implements RecordFormat {
     private static final class RowWriter implements BulkWriter<RowData> {
         private final Schema schema;
         private final RowDataToAvroConverter converter;
+        private final AvroMicros micros;
         private final DataFileWriter<GenericRecord> writer;
 
         RowWriter(RowType columns, FSDataOutputStream out) throws IOException {
             this.schema = schema(columns);
             this.converter = RowDataToAvroConverters.createConverter(columns, false);
+            this.micros = new AvroMicros(columns);
             this.writer = writer(schema, out);
         }
 
         @Override
         public void addElement(RowData row) throws IOException {
-            writer.append((GenericRecord) converter.convert(schema, row));
+            GenericRecord record = (GenericRecord) converter.convert(schema, row);
+            micros.write(row, record);
+            writer.append(record);
         }
 
         @Override

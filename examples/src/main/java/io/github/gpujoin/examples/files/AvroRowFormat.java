@@ -1,6 +1,7 @@
 package io.github.gpujoin.examples.files;
 
 import java.io.IOException;
+import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileStream;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericRecord;
@@ -11,30 +12,42 @@ import org.apache.flink.connector.file.src.reader.StreamFormat;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.formats.avro.AvroToRowDataConverters;
 import org.apache.flink.formats.avro.AvroToRowDataConverters.AvroToRowDataConverter;
+import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Reads an Avro container one row after the other. The columns are the reader's: fields of the file
- * that are none of them are passed over, and columns that it has not have their default, null.
+ * Reads an Avro container one row after the other. The columns are those of the reader's schema:
+ * fields of the file that it has not are passed over, fields that the file has not get the schema's
+ * default, and numbers are widened, by Avro's rules of schema resolution.
  */
 final class AvroRowFormat extends SimpleStreamFormat<RowData> {
 
     private static final long serialVersionUID = 1L;
 
     private final RowType columns;
+    private final String readerSchema;
 
-    AvroRowFormat(RowType columns) {
+    /**
+     * @param columns of the schema
+     */
+    AvroRowFormat(RowType columns, Schema readerSchema) {
         this.columns = columns;
+        this.readerSchema = readerSchema.toString();
     }
 
     @Override
     public StreamFormat.Reader<RowData> createReader(Configuration config, FSDataInputStream in)
             throws IOException {
-        DataFileStream<GenericRecord> records =
-                new DataFileStream<>(in, new GenericDatumReader<>());
-        return new RowReader(records, AvroToRowDataConverters.createRowConverter(columns, false));
+        // The writer's schema is in the file.
+        GenericDatumReader<GenericRecord> reader =
+                new GenericDatumReader<>(null, new Schema.Parser().parse(readerSchema));
+        DataFileStream<GenericRecord> records = new DataFileStream<>(in, reader);
+        return new RowReader(
+                records,
+                AvroToRowDataConverters.createRowConverter(columns, false),
+                new AvroMicros(columns));
     }
 
     @Override
@@ -43,12 +56,20 @@ final class AvroRowFormat extends SimpleStreamFormat<RowData> {
     }
 
     private record RowReader(
-            DataFileStream<GenericRecord> records, AvroToRowDataConverter converter)
+            DataFileStream<GenericRecord> records,
+            AvroToRowDataConverter converter,
+            AvroMicros micros)
             implements StreamFormat.Reader<RowData> {
 
         @Override
-        public RowData read() throws IOException {
-            return records.hasNext() ? (RowData) converter.convert(records.next()) : null;
+        public RowData read() {
+            if (!records.hasNext()) {
+                return null;
+            }
+            GenericRecord record = records.next();
+            GenericRowData row = (GenericRowData) converter.convert(record);
+            micros.read(record, row);
+            return row;
         }
 
         @Override

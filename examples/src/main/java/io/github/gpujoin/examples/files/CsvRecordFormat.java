@@ -21,7 +21,7 @@ import org.apache.flink.table.types.logical.RowType;
 final class CsvRecordFormat implements RecordFormat {
 
     @Override
-    public RowType columns(Path file) {
+    public RowType columns(Path file, Path schema) {
         return CsvHeader.read(file).rowType();
     }
 
@@ -31,10 +31,10 @@ final class CsvRecordFormat implements RecordFormat {
     }
 
     @Override
-    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+    public FileSource<RowData> source(RecordFile file, BadLines badLines) {
         return FileSource.forRecordStreamFormat(
-                        new CsvFormat(file.toString(), columns, badLines),
-                        new org.apache.flink.core.fs.Path(file.toUri()))
+                        new CsvFormat(file.path().toString(), file.columns(), badLines),
+                        new org.apache.flink.core.fs.Path(file.path().toUri()))
                 .build();
     }
 

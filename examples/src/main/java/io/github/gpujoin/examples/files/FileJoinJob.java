@@ -172,16 +172,12 @@ public record FileJoinJob(
         BadLines bad = file.format() == FileFormat.CSV ? badLines : BadLines.FAIL;
         DataStream<RowData> rows =
                 env.fromSource(
-                                file.format().records().source(file.path(), file.columns(), bad),
+                                file.format().records().source(file, bad),
                                 WatermarkStrategy.noWatermarks(),
                                 side)
                         .uid(UID + "-" + side)
                         .map(RowCounter.<RowData>ofRecords(side.equals("probe")))
-                        .returns(
-                                file.format()
-                                        .records()
-                                        .source(file.path(), file.columns(), bad)
-                                        .getProducedType())
+                        .returns(file.format().records().source(file, bad).getProducedType())
                         .name("count rows of " + side)
                         .uid(UID + "-" + side + "-rows");
         return bad == BadLines.FAIL ? rows : withoutBad(rows, file, side, problems);

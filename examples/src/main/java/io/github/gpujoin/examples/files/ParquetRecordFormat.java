@@ -39,7 +39,7 @@ final class ParquetRecordFormat implements RecordFormat {
     }
 
     @Override
-    public RowType columns(Path file) {
+    public RowType columns(Path file, Path schema) {
         try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file))) {
             return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
         } catch (IOException | RuntimeException e) {
@@ -61,7 +61,8 @@ final class ParquetRecordFormat implements RecordFormat {
     }
 
     @Override
-    public FileSource<RowData> source(Path file, RowType columns, BadLines badLines) {
+    public FileSource<RowData> source(RecordFile file, BadLines badLines) {
+        RowType columns = file.columns();
         ParquetColumnarRowInputFormat<FileSourceSplit> format =
                 new ParquetColumnarRowInputFormat<>(
                         configuration(),
@@ -70,7 +71,8 @@ final class ParquetRecordFormat implements RecordFormat {
                         BATCH_ROWS,
                         true,
                         true);
-        return FileSource.forBulkFileFormat(format, new org.apache.flink.core.fs.Path(file.toUri()))
+        return FileSource.forBulkFileFormat(
+                        format, new org.apache.flink.core.fs.Path(file.path().toUri()))
                 .build();
     }
 

@@ -12,21 +12,27 @@ import org.apache.flink.table.types.logical.RowType;
  * A file of rows, and which of its columns is the key.
  *
  * @param columns its columns, in order
+ * @param schema file of the schema with which it is read; null for its own
  */
-public record RecordFile(Path path, FileFormat format, RowType columns, int keyColumn) {
+public record RecordFile(
+        Path path, FileFormat format, RowType columns, int keyColumn, Path schema) {
 
     /**
      * Reads and checks what a file says of its columns.
      *
      * @param format null to tell it by the file's name
+     * @param schema file of an Avro schema with which to read; null for the file's own
      * @throws UserError where the file is missing or not of the format, or has no such column
      */
-    public static RecordFile open(Path path, FileFormat format, String key) {
+    public static RecordFile open(Path path, FileFormat format, String key, Path schema) {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
             throw new UserError("the file cannot be read: file=" + path);
         }
         FileFormat found = format == null ? FileFormat.of(path) : format;
-        RowType columns = found.records().columns(path);
+        if (schema != null && found != FileFormat.AVRO) {
+            throw new UserError("a schema is given for an Avro file: file=" + path);
+        }
+        RowType columns = found.records().columns(path, schema);
         int keyColumn = columns.getFieldIndex(key);
         if (keyColumn < 0) {
             throw new UserError(
@@ -37,7 +43,7 @@ public record RecordFile(Path path, FileFormat format, RowType columns, int keyC
                             + ", columns="
                             + columns.getFieldNames());
         }
-        return new RecordFile(path, found, columns, keyColumn);
+        return new RecordFile(path, found, columns, keyColumn, schema);
     }
 
     LogicalType keyType() {

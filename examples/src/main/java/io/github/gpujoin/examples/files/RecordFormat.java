@@ -15,10 +15,11 @@ interface RecordFormat {
     /**
      * Columns of a file, in its order.
      *
+     * @param schema file of the schema with which the file is read; null for its own
      * @throws io.github.gpujoin.examples.run.Cli.UserError where the file is not of the format, or
      *     has columns that rows of a join cannot have
      */
-    RowType columns(Path file);
+    RowType columns(Path file, Path schema);
 
     /** Rows of a file, near enough. */
     long estimateRows(Path file);
@@ -28,7 +29,7 @@ interface RecordFormat {
      *
      * @param badLines what becomes of a line that cannot be read, in formats that have lines
      */
-    FileSource<RowData> source(Path file, RowType columns, BadLines badLines);
+    FileSource<RowData> source(RecordFile file, BadLines badLines);
 
     /**
      * A sink of part files, which are hidden until they are whole.

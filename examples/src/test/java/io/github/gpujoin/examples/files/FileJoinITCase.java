@@ -16,6 +16,12 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,7 +106,6 @@ class FileJoinITCase {
 
     @ParameterizedTest(name = "by {0}, {1}")
     @CsvSource({
-        "n, inner",
         "long, full",
         "text, left",
         "small, inner",
@@ -177,6 +182,54 @@ class FileJoinITCase {
     }
 
     @Test
+    void shouldReadAvroFilesWithASchemaOfAnotherTime() throws Exception {
+        Schema written =
+                SchemaBuilder.record("Customer")
+                        .fields()
+                        .requiredInt("id")
+                        .requiredString("former")
+                        .requiredString("name")
+                        .endRecord();
+        try (DataFileWriter<GenericRecord> file =
+                new DataFileWriter<GenericRecord>(new GenericDatumWriter<>(written))
+                        .create(written, directory.resolve("b.avro").toFile())) {
+            for (int id = 0; id < 3; id++) {
+                GenericRecord record = new GenericData.Record(written);
+                record.put("id", id);
+                record.put("former", "f" + id);
+                record.put("name", "n" + id);
+                file.append(record);
+            }
+        }
+        Files.writeString(
+                directory.resolve("now.avsc"),
+                SchemaBuilder.record("Customer")
+                        .fields()
+                        .requiredString("name")
+                        .requiredLong("id")
+                        .name("city")
+                        .type()
+                        .stringType()
+                        .stringDefault("unknown")
+                        .endRecord()
+                        .toString());
+        Files.writeString(directory.resolve("p.csv"), "k\n1\n2\n7\n");
+
+        Run run =
+                join(
+                        "b.avro",
+                        "p.csv",
+                        "out.csv",
+                        "--build-key=id",
+                        "--probe-key=k",
+                        "--build-schema=" + directory.resolve("now.avsc"));
+
+        assertThat(run.err()).isEmpty();
+        assertThat(Files.readAllLines(directory.resolve("out.csv")))
+                .containsExactlyInAnyOrder("k,name,id,city", "1,n1,1,unknown", "2,n2,2,unknown");
+    }
+
+    @Test
     void shouldSkipLinesThatCannotBeReadAndSayWhatIsWrongWithThem() throws Exception {
         Files.writeString(directory.resolve("b.csv"), "k,b\n1,x\n2\n3,z\n");
         Files.writeString(directory.resolve("p.csv"), "k,p\n1,a\n2,b\n3,c,d\n");
@@ -222,7 +275,7 @@ class FileJoinITCase {
                                         "--probe-key=ptext")
                                 .err())
                 .contains("the keys of both files are of one type")
-                .contains("build=DATE, probe=STRING");
+                .contains("build=DATE NOT NULL, probe=STRING");
         assertThat(join("text.parquet", "p.parquet", "o", "--build-key=k", "--probe-key=pn").err())
                 .contains("the file is a Parquet file without nested columns: file=");
         assertThat(join("p.csv", "b.csv", "o.avro", "--build-key=pn", "--probe-key=bn").err())
