@@ -60,6 +60,7 @@ class BenchITCase {
                         "ours-flink-columnar",
                         "ours-flink-pojo",
                         "flink-keyed-datastream",
+                        "flink-broadcast-state",
                         "flink-sql-streaming",
                         "flink-sql-batch",
                         "duckdb");
@@ -68,7 +69,7 @@ class BenchITCase {
         JsonNode document = new ObjectMapper().readTree(json.toFile());
         assertThat(document.at("/command").asText())
                 .startsWith("bin/bench join --build-rows=20000");
-        assertThat(document.at("/contenders")).hasSize(7);
+        assertThat(document.at("/contenders")).hasSize(8);
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
