@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks.skew;
 
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -77,6 +78,16 @@ public final class SkewDemo implements Callable<Integer> {
     public Integer call() throws Exception {
         List<Double> exponents = exponents();
         check();
+        try {
+            run(exponents);
+        } catch (GpuUnavailableException e) {
+            spec.commandLine().getErr().println(e.getMessage());
+            return 1;
+        }
+        return 0;
+    }
+
+    private void run(List<Double> exponents) throws Exception {
         PrintWriter text = spec.commandLine().getOut();
         OrdersStar star = new OrdersStar(customers);
         int workers = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
@@ -95,7 +106,6 @@ public final class SkewDemo implements Callable<Integer> {
         }
         text.println("report: " + out.toAbsolutePath().normalize());
         text.flush();
-        return 0;
     }
 
     private List<SkewRun> measure(SkewEngine joins, SkewedFacts facts, PrintWriter text)

@@ -1,5 +1,6 @@
 package io.github.gpujoin.benchmarks.skew;
 
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.io.PrintWriter;
 
 /** Engines by name. */
@@ -7,7 +8,18 @@ enum SkewEngines {
     AUTO {
         @Override
         SkewEngine open(OrdersStar star, int threads, PrintWriter notes) {
-            return CPU.open(star, threads, notes);
+            try {
+                return GPU.open(star, threads, notes);
+            } catch (GpuUnavailableException e) {
+                notes.println("The CPU joins: " + e.getMessage());
+                return CPU.open(star, threads, notes);
+            }
+        }
+    },
+    GPU {
+        @Override
+        SkewEngine open(OrdersStar star, int threads, PrintWriter notes) {
+            return new GpuSkewEngine(star);
         }
     },
     CPU {
@@ -18,7 +30,9 @@ enum SkewEngines {
     };
 
     /**
+     * @param threads of the CPU
      * @param notes takes a line where another engine is taken than one might expect
+     * @throws GpuUnavailableException where there is no GPU for it
      */
     abstract SkewEngine open(OrdersStar star, int threads, PrintWriter notes);
 }

@@ -41,6 +41,24 @@ class SkewDemoTest {
         assertThat(page).doesNotContainPattern("<(script|link)[^>]* (src|href)=");
     }
 
+    @Test
+    void shouldJoinOnTheGpuOrSayWhyNot(@TempDir Path folder) {
+        int status =
+                run(
+                        "--engine=gpu",
+                        "--rows=100000",
+                        "--customers=1024",
+                        "--rounds=1",
+                        "--zipf=1",
+                        "--out=" + folder.resolve("report.html"));
+        if (status == 0) {
+            assertThat(text.toString()).contains("static", "histogram", "adaptive");
+        } else {
+            assertThat(status).isEqualTo(1);
+            assertThat(text.toString()).containsPattern("\\(NO_[A-Z_]+\\)\\s*$");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "--zipf=2.5, --zipf is a number from 0 to 2",

@@ -41,6 +41,15 @@ public final class SegmentFeed implements AutoCloseable {
             RingMemory ringMemory) {}
 
     /**
+     * A step that a thread block did.
+     *
+     * @param chunk whose segment it worked on, by its place among the chunks
+     * @param startedNs on the device's clock
+     * @param busyNs that it took
+     */
+    public record DoneStep(int chunk, int block, long startedNs, long busyNs) {}
+
+    /**
      * What was served in some time.
      *
      * @param segments that ended
@@ -56,7 +65,6 @@ public final class SegmentFeed implements AutoCloseable {
     private final int inFlight;
     private final Buffers buffers;
     private final ResultLayout layout;
-    private final int rowsPerSegment;
     private final int segmentBytes;
     private final long epoch;
     private final long[] tickets;
@@ -76,13 +84,13 @@ public final class SegmentFeed implements AutoCloseable {
     private long rows;
     private long results;
     private long busyNs;
+    private Consumer<DoneStep> doneSteps = step -> {};
 
     SegmentFeed(DeviceLease lease, Buffers buffers, Join join, List<Chunk> chunks, int inFlight) {
         this.lease = lease;
         this.join = join;
         this.chunks = List.copyOf(chunks);
         this.inFlight = inFlight;
-        this.rowsPerSegment = chunks.get(0).rowCount();
         if (inFlight < 1 || inFlight > chunks.size() || chunks.size() > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
                     "there are as many segments as are in flight, and at most "
@@ -94,7 +102,8 @@ public final class SegmentFeed implements AutoCloseable {
         }
         this.buffers = buffers;
         this.layout = new ResultLayout(join.spec(), join.resultRows());
-        this.segmentBytes = join.facts().lengthBytes(rowsPerSegment);
+        int mostRows = chunks.stream().mapToInt(Chunk::rowCount).max().orElseThrow();
+        this.segmentBytes = join.facts().lengthBytes(mostRows);
         this.epoch = lease.nextEpoch();
         this.tickets = new long[chunks.size()];
         this.resultBuffers = new int[chunks.size()];
@@ -108,7 +117,7 @@ public final class SegmentFeed implements AutoCloseable {
                     .write(
                             chunks.get(slot),
                             0,
-                            rowsPerSegment,
+                            rowsOf(slot),
                             slots.segmentAddress(slot),
                             epoch,
                             slot);
@@ -129,7 +138,15 @@ public final class SegmentFeed implements AutoCloseable {
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
     }
 
-    /** Bytes that a segment has on the bus. */
+    private int rowsOf(int slot) {
+        return chunks.get(slot).rowCount();
+    }
+
+    private int bytesOf(int slot) {
+        return join.facts().lengthBytes(rowsOf(slot));
+    }
+
+    /** Bytes that the largest segment has on the bus. */
     public int segmentBytes() {
         return segmentBytes;
     }
@@ -155,6 +172,17 @@ public final class SegmentFeed implements AutoCloseable {
     public Served serveOnce(Consumer<ResultBatch> sink) {
         drain();
         return serve(ended + chunks.size(), () -> true, sink);
+    }
+
+    /** Serves each segment once, with nothing in flight before or after, and tells who did it. */
+    public Served serveOnceTimed(Consumer<DoneStep> sink) {
+        drain();
+        doneSteps = sink;
+        try {
+            return serve(ended + chunks.size(), () -> true, batch -> {});
+        } finally {
+            doneSteps = step -> {};
+        }
     }
 
     private Served serve(long end, BooleanSupplier goOn, Consumer<ResultBatch> sink) {
@@ -189,7 +217,7 @@ public final class SegmentFeed implements AutoCloseable {
         rowsSoFar[slot] = 0;
         resultsSoFar[slot] = 0;
         tickets[slot] = NOT_POSTED;
-        slots.written(slot, segmentBytes);
+        slots.written(slot, bytesOf(slot));
         onTheirWay.add(slot);
         postArrived();
     }
@@ -222,7 +250,7 @@ public final class SegmentFeed implements AutoCloseable {
                                 epoch,
                                 slot,
                                 0,
-                                segmentBytes,
+                                bytesOf(slot),
                                 chunks.get(slot).partition(),
                                 slots.completionAddress(slot, buffer)));
     }
@@ -237,7 +265,7 @@ public final class SegmentFeed implements AutoCloseable {
         int oldest = (int) (ended % chunks.size());
         slots.advance();
         postArrived();
-        for (int look = 1; rowsSoFar[oldest] < rowsPerSegment; look++) {
+        for (int look = 1; rowsSoFar[oldest] < rowsOf(oldest); look++) {
             if (isDone(oldest)) {
                 takeStep(oldest, sink);
             } else {
@@ -259,7 +287,7 @@ public final class SegmentFeed implements AutoCloseable {
     private void takeOther(Consumer<ResultBatch> sink) {
         nextLook = nextLook > ended && nextLook < posted ? nextLook : ended;
         int slot = (int) (nextLook++ % chunks.size());
-        if (rowsSoFar[slot] < rowsPerSegment && isDone(slot)) {
+        if (rowsSoFar[slot] < rowsOf(slot) && isDone(slot)) {
             takeStep(slot, sink);
         }
     }
@@ -302,11 +330,18 @@ public final class SegmentFeed implements AutoCloseable {
         }
         int completedRows =
                 Memory.getInt(completion + StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET);
-        if (completedRows < rowsPerSegment) {
+        if (completedRows < rowsOf(slot)) {
             resultBuffers[slot] = 1 - buffer;
             post(slot, true);
         }
-        busyNs += slots.busyNs(slot, buffer);
+        long stepNs = slots.busyNs(slot, buffer);
+        busyNs += stepNs;
+        doneSteps.accept(
+                new DoneStep(
+                        slot,
+                        Memory.getInt(completion + StepDescriptor.COMPLETION_BLOCK_OFFSET),
+                        Memory.getLong(completion + StepDescriptor.COMPLETION_STARTED_NS_OFFSET),
+                        stepNs));
         long given = Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
         resultsSoFar[slot] += given;
         results += given;

@@ -50,6 +50,11 @@ public final class SegmentReplay implements AutoCloseable {
         return tables.lengthBytes();
     }
 
+    /** Thread blocks that serve. */
+    public int blocks() {
+        return lease.blocks();
+    }
+
     /** Where the kernel reads facts from. */
     public RingMemory ringMemory() {
         return options.ringMemory();
@@ -63,7 +68,7 @@ public final class SegmentReplay implements AutoCloseable {
     /**
      * Puts each chunk in a slot of its own.
      *
-     * @param chunks each one segment, all with the same number of rows
+     * @param chunks each one segment, none without rows
      * @param inFlight segments that are asked for at once, at most as many as there are chunks
      * @param countOnly whether matches are counted and not given
      */
