@@ -73,9 +73,11 @@ class CheckpointITCase {
     }
 
     @Test
-    void shouldGoOnAfterAStopWithoutDraining() throws Exception {
-        JobClient first = start(config(folder), 2, FAST);
+    void shouldGoOnAfterAStopWithoutDraining(@InjectMiniCluster MiniCluster cluster)
+            throws Exception {
+        JobClient first = start(config(folder), 1, FAST);
         await(first, () -> NumbersJoin.results().size() > 1_000);
+        awaitSteadyTasks(cluster, first);
         String savepoint = stop(first, false);
         assertThat(NumbersJoin.results()).hasSizeLessThan(2 * NumbersJoin.FACTS);
 
@@ -86,9 +88,11 @@ class CheckpointITCase {
     }
 
     @Test
-    void shouldAnswerAllThatWasReadWhenItIsDrained() throws Exception {
-        JobClient job = start(config(folder), 2, FAST);
+    void shouldAnswerAllThatWasReadWhenItIsDrained(@InjectMiniCluster MiniCluster cluster)
+            throws Exception {
+        JobClient job = start(config(folder), 1, FAST);
         await(job, () -> NumbersJoin.results().size() > 1_000);
+        awaitSteadyTasks(cluster, job);
         stop(job, true);
         assertThat(NumbersJoin.read()).hasSizeLessThan(NumbersJoin.FACTS);
         assertThat(NumbersJoin.results())
@@ -144,7 +148,7 @@ class CheckpointITCase {
                 run("mount", "-t", "tmpfs", "-o", "size=256m", "none", disk.toString()),
                 "a small file system can be mounted");
         try {
-            JobClient job = start(spilling(disk), 2, FAST, ROWS_THAT_SPILL);
+            JobClient job = start(spilling(disk), 1, FAST, ROWS_THAT_SPILL);
             await(job, () -> NumbersJoin.results().size() > 1_000);
             await(job, () -> completedCheckpoints(cluster, job) > 0);
 
@@ -180,12 +184,19 @@ class CheckpointITCase {
     private static Path fill(Path disk) throws IOException {
         Path file = disk.resolve("of-others");
         try (OutputStream out = Files.newOutputStream(file)) {
-            byte[] block = new byte[4096];
+            writeUntilFull(out, new byte[1 << 20]);
+            writeUntilFull(out, new byte[4096]);
+            return file;
+        }
+    }
+
+    private static void writeUntilFull(OutputStream out, byte[] block) {
+        try {
             while (true) {
                 out.write(block);
             }
         } catch (IOException full) {
-            return file;
+            // as was meant
         }
     }
 
@@ -210,10 +221,7 @@ class CheckpointITCase {
             int resultsBefore = NumbersJoin.results().size();
             JobClient job = start(restoring(savepoint, transport), 1, FAST);
             await(job, () -> NumbersJoin.results().size() > resultsBefore + 500);
-            // Results may come before all tasks run, and tasks of the dimension end with the first
-            // checkpoint after their input: either would decline a savepoint.
-            long completed = completedCheckpoints(cluster, job);
-            await(job, () -> completedCheckpoints(cluster, job) > completed + 2);
+            awaitSteadyTasks(cluster, job);
             savepoint = stop(job, false);
         }
         start(restoring(savepoint, "flink"), FAST, FAST).getJobExecutionResult().get();
@@ -280,6 +288,15 @@ class CheckpointITCase {
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /**
+     * Results may come before all tasks run, and tasks of the dimension end with the first
+     * checkpoint after their input: either would decline a savepoint.
+     */
+    private static void awaitSteadyTasks(MiniCluster cluster, JobClient job) throws Exception {
+        long completed = completedCheckpoints(cluster, job);
+        await(job, () -> completedCheckpoints(cluster, job) > completed + 2);
     }
 
     /** Until the condition holds, or the job ends too early. */
