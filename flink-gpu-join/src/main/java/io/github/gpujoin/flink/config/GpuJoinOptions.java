@@ -169,6 +169,15 @@ public final class GpuJoinOptions {
                             "Metrics that a join registers under gpuJoin: essential, or all, which"
                                     + " adds those of each dimension and of partitions.");
 
+    public static final ConfigOption<Integer> FAN_OUT_WARNING =
+            ConfigOptions.key("gpu-join.fan-out-warning")
+                    .intType()
+                    .defaultValue(10_000)
+                    .withDescription(
+                            "Results of one fact from which on a subtask warns in its log, with the"
+                                    + " fact's keys and the heaviest ones of the build side; again at"
+                                    + " twice as many.");
+
     public static final ConfigOption<String> TRANSPORT =
             ConfigOptions.key("gpu-join.transport")
                     .stringType()
@@ -256,6 +265,7 @@ public final class GpuJoinOptions {
                     .range(UNITS, 0, HybridOptions.MAX_UNITS)
                     .atLeast(SPILL_DELAY, Duration.ofMillis(1))
                     .atLeast(GROUP_INTERVAL, Duration.ZERO)
+                    .atLeast(FAN_OUT_WARNING, 2)
                     .inWords(TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(RING_BIND_ADDRESS, "one address of the host")
                     .inWords(RING_UCX_TRANSPORTS, "names separated by commas")
@@ -283,6 +293,11 @@ public final class GpuJoinOptions {
     /** {@link #GROUP_INTERVAL} within its bounds, in milliseconds. */
     public static long groupIntervalMs(ReadableConfig config) {
         return BOUNDS.read(config, GROUP_INTERVAL).toMillis();
+    }
+
+    /** {@link #FAN_OUT_WARNING} within its bounds. */
+    public static int fanOutWarning(ReadableConfig config) {
+        return BOUNDS.read(config, FAN_OUT_WARNING);
     }
 
     /** {@link #FLUSH_INTERVAL} within its bounds, in milliseconds. */

@@ -215,7 +215,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private ResultPump createPump(ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
         ResultEmitter<OUT> timed = new TimedEmitter<>(emitter, counts.times());
         if (!spec.aggregates()) {
-            FanOutWatch fanOut = new FanOutWatch(getOperatorName(), spec, counts.buildKeys());
+            int warnFrom = reporting.fanOutWarning();
+            FanOutWatch fanOut =
+                    new FanOutWatch(getOperatorName(), spec, counts.buildKeys(), warnFrom);
             metrics.fanOut(fanOut);
             return new RowPump<>(engine, timed, output, onChunkCompleted, fanOut);
         }

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.config.MetricLevel;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.explain.JoinExplanation;
@@ -56,7 +57,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.reporting =
                 new JoinReporting(
                         JoinExplanation.of(rings.join(), rings.transport(), spec),
-                        MetricLevel.ESSENTIAL);
+                        MetricLevel.ESSENTIAL,
+                        GpuJoinOptions.FAN_OUT_WARNING.defaultValue());
     }
 
     /** Has each subtask tell of itself like this. */

@@ -217,7 +217,9 @@ final class JoinTopology {
                                 .reporting(
                                         new JoinReporting(
                                                 plan,
-                                                env.getConfiguration().get(GpuJoinOptions.METRICS)))
+                                                env.getConfiguration().get(GpuJoinOptions.METRICS),
+                                                GpuJoinOptions.fanOutWarning(
+                                                        env.getConfiguration())))
                                 .byEventTime(eventTime)
                                 .expiring(ttls),
                         resultType,

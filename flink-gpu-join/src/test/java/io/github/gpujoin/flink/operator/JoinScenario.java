@@ -87,7 +87,11 @@ final class JoinScenario {
     }
 
     static FanOutWatch fanOutWatch() {
-        return new FanOutWatch("test", spec(), new SampledKeys(spec()));
+        return fanOutWatch(Integer.MAX_VALUE);
+    }
+
+    static FanOutWatch fanOutWatch(int warnFrom) {
+        return new FanOutWatch("test", spec(), new SampledKeys(spec()), warnFrom);
     }
 
     static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {
