@@ -70,7 +70,9 @@ class SampledKeysTest {
                         0);
         List<HeavyKey> heaviest = keys.heaviest().get("shop");
         assertThat(heaviest).extracting(HeavyKey::key).containsExactly(-7L, 1L << 40);
-        double error = 4 * Math.sqrt(0.2 * 0.8 / ((double) CHUNKS * CHUNK_ROWS / 1021)) + 0.0035;
+        double error =
+                4 * Math.sqrt(0.2 * 0.8 / ((double) CHUNKS * CHUNK_ROWS / SampledKeys.STRIDE))
+                        + 0.0035;
         assertThat(heaviest.get(0).share()).isCloseTo(0.2, within(error));
         assertThat(heaviest.get(1).share()).isCloseTo(0.1, within(error));
         assertThat(keys.heaviestShare()).isCloseTo(0.2, within(2 * error));
@@ -78,8 +80,8 @@ class SampledKeysTest {
 
     @Test
     void shouldSeeKeysThatComeInAnyPeriod() {
-        // Every row number is seen, whatever it is modulo 8, 100 or the rows of a chunk.
-        SampledKeys keys = facts(spec(JoinSpec.NO_NULL_KEYS), row -> row % 100 == 99 ? 5 : row, 0);
+        // Every row number is seen, whatever it is modulo 8, 50 or the rows of a chunk.
+        SampledKeys keys = facts(spec(JoinSpec.NO_NULL_KEYS), row -> row % 50 == 49 ? 5 : row, 0);
         assertThat(keys.heaviest().get("shop")).extracting(HeavyKey::key).containsExactly(5L);
     }
 
