@@ -9,12 +9,16 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Drops facts that waited longer for the dimensions to be complete than they live. Their time runs
- * from their arrival, or from a restore on.
+ * Drops facts that waited longer for the dimensions to be complete than they live: as others come,
+ * so that the log does not grow beyond what comes in that time, and before any of it is joined.
+ * Their time runs from their arrival, or from a restore on.
  *
  * <p>Runs in the task's mailbox thread.
  */
 final class FactExpiry {
+
+    /** Chunks that each one which comes takes out, where their time is over. */
+    private static final int DROPS_A_CHUNK = 2;
 
     private final long ttlMs;
     private final ProbeLog log;
@@ -34,7 +38,7 @@ final class FactExpiry {
         this.expiredFacts = expiredFacts;
     }
 
-    /** Takes note of a chunk that was appended to the log. */
+    /** Takes note of a chunk that the log has. */
     void waits() {
         if (ttlMs != TimesToLive.FOREVER) {
             arrivalsMs.add(time.getCurrentProcessingTime());
@@ -42,18 +46,28 @@ final class FactExpiry {
     }
 
     /**
-     * Takes the chunks out of the log whose time is over, before any of it is joined.
+     * Takes the oldest chunks out of the log whose time is over, a few at a time.
      *
      * @param dropped given each of them
      */
-    void drop(ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
+    void dropSome(ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
+        drop(DROPS_A_CHUNK, dropped);
+    }
+
+    /** Takes all of them out; what is left does not expire any more. */
+    void dropAll(ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
+        drop(Integer.MAX_VALUE, dropped);
+        arrivalsMs.clear();
+    }
+
+    private void drop(int most, ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
         long before = time.getCurrentProcessingTime() - ttlMs;
-        while (!arrivalsMs.isEmpty() && arrivalsMs.remove() < before) {
+        for (int i = 0; i < most && !arrivalsMs.isEmpty() && arrivalsMs.peek() < before; i++) {
+            arrivalsMs.remove();
             PendingProbe oldest = log.peek();
             log.remove();
             expiredFacts.inc(oldest.chunk().rowCount() - oldest.firstRow());
             dropped.accept(oldest.chunk());
         }
-        arrivalsMs.clear();
     }
 }

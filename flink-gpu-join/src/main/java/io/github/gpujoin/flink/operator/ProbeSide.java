@@ -90,7 +90,7 @@ final class ProbeSide {
     /** The build side is complete, and the engine's tables. */
     void startJoining() throws Exception {
         phase = phase.to(JoinPhase.JOIN);
-        expiry.drop(this::completed);
+        expiry.dropAll(this::completed);
         postMail();
     }
 
@@ -102,6 +102,7 @@ final class ProbeSide {
         if (phase == JoinPhase.LOAD) {
             log.append(probe);
             expiry.waits();
+            expiry.dropSome(this::completed);
             return;
         }
         if (spilled != null && spilled.putOff(probe)) {

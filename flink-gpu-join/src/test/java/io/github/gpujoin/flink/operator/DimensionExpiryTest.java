@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinKind;
@@ -16,6 +17,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -125,6 +127,20 @@ class DimensionExpiryTest {
             join.runMails(Integer.MAX_VALUE);
             assertThat(join.results()).containsExactly("2|10", "3|30");
             assertThat(valuesOf(join, 2)).containsExactly("20");
+        }
+    }
+
+    @Test
+    void shouldKeepNoMoreFactsThanComeInTheTimeThatTheyLive() throws Exception {
+        try (JoinHarness join = open(null, 10_000)) {
+            List<Long> stateBytes = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                join.setProcessingTime(10_000 + 100L * i);
+                valuesOf(join, i);
+                stateBytes.add(join.snapshot(i, i).getStateSize());
+            }
+            assertThat(stateBytes.get(10)).isGreaterThan(stateBytes.get(5));
+            assertThat(stateBytes.get(99)).isCloseTo(stateBytes.get(20), withinPercentage(5));
         }
     }
 
