@@ -22,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command lines from their arguments to their exit codes, on a cluster that is there. */
 class CommandLineTest {
@@ -97,6 +98,18 @@ class CommandLineTest {
     void shouldSetAnyOptionAsConfigYamlDoes() {
         Run run = starEtl("--data", data, "--query=1.1", "-D", "gpu-join.chunk-bytes=0");
         assertFailed(run, 1, "star-etl: gpu-join.chunk-bytes must be at least 1 bytes");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"gpu-join.chunk-bytes=big", "gpu-join.units=all", "gpu-join.engine=abacus"})
+    void shouldNameTheOptionWhoseValueCannotBeRead(String option) {
+        Run run = starEtl("--data", data, "--query=1.1", "-D", option);
+        String[] parts = option.split("=");
+        assertFailed(
+                run,
+                1,
+                "star-etl: Could not parse value '%s' for key '%s'.".formatted(parts[1], parts[0]));
     }
 
     @Test
