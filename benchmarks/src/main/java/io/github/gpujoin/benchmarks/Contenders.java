@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks;
 
 import io.github.gpujoin.benchmarks.flink.PeerJobs;
+import io.github.gpujoin.benchmarks.flink.SqlPeerJobs;
 import io.github.gpujoin.benchmarks.flink.StarJoinJobs;
 import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.local.DuckDbContender;
@@ -28,10 +29,14 @@ final class Contenders {
         makers.put("ours-engine", EngineContender::new);
         makers.put("ours-flink-columnar", StarJoinJobs::columnar);
         makers.put("ours-flink-pojo", StarJoinJobs::pojo);
+        makers.put("ours-flink-changing", StarJoinJobs::changing);
+        makers.put("ours-flink-versioned", StarJoinJobs::versioned);
         makers.put("flink-keyed-datastream", PeerJobs::keyedDataStream);
         makers.put("flink-broadcast-state", PeerJobs::broadcastState);
-        makers.put("flink-sql-streaming", PeerJobs::streamingSql);
-        makers.put("flink-sql-batch", PeerJobs::batchSql);
+        makers.put("flink-sql-lookup", SqlPeerJobs::lookup);
+        makers.put("flink-sql-temporal", SqlPeerJobs::temporal);
+        makers.put("flink-sql-streaming", SqlPeerJobs::streaming);
+        makers.put("flink-sql-batch", SqlPeerJobs::batch);
         makers.put("duckdb", DuckDbContender::new);
         return makers;
     }

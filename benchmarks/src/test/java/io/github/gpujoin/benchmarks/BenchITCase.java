@@ -59,8 +59,12 @@ class BenchITCase {
                         "ours-engine",
                         "ours-flink-columnar",
                         "ours-flink-pojo",
+                        "ours-flink-changing",
+                        "ours-flink-versioned",
                         "flink-keyed-datastream",
                         "flink-broadcast-state",
+                        "flink-sql-lookup",
+                        "flink-sql-temporal",
                         "flink-sql-streaming",
                         "flink-sql-batch",
                         "duckdb");
@@ -69,7 +73,7 @@ class BenchITCase {
         JsonNode document = new ObjectMapper().readTree(json.toFile());
         assertThat(document.at("/command").asText())
                 .startsWith("bin/bench join --build-rows=20000");
-        assertThat(document.at("/contenders")).hasSize(8);
+        assertThat(document.at("/contenders")).hasSize(12);
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 

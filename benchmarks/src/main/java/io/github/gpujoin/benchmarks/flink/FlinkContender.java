@@ -60,6 +60,11 @@ public final class FlinkContender implements Contender {
         this.job = job;
     }
 
+    /** A job with the common settings alone. */
+    FlinkContender(String name, Tuples tuples, long maxProbeRows, int threads, Job job) {
+        this(name, tuples, maxProbeRows, threads, new Configuration(), job);
+    }
+
     static StreamExecutionEnvironment environment(int threads, Configuration settings) {
         Configuration configuration = new Configuration();
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, threads);

@@ -1,9 +1,11 @@
 package io.github.gpujoin.benchmarks.flink;
 
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -53,6 +55,7 @@ final class FlinkRun implements AutoCloseable {
     private final CompletableFuture<Void> gate = new CompletableFuture<>();
     private final CompletableFuture<Void> allFinished = new CompletableFuture<>();
     private final LongAdder endlessRows = new LongAdder();
+    private Map<Long, Long> buildPayloads;
     private volatile long startNs;
     private long endNs;
     private int finishedSinks;
@@ -143,6 +146,21 @@ final class FlinkRun implements AutoCloseable {
                             buildSent.get(i)::countDown));
         }
         return portions;
+    }
+
+    /** All build rows, payloads by key: made at the first call, and one map for all. */
+    synchronized Map<Long, Long> buildPayloads() {
+        if (buildPayloads == null) {
+            buildPayloads = new HashMap<>();
+            for (Chunk chunk : tuples.build()) {
+                for (int row = 0; row < chunk.rowCount(); row++) {
+                    buildPayloads.put(
+                            chunk.getLong(TupleSchemas.KEY, row),
+                            chunk.getLong(TupleSchemas.PAYLOAD, row));
+                }
+            }
+        }
+        return buildPayloads;
     }
 
     /** Lets build sources send a portion; returns when they have, or false when time is up. */

@@ -1,18 +1,23 @@
 package io.github.gpujoin.benchmarks.flink;
 
+import io.github.gpujoin.benchmarks.workload.BuildRow;
 import io.github.gpujoin.benchmarks.workload.JoinedRow;
+import io.github.gpujoin.benchmarks.workload.ProbeRow;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.Locale;
+import java.util.function.BiFunction;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.types.RowKind;
 
 /** The star join of this project, in Flink, with its default options. */
 public final class StarJoinJobs {
@@ -56,20 +61,61 @@ public final class StarJoinJobs {
 
     /** From POJOs to POJOs, a part of the probe rows. */
     public static FlinkContender pojo(Tuples tuples, int threads) {
-        return new FlinkContender(
+        return pojos(
                 "ours-flink-pojo",
+                tuples,
+                threads,
+                (env, run) -> join(PeerJobs.probe(env, run), PeerJobs.build(env, run)));
+    }
+
+    /** The same with a dimension that changes. */
+    public static FlinkContender changing(Tuples tuples, int threads) {
+        return pojos(
+                "ours-flink-changing",
+                tuples,
+                threads,
+                (env, run) ->
+                        join(PeerJobs.probe(env, run), PeerJobs.build(env, run))
+                                .changing(row -> RowKind.INSERT)
+                                .completeAtWatermark(Long.MAX_VALUE));
+    }
+
+    /** The same, and each fact sees the version at its event time. */
+    public static FlinkContender versioned(Tuples tuples, int threads) {
+        return pojos(
+                "ours-flink-versioned",
+                tuples,
+                threads,
+                (env, run) ->
+                        join(
+                                        PeerJobs.probe(env, run, EventTimes.probe()),
+                                        PeerJobs.build(env, run, EventTimes.build()))
+                                .versioned());
+    }
+
+    private static FlinkContender pojos(
+            String name,
+            Tuples tuples,
+            int threads,
+            BiFunction<StreamExecutionEnvironment, FlinkRun, Dimension<ProbeRow, BuildRow>> join) {
+        return new FlinkContender(
+                name,
                 tuples,
                 POJO_PROBE_ROWS,
                 threads,
-                new Configuration(),
                 (env, run) ->
-                        StarJoin.facts(PeerJobs.probe(env, run))
-                                .select(TupleSchemas.PROBE_PAYLOAD)
-                                .dimension(PeerJobs.build(env, run))
-                                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                                .select(TupleSchemas.BUILD_PAYLOAD)
+                        join.apply(env, run)
                                 .toPojos(JoinedRow.class)
                                 .sinkTo(new TallySink<>(run, new JoinedRowTally())));
+    }
+
+    private static Dimension<ProbeRow, BuildRow> join(
+            DataStream<ProbeRow> probe, DataStream<BuildRow> build) {
+        return StarJoin.facts(probe)
+                .select(TupleSchemas.PROBE_PAYLOAD)
+                .dimension(build)
+                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                .select(TupleSchemas.BUILD_PAYLOAD);
     }
 
     private static DataStream<Chunk> chunks(
