@@ -10,6 +10,7 @@ import java.net.MalformedURLException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,7 +46,7 @@ import picocli.CommandLine.Spec;
                     + " checkpoints and a transactional file sink, while TaskManagers and their"
                     + " connections to the JobManager are killed, paused and slowed.",
             "After each run its rows are compared with DuckDB's. Exit status 1 where one is lost"
-                    + " or duplicated, or a job does not end."
+                    + " or duplicated, a job does not end or cannot be judged."
         })
 public final class Chaos implements Callable<Integer> {
 
@@ -75,7 +76,12 @@ public final class Chaos implements Callable<Integer> {
     private Path root = Path.of("");
 
     private final Map<Fault.Action, Integer> faults = new EnumMap<>(Fault.Action.class);
-    private int finishedRuns;
+    private final List<Integer> failedRuns = new ArrayList<>();
+    private int judgedRuns;
+
+    /** Number of the run that is not judged yet; null between runs. */
+    private Integer underWay;
+
     private long lost;
     private long duplicated;
     private PrintWriter out;
@@ -104,28 +110,51 @@ public final class Chaos implements Callable<Integer> {
                 minutes == 0
                         ? Long.MAX_VALUE
                         : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
-        boolean ended = true;
-        try (ChaosData expected = ChaosData.load(data);
-                ChaosCluster cluster =
-                        ChaosCluster.start(
-                                root.resolve("bin/cluster").toAbsolutePath(),
-                                folder.resolve("cluster"))) {
-            for (int run = firstRun;
-                    run < firstRun + runs && System.nanoTime() < deadlineNs;
-                    run++) {
-                ended &= run(run, cluster, expected, folder);
+        try (ChaosData expected = ChaosData.load(data)) {
+            int next = firstRun;
+            while (next < firstRun + runs && System.nanoTime() < deadlineNs) {
+                next = runOnOneCluster(next, deadlineNs, expected, folder);
             }
         }
         say("faults: %s", faults);
+        if (!failedRuns.isEmpty()) {
+            say("failed: runs=%s", failedRuns);
+        }
         say(
                 "RESULT chaos runs=%d kills=%d lost=%d duplicated=%d",
-                finishedRuns, faults.getOrDefault(Fault.Action.KILL, 0), lost, duplicated);
-        return ended && lost == 0 && duplicated == 0 ? 0 : 1;
+                judgedRuns, faults.getOrDefault(Fault.Action.KILL, 0), lost, duplicated);
+        return failedRuns.isEmpty() ? 0 : 1;
     }
 
-    /** Returns whether the job came to its end. */
-    private boolean run(int number, ChaosCluster cluster, ChaosData expected, Path folder)
+    /**
+     * Does runs until the last is done or a cluster cannot be mended, which fails the run under
+     * way.
+     *
+     * @return number of the next run
+     */
+    private int runOnOneCluster(int first, long deadlineNs, ChaosData expected, Path folder)
             throws Exception {
+        int run = first;
+        try (ChaosCluster cluster =
+                ChaosCluster.start(
+                        root.resolve("bin/cluster").toAbsolutePath(), folder.resolve("cluster"))) {
+            while (run < firstRun + runs && System.nanoTime() < deadlineNs) {
+                run(run++, cluster, expected, folder);
+            }
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            if (underWay == null) {
+                throw e;
+            }
+            fail(underWay, "it could not be judged, " + Failures.sentence(e), folder);
+        }
+        return run;
+    }
+
+    private void run(int number, ChaosCluster cluster, ChaosData expected, Path folder)
+            throws Exception {
+        underWay = number;
         FaultPlan plan = FaultPlan.draw(seed, number);
         say("run %d: %s", number, plan);
         Path runFolder = folder.resolve("run-" + number);
@@ -144,7 +173,8 @@ public final class Chaos implements Callable<Integer> {
         }
         run.applied().forEach((action, count) -> faults.merge(action, count, Integer::sum));
         ChaosData.Difference difference = expected.compare(results);
-        finishedRuns++;
+        judgedRuns++;
+        underWay = null;
         lost += difference.lost();
         duplicated += difference.duplicated();
         say(
@@ -155,19 +185,24 @@ public final class Chaos implements Callable<Integer> {
                 difference.rows(),
                 difference.lost(),
                 difference.duplicated());
-        boolean good = failure == null && difference.lost() + difference.duplicated() == 0;
-        if (good) {
+        if (failure == null && difference.lost() + difference.duplicated() == 0) {
             FileUtils.deleteDirectory(runFolder.toFile());
         } else {
-            say(
-                    "run %d: failed, %s; rows in %s; again with: bin/chaos --seed %d --first-run %d --runs 1",
-                    number,
-                    failure == null ? "rows differ from DuckDB's" : failure,
-                    results,
-                    seed,
-                    number);
+            fail(number, failure == null ? "rows differ from DuckDB's" : failure, folder);
         }
-        return failure == null;
+    }
+
+    /** Counts a run as failed, and keeps its logs from those that come. */
+    private void fail(int number, String reason, Path folder) throws IOException {
+        failedRuns.add(number);
+        Path runFolder = folder.resolve("run-" + number);
+        FileUtils.copy(
+                new org.apache.flink.core.fs.Path(folder.resolve("cluster/log").toUri()),
+                new org.apache.flink.core.fs.Path(runFolder.resolve("log").toUri()),
+                false);
+        say(
+                "run %d: failed, %s; rows and logs in %s; again with: bin/chaos --seed %d --first-run %d --runs 1",
+                number, reason, runFolder, seed, number);
     }
 
     private StreamExecutionEnvironment environment(ChaosCluster cluster, FaultPlan plan)
