@@ -49,11 +49,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     /** Null where results are given as rows. */
     private final GroupMerge groups;
 
-    /** Null where no device can fail. */
-    private BegunRows begunRows;
-
-    /** Null unless a device that failed had handed out parts of a row. */
-    private RepeatFilter repeats;
+    private final HandedOutRows handedOut;
 
     private volatile List<Place> places = List.of();
     private volatile List<PlacedRows> placedRows = List.of();
@@ -88,7 +84,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
                 new Placement(options, rows, log, this.device, this.host, this::finishMove);
         this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
         this.visits = new SpillVisits(this::visit, engine -> groups.add(engine.takeGroups()));
-        this.begunRows = device == null ? null : new BegunRows(spec);
+        this.handedOut = new HandedOutRows(spec, device != null);
     }
 
     /** Where the units of the build side stand, in order; empty while LOADING. */
@@ -166,7 +162,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             device.open(spec(), log);
         } catch (EngineUnavailableException e) {
             device.lose(e);
-            begunRows = null;
+            handedOut.forget();
             onDeviceLost.accept(e);
         }
     }
@@ -287,14 +283,11 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     private ResultBatch delivered(HybridProbe head, ResultBatch given) {
-        ResultBatch batch = repeats == null ? given : repeats.apply(given);
         Unit unit = head.unit();
+        ResultBatch batch = handedOut.handOut(given, unit.place());
         queue().delivered(batch);
         if (spec().aggregates() && unit.place().hasTables()) {
             unit.setHasGroups(true);
-        }
-        if (begunRows != null && unit.place() == Place.DEVICE) {
-            begunRows.handedOut(batch);
         }
         if (batch.isLast()) {
             unit.answered();
@@ -351,9 +344,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         }
         HybridProbe head = queue().head();
         if (head != null && head.unit().place() == Place.DEVICE) {
-            repeats = new RepeatFilter(spec(), begunRows.counts());
+            handedOut.repeatedByAnother();
         }
-        begunRows = null;
+        handedOut.forget();
         placement.deviceLost(e);
         for (HybridProbe probe : queue()) {
             if (lost.contains(probe.unit())) {
@@ -377,10 +370,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         while (!retired.isEmpty()) {
             retired.remove().close();
         }
-        if (repeats != null && repeats.isDone()) {
-            repeats.close();
-            repeats = null;
-        }
+        handedOut.closeFilter();
     }
 
     // ------------------------------------------------------------------ account
@@ -395,7 +385,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         try (host;
                 device;
                 placement;
-                RepeatFilter filter = repeats) {
+                handedOut) {
             visits.close();
             closeRetired();
         }
