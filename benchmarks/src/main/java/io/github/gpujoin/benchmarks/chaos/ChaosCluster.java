@@ -34,6 +34,9 @@ final class ChaosCluster implements AutoCloseable {
     /** One slot each; one more than the job needs, so that it goes on while one is started anew. */
     private static final int TASK_MANAGERS = StarRowsJob.PARALLELISM + 1;
 
+    /** For processes that live for seconds, in which compiling costs more than it gains. */
+    private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
     private static final long COMMAND_TIMEOUT_S = 240;
     private static final Pattern ADDRESS = Pattern.compile("(?m)^address +(http://\\S+)$");
 
@@ -175,11 +178,12 @@ final class ChaosCluster implements AutoCloseable {
     private static String execute(List<String> line) throws IOException {
         Path output = Files.createTempFile("chaos-", ".out");
         try {
-            Process process =
+            ProcessBuilder builder =
                     new ProcessBuilder(line)
                             .redirectErrorStream(true)
-                            .redirectOutput(output.toFile())
-                            .start();
+                            .redirectOutput(output.toFile());
+            builder.environment().put("JAVA_TOOL_OPTIONS", SHORT_LIVED);
+            Process process = builder.start();
             boolean ended = process.waitFor(COMMAND_TIMEOUT_S, TimeUnit.SECONDS);
             String text = Files.readString(output);
             if (!ended) {
