@@ -116,9 +116,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
                 && current.get(placement.unitOf(rows.index(partition)).number()) == Place.SPILLED;
     }
 
-    /** Build bytes of a partition, as they came. */
-    public long buildBytes(int partition) {
-        return rows.bytes(rows.index(partition));
+    /** Bytes of facts for which it is worth while to make a spilled partition's tables. */
+    public long worthwhileFactBytes(int partition) {
+        return SpillCost.worthwhileFactBytes(rows.bytes(rows.index(partition)));
     }
 
     // ------------------------------------------------------------------ build side

@@ -1,13 +1,13 @@
 package io.github.gpujoin.hybrid;
 
 /**
- * How much longer facts take where some build rows have no tables, as far as that can be told
- * before they come.
+ * How many facts a spilled partition waits for, and how much longer facts take where some build
+ * rows have no tables, as far as that can be told before they come.
  *
- * <p>Facts of a spilled partition are joined when they are as many bytes as its build rows. So a
- * byte of them pays for a byte of the log that is read, and for a byte of rows that tables are made
- * of, beside the probe. Facts are taken to fall on partitions by the bytes of their rows, as the
- * first placement takes them to.
+ * <p>Facts of a spilled partition are joined when they are {@value #FACT_BYTES_PER_BUILD_BYTE}
+ * times as many bytes as its build rows. So as many bytes of them share the reading of a byte of
+ * the log, and the making of tables of a byte of rows, beside the probe. Facts are taken to fall on
+ * partitions by the bytes of their rows, as the first placement takes them to.
  */
 public final class SpillCost {
 
@@ -17,7 +17,15 @@ public final class SpillCost {
     private static final double READ_NS_PER_BYTE = 2.5;
     private static final double BUILD_NS_PER_BYTE = 2.6;
 
+    /** More of them would wait longer, in state that every checkpoint holds, for ever less. */
+    private static final int FACT_BYTES_PER_BUILD_BYTE = 4;
+
     private SpillCost() {}
+
+    /** Bytes of facts for which tables of so many bytes of build rows are made for a while. */
+    static long worthwhileFactBytes(long buildBytes) {
+        return FACT_BYTES_PER_BUILD_BYTE * buildBytes;
+    }
 
     /**
      * How many times as long facts take as with memory for all tables.
@@ -30,6 +38,7 @@ public final class SpillCost {
             return 1;
         }
         double share = (double) spilledBytes / allBytes;
-        return 1 + share * (READ_NS_PER_BYTE + BUILD_NS_PER_BYTE) / PROBE_NS_PER_BYTE;
+        double tablesNsPerByte = (READ_NS_PER_BYTE + BUILD_NS_PER_BYTE) / FACT_BYTES_PER_BUILD_BYTE;
+        return 1 + share * tablesNsPerByte / PROBE_NS_PER_BYTE;
     }
 }

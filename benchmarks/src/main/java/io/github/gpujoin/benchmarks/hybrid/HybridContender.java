@@ -21,8 +21,8 @@ import java.util.TreeMap;
 
 /**
  * The engine that divides its build side, by one thread. Facts without tables wait until they are
- * as many bytes as their build rows, as they do in the operator; the log is on the heap, where the
- * operator's is in state.
+ * worth making some, as they do in the operator; the log is on the heap, where the operator's is in
+ * state.
  */
 final class HybridContender implements Contender {
 
@@ -122,7 +122,7 @@ final class HybridContender implements Contender {
             others.add(chunk);
             long bytes =
                     others.stream().mapToLong(Chunk::rowCount).sum() * TupleSchemas.TUPLE_BYTES;
-            if (bytes >= engine.buildBytes(chunk.partition())) {
+            if (bytes >= engine.worthwhileFactBytes(chunk.partition())) {
                 due.addAll(waiting.remove(chunk.partition()));
             }
         }

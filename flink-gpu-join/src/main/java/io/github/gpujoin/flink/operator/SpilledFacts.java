@@ -16,7 +16,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
  * partition's facts are joined
  *
  * <ul>
- *   <li>when they are as many bytes as its build rows, so that half the time goes into tables;
+ *   <li>when they are so many that making tables costs little beside joining them;
  *   <li>when the first of them has waited for the longest delay, since watermarks wait for them;
  *   <li>when no facts come, the partition with the most bytes first;
  *   <li>when tables are made after all, and at the end of the facts.
@@ -108,7 +108,7 @@ final class SpilledFacts {
         long bytes = EngineChecks.payloadBytes(probe.chunk());
         waiting.bytes += bytes;
         waitingBytes += bytes;
-        if (waiting.bytes >= engine.buildBytes(partition)) {
+        if (waiting.bytes >= engine.worthwhileFactBytes(partition)) {
             resume(partition);
         }
         if (!timerRuns) {

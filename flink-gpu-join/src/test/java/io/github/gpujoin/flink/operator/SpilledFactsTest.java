@@ -97,14 +97,14 @@ class SpilledFactsTest {
     }
 
     @Test
-    void shouldBeJoinedWhenTheyAreAsManyAsTheirBuildRows() throws Exception {
-        JoinScenario scenario = scenario(3 * KEYS);
+    void shouldBeJoinedWhenTheyAreManyTimesTheirBuildRows() throws Exception {
+        JoinScenario scenario = scenario(12 * KEYS);
         try (JoinHarness harness = joining(scenario)) {
             for (Chunk chunk : scenario.factChunks()) {
                 harness.probe(chunk);
             }
             harness.runMails(10_000);
-            assertThat(harness.results()).hasSizeGreaterThan(KEYS);
+            assertThat(harness.results()).hasSizeGreaterThan(4 * KEYS);
             harness.endProbe();
             harness.finish();
             assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
