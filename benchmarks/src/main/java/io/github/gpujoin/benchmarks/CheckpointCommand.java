@@ -33,7 +33,8 @@ import picocli.CommandLine.Spec;
             "Measures what checkpoints cost, with state in RocksDB and incremental checkpoints.",
             "rate: result rows of an endless join with checkpoints at an interval, against none;"
                     + " jobs of both kinds take turns.",
-            "growth: bytes that a checkpoint writes for a portion of a partitioned build side.",
+            "growth: bytes that a checkpoint writes for a portion of a partitioned build side,"
+                    + " and all of them for each byte of it.",
             "restore: build bytes over the time from the submission of a job that restores them"
                     + " to its first answers, deployment and tables included. All its answers are"
                     + " checked."
@@ -55,7 +56,10 @@ final class CheckpointCommand implements Callable<Integer> {
     @Option(names = "--interval-seconds", description = "Between checkpoints.")
     private int intervalSeconds = 10;
 
-    @Option(names = "--round-seconds", description = "How long each job is measured.")
+    @Option(
+            names = "--round-seconds",
+            description =
+                    "How long each job is measured; longer where no checkpoint has completed.")
     private int roundSeconds = 32;
 
     @Option(names = "--warm-up-seconds", description = "Before each of them.")
@@ -175,14 +179,13 @@ final class CheckpointCommand implements Callable<Integer> {
             long cpuNs = cpuNs();
             long startNs = System.nanoTime();
             TimeUnit.SECONDS.sleep(roundSeconds);
+            if (interval != null) {
+                join.awaitCheckpointAfter(checkpoints);
+            }
             join.requireRunning();
             rows = join.resultRows() - rows;
             double seconds = (System.nanoTime() - startNs) / 1e9;
             checkpoints = join.completedCheckpoints() - checkpoints;
-            if (interval != null && checkpoints == 0) {
-                throw new IllegalStateException(
-                        "checkpoints complete while the job runs: roundSeconds=" + roundSeconds);
-            }
             return new Rate(rows / seconds, (double) (cpuNs() - cpuNs) / rows, checkpoints);
         }
     }
@@ -192,19 +195,31 @@ final class CheckpointCommand implements Callable<Integer> {
         Tuples tuples = Tuples.generate(rows, 1_000_000, KeyDomain.DENSE, SEED);
         Checkpoint last;
         try (CheckpointedJoin join = CheckpointedJoin.inPortions(tuples, job("growth"), portions)) {
-            long portionBytes = CheckpointedJoin.buildBytes(tuples) / portions;
+            long buildBytes = CheckpointedJoin.buildBytes(tuples);
+            long writtenBytes = 0;
             for (int portion = 0; portion < portions; portion++) {
                 join.sendBuild(portion);
-                grown(portionBytes, join.checkpoint());
+                writtenBytes += grown(buildBytes / portions, join.checkpoint());
             }
             join.awaitJoining();
             last = join.checkpoint();
-            grown(0, last);
+            writtenBytes += grown(0, last);
+            observations.add(
+                    "checkpoint-growth-total",
+                    "checkpoints",
+                    portions + 1,
+                    "build_bytes",
+                    buildBytes,
+                    "written_bytes",
+                    writtenBytes,
+                    "written_per_build_byte",
+                    (double) writtenBytes / buildBytes);
         }
         restore(tuples, last);
     }
 
-    private void grown(long buildBytes, Checkpoint checkpoint) {
+    /** Tells of a checkpoint; what it wrote. */
+    private long grown(long buildBytes, Checkpoint checkpoint) {
         observations.add(
                 "checkpoint-growth",
                 "new_build_bytes",
@@ -213,6 +228,7 @@ final class CheckpointCommand implements Callable<Integer> {
                 checkpoint.newBytes(),
                 "state_bytes",
                 checkpoint.allBytes());
+        return checkpoint.newBytes();
     }
 
     private void restore(Tuples tuples, Checkpoint from) throws Exception {

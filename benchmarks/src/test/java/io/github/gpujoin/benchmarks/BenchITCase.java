@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.config.AppendOnlyRocksDb;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -91,6 +92,8 @@ class BenchITCase {
                         "--warm-up-seconds=0",
                         "--build-mib=4",
                         "--portions=2",
+                        "-Dstate.backend.rocksdb.options-factory="
+                                + AppendOnlyRocksDb.class.getName(),
                         "--folder=" + dir.resolve("checkpoints"),
                         "--json=" + json);
         assertThat(exit).as(err.toString()).isZero();
@@ -102,11 +105,13 @@ class BenchITCase {
                         "checkpoint-growth",
                         "checkpoint-growth",
                         "checkpoint-growth",
+                        "checkpoint-growth-total",
                         "checkpoint-restore");
         assertThat(observations.at("/0/values/checkpoints").asInt()).isPositive();
         assertThat(observations.at("/3/values/new_build_bytes").asInt()).isZero();
         assertThat(observations.at("/3/values/written_bytes").asLong())
                 .isLessThan(observations.at("/2/values/written_bytes").asLong());
+        assertThat(observations.at("/4/values/written_per_build_byte").asDouble()).isPositive();
         assertThat(dir.resolve("checkpoints")).doesNotExist();
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }

@@ -225,6 +225,19 @@ public final class CheckpointedJoin implements EndlessJob {
         return checkpoints().getNumberOfCompletedCheckpoints();
     }
 
+    /** Waits until the job has completed more checkpoints than these. */
+    public void awaitCheckpointAfter(long checkpoints) throws Exception {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+        while (completedCheckpoints() <= checkpoints) {
+            requireRunning();
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new IllegalStateException(
+                        "checkpoints complete while the job runs: timeoutSeconds=" + TIMEOUT_S);
+            }
+            TimeUnit.MILLISECONDS.sleep(RETRY_MS);
+        }
+    }
+
     /** Checkpoints that failed. */
     public long failedCheckpoints() throws Exception {
         return checkpoints().getNumberOfFailedCheckpoints();
