@@ -165,7 +165,7 @@ public final class FileJoin implements Callable<Integer> {
             console.flush();
             return 0;
         }
-        checkOut();
+        checkOutputs();
         long startNs = System.nanoTime();
         JobExecutionResult end = run(job, options, console);
         console.printf(
@@ -202,12 +202,12 @@ public final class FileJoin implements Callable<Integer> {
     }
 
     private void writeProblems(Path problems) throws IOException {
-        if (badRecords.equals(FAIL) || badRecords.equals(SKIP)) {
+        if (!namesProblems()) {
             return;
         }
         try (WholeFile file = WholeFile.create(Path.of(badRecords))) {
             try (OutputStream to = file.open()) {
-                for (Path part : FileJoinJob.filesIn(problems)) {
+                for (Path part : FileJoinJob.finishedIn(problems)) {
                     Files.copy(part, to);
                 }
             }
@@ -215,22 +215,43 @@ public final class FileJoin implements Callable<Integer> {
         }
     }
 
-    private void checkOut() throws IOException {
+    private boolean namesProblems() {
+        return !badRecords.equals(FAIL) && !badRecords.equals(SKIP);
+    }
+
+    /** What is written can be, and is no file that is read or written otherwise. */
+    private void checkOutputs() throws IOException {
         if (out == null) {
             throw new ParameterException(
                     command.commandLine(), "--out FILE says where the result goes");
         }
-        Path directory = out.toAbsolutePath().getParent();
-        if (Files.isDirectory(out)) {
-            throw new UserError("--out is a file, not a directory: out=" + out);
-        }
-        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
-            throw new UserError("the directory of --out can be written to: out=" + out);
-        }
-        for (Path input : new Path[] {build, probe}) {
-            if (Files.exists(out) && Files.isSameFile(out, input)) {
-                throw new UserError("--out is another file than the inputs: out=" + out);
+        checkOutput("--out", out);
+        if (namesProblems()) {
+            Path problems = Path.of(badRecords);
+            checkOutput("--bad-records", problems);
+            if (place(problems).equals(place(out))) {
+                throw new UserError("--bad-records is another file than --out: file=" + problems);
             }
         }
+    }
+
+    private void checkOutput(String option, Path file) throws IOException {
+        if (Files.isDirectory(file)) {
+            throw new UserError(option + " is a file, not a directory: file=" + file);
+        }
+        Path directory = file.toAbsolutePath().getParent();
+        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+            throw new UserError("the directory of " + option + " can be written to: file=" + file);
+        }
+        for (Path input : new Path[] {build, probe, buildSchema, probeSchema}) {
+            if (input != null && Files.exists(file) && Files.isSameFile(file, input)) {
+                throw new UserError(option + " is another file than the inputs: file=" + file);
+            }
+        }
+    }
+
+    /** One path for a file, whatever way its directory is named. */
+    private static Path place(Path file) throws IOException {
+        return file.toAbsolutePath().getParent().toRealPath().resolve(file.getFileName());
     }
 }

@@ -49,7 +49,7 @@ public record CsvHeader(String file, List<String> columns) {
 
     /**
      * Whether every key of the file that is not null is a 64-bit integer. Reads the file up to the
-     * first that is not.
+     * first that is not; lines with another number of fields than the header have no key.
      *
      * @param keyColumn number of the key's column
      * @throws UserError where a line on the way is malformed
@@ -58,7 +58,7 @@ public record CsvHeader(String file, List<String> columns) {
         try (CsvRecords records = CsvRecords.open(file, Files.newInputStream(Path.of(file)))) {
             records.next();
             for (String[] record = records.next(); record != null; record = records.next()) {
-                if (record.length > keyColumn && !isIntegerOrNull(record[keyColumn])) {
+                if (record.length == columns.size() && !isIntegerOrNull(record[keyColumn])) {
                     return false;
                 }
             }

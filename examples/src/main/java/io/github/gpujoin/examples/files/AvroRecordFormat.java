@@ -2,6 +2,7 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.Cli.UserError;
+import io.github.gpujoin.flink.pack.AvroFields;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -24,14 +25,20 @@ import org.apache.flink.formats.avro.RowDataToAvroConverters;
 import org.apache.flink.formats.avro.RowDataToAvroConverters.RowDataToAvroConverter;
 import org.apache.flink.formats.avro.typeutils.AvroSchemaConverter;
 import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
+import org.apache.flink.table.api.ValidationException;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 
 /** Avro container files, which say themselves what is in them. */
 final class AvroRecordFormat implements RecordFormat {
 
     /** How many bytes of a file stand for a row where nothing else is known. */
     private static final int GUESSED_ROW_BYTES = 40;
+
+    /** Digits of a second that a time of day has in Flink's internal rows. */
+    private static final int ROW_TIME_DIGITS = 3;
 
     @Override
     public RowType columns(Path file, Path schema) {
@@ -62,8 +69,28 @@ final class AvroRecordFormat implements RecordFormat {
         if (schema.getType() != Schema.Type.RECORD) {
             throw new UserError("rows of an Avro file are records: schema=" + schema);
         }
-        return (RowType)
-                AvroSchemaConverter.convertToDataType(schema.toString(), false).getLogicalType();
+        try {
+            schema.getFields().forEach(AvroFields::typeOf);
+            RowType columns =
+                    (RowType)
+                            AvroSchemaConverter.convertToDataType(schema.toString(), false)
+                                    .getLogicalType();
+            columns.getFields().forEach(AvroRecordFormat::requireHeld);
+            return columns;
+        } catch (IllegalArgumentException | ValidationException e) {
+            throw new UserError(e.getMessage());
+        }
+    }
+
+    private static void requireHeld(RowType.RowField column) {
+        if (column.getType().is(LogicalTypeRoot.TIME_WITHOUT_TIME_ZONE)
+                && LogicalTypeChecks.getPrecision(column.getType()) > ROW_TIME_DIGITS) {
+            throw new IllegalArgumentException(
+                    "a time of day is in milliseconds, as rows have no more: field="
+                            + column.getName()
+                            + ", type="
+                            + column.getType());
+        }
     }
 
     @Override

@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.serialization.SimpleStringEncoder;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -98,6 +100,10 @@ public record FileJoinJob(
     public JobClient start(StreamExecutionEnvironment env, Path parts, Path problems)
             throws Exception {
         RowType columns = columns();
+        if (!env.getCheckpointConfig().isCheckpointingEnabled()) {
+            // Parts of a subtask that has ended are final, which only a checkpoint remembers.
+            env.configure(new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, "none"));
+        }
         FileSink<RowData> sink = result.records().sink(parts, columns);
         join(env, problems)
                 .apply(joined(), InternalTypeInfo.of(columns))
@@ -156,13 +162,16 @@ public record FileJoinJob(
 
     /** Puts the part files of the result together. */
     public void concatenate(Path parts, Path out) throws IOException {
-        result.records().concatenate(filesIn(parts), columns(), out);
+        result.records().concatenate(finishedIn(parts), columns(), out);
     }
 
-    /** All files that a sink has finished, in order. */
-    public static List<Path> filesIn(Path parts) throws IOException {
+    /** All files that a sink has finished, in order; what failed attempts leave stays hidden. */
+    public static List<Path> finishedIn(Path parts) throws IOException {
         try (Stream<Path> files = Files.walk(parts)) {
-            return files.filter(Files::isRegularFile).sorted().toList();
+            return files.filter(Files::isRegularFile)
+                    .filter(file -> !file.getFileName().toString().startsWith("."))
+                    .sorted()
+                    .toList();
         }
     }
 

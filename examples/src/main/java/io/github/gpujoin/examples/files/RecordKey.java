@@ -3,6 +3,7 @@ package io.github.gpujoin.examples.files;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import java.io.Serializable;
 import java.time.LocalDate;
+import java.time.LocalTime;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -21,6 +22,8 @@ import org.apache.flink.table.types.logical.LogicalTypeRoot;
 record RecordKey(Comparison comparison, RowData.FieldGetter field)
         implements KeySelector<RowData, Object>, Serializable {
 
+    private static final long NANOS_PER_MILLISECOND = 1_000_000;
+
     /** As what keys are compared. */
     enum Comparison {
         INTEGER(Types.LONG),
@@ -31,6 +34,7 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
         DECIMAL(Types.BIG_DEC),
         BYTES(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO),
         DATE(Types.LOCAL_DATE),
+        TIME(Types.LOCAL_TIME),
         TIMESTAMP(Types.LOCAL_DATE_TIME),
         INSTANT(Types.INSTANT);
 
@@ -77,6 +81,7 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
                 case DECIMAL -> DECIMAL;
                 case BINARY, VARBINARY -> BYTES;
                 case DATE -> DATE;
+                case TIME_WITHOUT_TIME_ZONE -> TIME;
                 case TIMESTAMP_WITHOUT_TIME_ZONE -> TIMESTAMP;
                 case TIMESTAMP_WITH_LOCAL_TIME_ZONE -> INSTANT;
                 case TINYINT, SMALLINT, INTEGER, BIGINT -> INTEGER;
@@ -104,6 +109,7 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
             case TEXT -> value.toString();
             case DECIMAL -> ((DecimalData) value).toBigDecimal();
             case DATE -> LocalDate.ofEpochDay((Integer) value);
+            case TIME -> LocalTime.ofNanoOfDay((Integer) value * NANOS_PER_MILLISECOND);
             case TIMESTAMP -> ((TimestampData) value).toLocalDateTime();
             case INSTANT -> ((TimestampData) value).toInstant();
             default -> value;

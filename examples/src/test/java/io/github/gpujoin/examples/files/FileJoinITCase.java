@@ -231,8 +231,8 @@ class FileJoinITCase {
 
     @Test
     void shouldSkipLinesThatCannotBeReadAndSayWhatIsWrongWithThem() throws Exception {
-        Files.writeString(directory.resolve("b.csv"), "k,b\n1,x\n2\n3,z\n");
-        Files.writeString(directory.resolve("p.csv"), "k,p\n1,a\n2,b\n3,c,d\n");
+        Files.writeString(directory.resolve("b.csv"), "k,b\n1,x\ntwo\n03,z\n");
+        Files.writeString(directory.resolve("p.csv"), "k,p\n1,a\n2,b\nthree,c,d\n3,e\n");
         String[] keys = {"--build-key=k", "--probe-key=k"};
 
         Run failed = join("b.csv", "p.csv", "out.csv", keys);
@@ -250,7 +250,9 @@ class FileJoinITCase {
                         "--bad-records=" + problems);
         assertThat(run.err()).isEmpty();
         assertThat(run.out()).contains("2 bad records were left out");
-        assertThat(directory.resolve("out.csv")).hasContent("k,p,build.k,b\n1,a,1,x\n");
+        // Keys of lines that are left out are no text that the others would be compared as.
+        assertThat(Files.readAllLines(directory.resolve("out.csv")))
+                .containsExactlyInAnyOrder("k,p,build.k,b", "1,a,1,x", "3,e,03,z");
         assertThat(Files.readAllLines(problems))
                 .satisfiesExactlyInAnyOrder(
                         line ->
@@ -259,6 +261,31 @@ class FileJoinITCase {
                         line ->
                                 assertThat(line)
                                         .endsWith("p.csv, line=4, expected 2 fields, found 3"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "b.csv; --bad-records is another file than the inputs",
+                "./p.csv; --bad-records is another file than the inputs",
+                "./out.csv; --bad-records is another file than --out",
+                ".; --bad-records is a file, not a directory",
+                "no/such/bad.txt; the directory of --bad-records can be written to",
+            })
+    void shouldRefuseAFileForBadRecordsThatIsSomethingElse(String file, String sentence)
+            throws Exception {
+        Files.writeString(directory.resolve("b.csv"), "k\n1\n");
+        Files.writeString(directory.resolve("p.csv"), "k\n1\n1,2\n");
+        String bad = "--bad-records=" + directory + "/" + file;
+
+        Run run = join("b.csv", "p.csv", "out.csv", "--build-key=k", "--probe-key=k", bad);
+
+        assertThat(run.err()).startsWith("gpu-join: " + sentence);
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
+        assertThat(directory.resolve("b.csv")).hasContent("k\n1\n");
+        assertThat(directory.resolve("p.csv")).hasContent("k\n1\n1,2\n");
     }
 
     @Test
