@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.DeploymentOptions;
 import org.apache.flink.configuration.HeartbeatManagerOptions;
 import org.apache.flink.configuration.MemorySize;
@@ -27,23 +28,27 @@ public final class JobCluster implements AutoCloseable {
     /** Null where there is a cluster already. */
     private final MiniCluster embedded;
 
-    private JobCluster(MiniCluster embedded) {
+    private final int slots;
+
+    private JobCluster(MiniCluster embedded, int slots) {
         this.embedded = embedded;
+        this.slots = slots;
     }
 
     /**
-     * @param slots of the embedded cluster: the largest parallelism of a job
+     * @param slots of the embedded cluster: the largest parallelism of a job, and that of jobs
+     *     which say nothing else
      * @param options of the embedded cluster, over its own; a cluster that is there has its own
      */
     public static JobCluster open(int slots, Configuration options) throws Exception {
         StreamExecutionEnvironment surroundings =
                 StreamExecutionEnvironment.getExecutionEnvironment();
         if (!(surroundings instanceof LocalStreamEnvironment)) {
-            return new JobCluster(null);
+            return new JobCluster(null, 0);
         }
         MiniCluster cluster = new MiniCluster(clusterOf(slots, options));
         cluster.start();
-        return new JobCluster(cluster);
+        return new JobCluster(cluster, slots);
     }
 
     private static MiniClusterConfiguration clusterOf(int slots, Configuration over) {
@@ -75,7 +80,9 @@ public final class JobCluster implements AutoCloseable {
             return StreamExecutionEnvironment.getExecutionEnvironment(options);
         }
         URI rest = embedded.getRestAddress().get();
-        Configuration remote = new Configuration(options);
+        Configuration remote = new Configuration();
+        remote.set(CoreOptions.DEFAULT_PARALLELISM, slots);
+        remote.addAll(options);
         remote.set(DeploymentOptions.TARGET, "remote");
         remote.set(DeploymentOptions.ATTACHED, true);
         remote.set(RestOptions.ADDRESS, rest.getHost());

@@ -53,7 +53,9 @@ public final class JobOptions {
     @Option(
             names = "--parallelism",
             paramLabel = "N",
-            description = "subtasks of each operator, 1 to 128; default: one for each core")
+            description =
+                    "subtasks of each operator, 1 to 128; default: one for each core, on a cluster"
+                            + " what its configuration says")
     private Integer parallelism;
 
     @Option(
@@ -74,7 +76,11 @@ public final class JobOptions {
     public int slots() {
         return configuration()
                 .getOptional(CoreOptions.DEFAULT_PARALLELISM)
-                .orElseGet(() -> Runtime.getRuntime().availableProcessors());
+                .orElseGet(
+                        () ->
+                                Math.min(
+                                        Runtime.getRuntime().availableProcessors(),
+                                        MAX_PARALLELISM));
     }
 
     /**
