@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.pack.AvroFields;
+import io.github.gpujoin.flink.pack.TimeResolution;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.avro.Schema;
@@ -21,7 +22,8 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
     private record Filled(
             Schema.Field field,
             FieldReader reader,
-            AvroFields.Converter generic,
+            AvroFields.Converter converter,
+            TimeResolution resolution,
             boolean nullable) {}
 
     private record Default(int position, Object value) {}
@@ -36,18 +38,21 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
         this.type = type;
         this.schema = AvroFields.schemaOf(type);
         this.specific = SpecificRecordBase.class.isAssignableFrom(type.getTypeClass());
+        SpecificRecordBase any = specific ? (SpecificRecordBase) newRecord() : null;
+        GenericData model = specific ? any.getSpecificData() : GenericData.get();
         for (OutputField column : columns.fields()) {
             Schema.Field field = schema.getField(column.name());
             filled.add(
                     new Filled(
                             field,
                             new FieldReader(columns.spec(), column),
-                            AvroFields.writer(field),
+                            specific ? AvroFields.writer(field, any) : AvroFields.writer(field),
+                            AvroFields.resolution(field),
                             field.schema().isNullable()));
         }
         for (Schema.Field field : schema.getFields()) {
             if (columns.fields().stream().noneMatch(c -> c.name().equals(field.name()))) {
-                defaults.add(new Default(field.pos(), GenericData.get().getDefaultValue(field)));
+                defaults.add(new Default(field.pos(), model.getDefaultValue(field)));
             }
         }
     }
@@ -79,20 +84,23 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
     @Override
     @SuppressWarnings("unchecked")
     public T assemble(int row, int probeRow) throws Exception {
-        IndexedRecord record =
-                specific
-                        ? (IndexedRecord) InstantiationUtil.instantiate(type.getTypeClass())
-                        : new GenericData.Record(schema);
+        IndexedRecord record = newRecord();
         for (Default each : defaults) {
             record.put(each.position, each.value);
         }
         for (Filled each : filled) {
-            record.put(each.field.pos(), value(record, each, each.reader.value(row, probeRow)));
+            record.put(each.field.pos(), value(each, each.reader.value(row, probeRow)));
         }
         return (T) record;
     }
 
-    private Object value(IndexedRecord record, Filled target, Object value) {
+    private IndexedRecord newRecord() {
+        return specific
+                ? (IndexedRecord) InstantiationUtil.instantiate(type.getTypeClass())
+                : new GenericData.Record(schema);
+    }
+
+    private static Object value(Filled target, Object value) {
         if (value == null && !target.nullable) {
             throw new IllegalArgumentException(
                     "a null has no place in a field of an Avro record that is no union with null:"
@@ -101,11 +109,18 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
                             + ", schema="
                             + target.field.schema());
         }
-        boolean taken =
-                value == null
-                        || specific
-                                && ((SpecificRecordBase) record).getConversion(target.field.pos())
-                                        != null;
-        return taken ? value : target.generic.convert(value);
+        if (value == null) {
+            return null;
+        }
+        if (!target.resolution.holds(value)) {
+            throw new IllegalArgumentException(
+                    "a time is not cut to what a field of an Avro record holds of it: field="
+                            + target.field.name()
+                            + ", value="
+                            + value
+                            + ", schema="
+                            + target.field.schema());
+        }
+        return target.converter.convert(value);
     }
 }

@@ -24,13 +24,14 @@ public final class ResultEmitters {
      * Records with named fields: POJOs, RowData or Avro records.
      *
      * @throws IllegalArgumentException where the type is of none of these, or a column has no field
-     *     of its name and type
+     *     of its name and type, or a field that must hold something may be left without
      */
     public static <T> ResultEmitterFactory<T> records(
             ResultColumns columns, TypeInformation<T> type) {
         return switch (RecordKind.of(type)) {
             case ROW_DATA -> {
                 ResultColumns.requireFields(type, columns.fields());
+                RowDataAssembler.check(columns, type);
                 yield context ->
                         new RecordEmitter<>(columns.spec(), new RowDataAssembler<>(columns, type));
             }

@@ -2,40 +2,81 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.pack.RowDataFields;
+import io.github.gpujoin.flink.pack.TimeResolution;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.types.logical.RowType;
 
-/** Makes Flink's internal rows; fields that are no column of the result are null. */
+/**
+ * Makes Flink's internal rows; fields that are no column of the result are null. What a field's
+ * type cannot hold as it is fails the job, instead of being rounded, cut or made null.
+ */
 final class RowDataAssembler<T> implements RecordAssembler<T> {
 
-    private final FieldReader[] readers;
-    private final DataStructureConverter<Object, Object>[] converters;
-    private final int[] positions;
+    /** A field and the column it comes from. */
+    private record Filled(
+            RowType.RowField field,
+            int position,
+            FieldReader reader,
+            DataStructureConverter<Object, Object> converter,
+            TimeResolution resolution) {}
+
+    private final List<Filled> filled = new ArrayList<>();
     private final int arity;
 
-    @SuppressWarnings("unchecked")
     RowDataAssembler(ResultColumns columns, TypeInformation<T> type) {
         RowType rowType = RowDataFields.rowType(type);
-        int count = columns.fields().size();
         this.arity = rowType.getFieldCount();
-        this.readers = new FieldReader[count];
-        this.converters = new DataStructureConverter[count];
-        this.positions = new int[count];
-        for (int i = 0; i < count; i++) {
-            OutputField field = columns.fields().get(i);
-            positions[i] = rowType.getFieldIndex(field.name());
-            readers[i] = new FieldReader(columns.spec(), field);
-            converters[i] = RowDataFields.converter(rowType.getTypeAt(positions[i]));
+        for (OutputField column : columns.fields()) {
+            int position = rowType.getFieldIndex(column.name());
+            RowType.RowField field = rowType.getFields().get(position);
+            filled.add(
+                    new Filled(
+                            field,
+                            position,
+                            new FieldReader(columns.spec(), column),
+                            RowDataFields.converter(field.getType()),
+                            RowDataFields.resolution(field.getType())));
+        }
+    }
+
+    /**
+     * @throws IllegalArgumentException where a field that is not nullable has no column, or one
+     *     that facts without a match have no value for
+     */
+    static void check(ResultColumns columns, TypeInformation<?> type) {
+        for (RowType.RowField field : RowDataFields.rowType(type).getFields()) {
+            if (field.getType().isNullable()) {
+                continue;
+            }
+            Optional<OutputField> column =
+                    columns.fields().stream()
+                            .filter(c -> c.name().equals(field.getName()))
+                            .findFirst();
+            if (column.isEmpty() || ColumnSource.of(columns.spec(), column.get()).mayBeAbsent()) {
+                throw new IllegalArgumentException(
+                        "a field of RowData that is no result column, or is null where a fact has"
+                                + " no match, is nullable: field="
+                                + field.getName()
+                                + ", type="
+                                + field.getType()
+                                + ", columns="
+                                + columns.fields().stream().map(OutputField::name).toList());
+            }
         }
     }
 
     @Override
     public void bind(ResultBatch batch) {
-        for (FieldReader reader : readers) {
-            reader.bind(batch);
+        for (Filled each : filled) {
+            each.reader.bind(batch);
         }
     }
 
@@ -43,10 +84,33 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
     @SuppressWarnings("unchecked")
     public T assemble(int row, int probeRow) throws IOException {
         GenericRowData result = new GenericRowData(arity);
-        for (int i = 0; i < readers.length; i++) {
-            Object value = readers[i].value(row, probeRow);
-            result.setField(positions[i], converters[i].toInternalOrNull(value));
+        for (Filled each : filled) {
+            result.setField(each.position, internal(each, each.reader.value(row, probeRow)));
         }
         return (T) result;
+    }
+
+    private static Object internal(Filled target, Object value) {
+        Object internal = target.converter.toInternalOrNull(value);
+        boolean held =
+                value == null
+                        ? target.field.getType().isNullable()
+                        : target.resolution.holds(value) && isSameNumber(value, internal);
+        if (!held) {
+            throw new IllegalArgumentException(
+                    "a field of RowData holds its values as they are: field="
+                            + target.field.getName()
+                            + ", type="
+                            + target.field.getType()
+                            + ", value="
+                            + value);
+        }
+        return internal;
+    }
+
+    private static boolean isSameNumber(Object value, Object internal) {
+        return !(value instanceof BigDecimal decimal)
+                || internal != null
+                        && ((DecimalData) internal).toBigDecimal().compareTo(decimal) == 0;
     }
 }

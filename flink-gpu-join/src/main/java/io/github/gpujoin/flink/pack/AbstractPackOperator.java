@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.handover.Handover;
 import io.github.gpujoin.flink.handover.HandoverSender;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
+import org.apache.flink.api.common.functions.Function;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
@@ -93,9 +94,14 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                                 : null,
                         this::drain);
         if (filter != null) {
-            FunctionUtils.setFunctionRuntimeContext(filter, getRuntimeContext());
-            FunctionUtils.openFunction(filter, DefaultOpenContext.INSTANCE);
+            open(filter);
         }
+    }
+
+    /** Opens a function that may be a rich one. */
+    final void open(Function function) throws Exception {
+        FunctionUtils.setFunctionRuntimeContext(function, getRuntimeContext());
+        FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
     }
 
     private Handover.Edge edgeToJoin() {
@@ -144,8 +150,17 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             throw e;
         }
         badRecords.inc();
-        BadRecord bad = new BadRecord(packing.side(), String.valueOf(record), e.reason());
+        BadRecord bad = new BadRecord(packing.side(), text(record), e.reason());
         output.collect(BAD_RECORDS, new StreamRecord<>(bad));
+    }
+
+    private static String text(Object record) {
+        try {
+            return String.valueOf(record);
+        } catch (RuntimeException e) {
+            // A record that cannot be read need not be one that can be shown.
+            return record.getClass().getName() + ", whose text cannot be made: " + e;
+        }
     }
 
     @Override

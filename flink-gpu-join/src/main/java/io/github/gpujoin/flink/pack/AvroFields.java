@@ -8,10 +8,12 @@ import java.util.List;
 import org.apache.avro.Conversion;
 import org.apache.avro.Conversions;
 import org.apache.avro.LogicalType;
+import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 import org.apache.avro.data.TimeConversions;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.specific.SpecificRecordBase;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -149,18 +151,81 @@ public final class AvroFields {
 
     /** From what {@link #typeOf} says to what a generic record holds. */
     public static Converter writer(Schema.Field field) {
+        return writer(present(field), GenericData.get());
+    }
+
+    /**
+     * From what {@link #typeOf} says to what records of a class hold.
+     *
+     * @param record any of the class
+     */
+    public static Converter writer(Schema.Field field, SpecificRecordBase record) {
         Schema schema = present(field);
+        Conversion<?> own = conversion(schema);
+        Conversion<?> held = held(field, schema, record);
+        if (own != null && held != null && own.getConvertedType() == held.getConvertedType()) {
+            return value -> value;
+        }
+        Converter raw = writer(schema, record.getSpecificData());
+        return held == null
+                ? raw
+                : value ->
+                        Conversions.convertToLogicalType(
+                                raw.convert(value), schema, schema.getLogicalType(), held);
+    }
+
+    /**
+     * What Avro makes values of a field with; of those in a union its class knows, not a record.
+     */
+    private static Conversion<?> held(
+            Schema.Field field, Schema present, SpecificRecordBase record) {
+        return field.schema().isUnion()
+                ? record.getSpecificData().getConversionFor(present.getLogicalType())
+                : record.getConversion(field.pos());
+    }
+
+    private static Converter writer(Schema schema, GenericData model) {
         Conversion<?> conversion = conversion(schema);
+        boolean isFixed = schema.getType() == Schema.Type.FIXED;
         if (conversion != null) {
-            return value ->
-                    Conversions.convertToRawType(
-                            value, schema, schema.getLogicalType(), conversion);
+            return value -> {
+                Object raw =
+                        Conversions.convertToRawType(
+                                value, schema, schema.getLogicalType(), conversion);
+                return isFixed ? fixed(((GenericFixed) raw).bytes(), schema, model) : raw;
+            };
         }
         return switch (schema.getType()) {
-            case ENUM -> value -> new GenericData.EnumSymbol(schema, value);
+            case ENUM -> value -> model.createEnum((String) value, schema);
             case BYTES -> value -> ByteBuffer.wrap((byte[]) value);
-            case FIXED -> value -> new GenericData.Fixed(schema, (byte[]) value);
+            case FIXED -> value -> fixed((byte[]) value, schema, model);
             default -> value -> value;
         };
+    }
+
+    private static Object fixed(byte[] bytes, Schema schema, GenericData model) {
+        if (bytes.length != schema.getFixedSize()) {
+            throw new IllegalArgumentException(
+                    "a fixed of an Avro record has as many bytes as its schema says: bytes="
+                            + bytes.length
+                            + ", schema="
+                            + schema);
+        }
+        return model.createFixed(null, bytes, schema);
+    }
+
+    /** How much of a second a field holds. */
+    public static TimeResolution resolution(Schema.Field field) {
+        LogicalType type = present(field).getLogicalType();
+        if (type instanceof LogicalTypes.TimeMillis
+                || type instanceof LogicalTypes.TimestampMillis
+                || type instanceof LogicalTypes.LocalTimestampMillis) {
+            return TimeResolution.MILLISECONDS;
+        }
+        boolean inMicroseconds =
+                type instanceof LogicalTypes.TimeMicros
+                        || type instanceof LogicalTypes.TimestampMicros
+                        || type instanceof LogicalTypes.LocalTimestampMicros;
+        return inMicroseconds ? TimeResolution.MICROSECONDS : TimeResolution.NANOSECONDS;
     }
 }

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.RowChange;
 import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.functions.util.FunctionUtils;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.RowKind;
 
@@ -55,6 +56,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     @Override
     public void open() throws Exception {
         super.open();
+        if (kindOfChange != null) {
+            open(kindOfChange);
+        }
         encoder = layout.encoder();
         targets = new RecordEncoder.Target[Math.max(1, packing.partitions())];
         if (!getExecutionConfig().isObjectReuseEnabled()) {
@@ -179,6 +183,14 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         if (target.hasOneRow() || target.isFull()) {
             sink.added(partition, 1, sink.nowMs());
         }
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (kindOfChange != null) {
+            FunctionUtils.closeFunction(kindOfChange);
+        }
+        super.close();
     }
 
     private UnreadableRecordException unpackable(Exception cause) {

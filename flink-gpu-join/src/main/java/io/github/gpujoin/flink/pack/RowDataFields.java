@@ -4,6 +4,7 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.data.conversion.DataStructureConverters;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
@@ -11,6 +12,7 @@ import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.DataTypeQueryable;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.table.types.utils.TypeConversions;
 
@@ -61,6 +63,18 @@ public final class RowDataFields {
             case TIMESTAMP_WITH_LOCAL_TIME_ZONE -> Types.INSTANT;
             default -> InternalTypeInfo.of(type);
         };
+    }
+
+    /** How much of a second a row holds, in memory and as Flink writes it. */
+    public static TimeResolution resolution(LogicalType type) {
+        boolean inMilliseconds =
+                switch (type.getTypeRoot()) {
+                    case TIME_WITHOUT_TIME_ZONE -> true;
+                    case TIMESTAMP_WITHOUT_TIME_ZONE, TIMESTAMP_WITH_LOCAL_TIME_ZONE ->
+                            TimestampData.isCompact(LogicalTypeChecks.getPrecision(type));
+                    default -> false;
+                };
+        return inMilliseconds ? TimeResolution.MILLISECONDS : TimeResolution.NANOSECONDS;
     }
 
     /** Between what a row holds and what {@link #typeOf} says; takes nulls. */

@@ -84,12 +84,18 @@ public final class PairJoinPipeline<B, P> {
                         buildKeyType,
                         env.clean(Objects.requireNonNull(probeKey, "probeKey")),
                         probeKeyType);
+        requireComparableKeys();
+    }
+
+    private void requireComparableKeys() {
         if (!keys.ofBuild(nulls).layout().isComparableTo(keys.ofProbe(nulls).layout())) {
             throw new IllegalArgumentException(
                     "the keys of both sides are of one type: build="
-                            + buildKeyType
+                            + keys.buildType
                             + ", probe="
-                            + probeKeyType);
+                            + keys.probeType
+                            + ", nulls="
+                            + nulls);
         }
     }
 
@@ -111,8 +117,13 @@ public final class PairJoinPipeline<B, P> {
         return badRecords;
     }
 
+    /**
+     * @throws IllegalArgumentException where the keys cannot be compared so: an int is a long's
+     *     equal only where neither is null
+     */
     public void nulls(Nulls nulls) {
         this.nulls = nulls;
+        requireComparableKeys();
     }
 
     public void condition(JoinFunction<B, P, Boolean> condition) {

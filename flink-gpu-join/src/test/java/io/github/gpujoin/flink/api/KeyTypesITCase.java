@@ -227,4 +227,24 @@ class KeyTypesITCase {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("the keys of both sides are of one type: build=Row(");
     }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void shouldRefuseNullSafeKeysOfIntegersOfTwoWidths() {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        DataStream<Integer> stream = env.fromData(1, 2);
+        TypeInformation<?> ints = Types.INT;
+        TypeInformation<?> longs = Types.LONG;
+        GpuJoin.Keyed<Integer, Integer> join =
+                GpuJoin.build(stream)
+                        .probe(stream)
+                        .where(n -> n, (TypeInformation<Number>) ints)
+                        .equalTo(n -> n.longValue(), (TypeInformation<Number>) longs);
+
+        assertThatThrownBy(join::nullSafe)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "the keys of both sides are of one type: build=Integer, probe=Long,"
+                                + " nulls=MATCH_NULLS");
+    }
 }

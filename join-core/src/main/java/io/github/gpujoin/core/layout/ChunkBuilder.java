@@ -108,9 +108,46 @@ public final class ChunkBuilder {
         carriedBytes += length;
     }
 
+    /**
+     * @throws IllegalArgumentException where a surrogate has no other half, as UTF-8 has none
+     */
     public void addString(String value) {
         byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+        // What cannot be encoded is a question mark by now; most text has none.
+        if (hasQuestionMark(utf8)) {
+            requirePairs(value);
+        }
         addBytes(utf8, 0, utf8.length);
+    }
+
+    private static boolean hasQuestionMark(byte[] bytes) {
+        int at = 0;
+        for (; at + 8 <= bytes.length; at += 8) {
+            // A byte is zero, and borrows from its highest bit, where there was a question mark.
+            long zeroed = Memory.getLong(bytes, Memory.BYTES + at) ^ 0x3F3F3F3F3F3F3F3FL;
+            if ((zeroed - 0x0101010101010101L & ~zeroed & 0x8080808080808080L) != 0) {
+                return true;
+            }
+        }
+        while (at < bytes.length && bytes[at] != '?') {
+            at++;
+        }
+        return at < bytes.length;
+    }
+
+    private static void requirePairs(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                if (!Character.isSupplementaryCodePoint(text.codePointAt(i))) {
+                    throw new IllegalArgumentException(
+                            "text in a chunk has no surrogates without their other half: index="
+                                    + i
+                                    + ", char=0x"
+                                    + Integer.toHexString(text.charAt(i)));
+                }
+                i++;
+            }
+        }
     }
 
     /** A nullable INT32 or FLOAT32 (its raw bits). */

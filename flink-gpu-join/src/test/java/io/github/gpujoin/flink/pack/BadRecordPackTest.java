@@ -1,0 +1,152 @@
+package io.github.gpujoin.flink.pack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.config.BadRecords;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.apache.flink.types.RowKind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Packers of records that are bad in ways of their own, and of changes. */
+class BadRecordPackTest {
+
+    /** A record whose text cannot be made where its own is null. */
+    public static class Named {
+        public int key;
+        public String name;
+        public boolean shown = true;
+
+        public Named() {}
+
+        Named(int key, String name, boolean shown) {
+            this.key = key;
+            this.name = name;
+            this.shown = shown;
+        }
+
+        @Override
+        public String toString() {
+            if (!shown) {
+                throw new IllegalStateException("not to be shown");
+            }
+            return "record " + key;
+        }
+    }
+
+    private static final TypeInformation<Named> TYPE = TypeInformation.of(Named.class);
+    private static final RecordLayout<Named> LAYOUT =
+            RecordLayout.of(
+                    TYPE, List.of("key", "name"), List.of("key"), new SerializerConfigImpl());
+    private static final Packing PACKING =
+            Packing.unpartitioned("customers", 0, 1 << 20, Duration.ofMillis(100));
+
+    private static OneInputStreamOperatorTestHarness<Named, Chunk> open(
+            RecordLayout<Named> layout, MapFunction<Named, RowKind> kind, BadRecords policy)
+            throws Exception {
+        OneInputStreamOperatorTestHarness<Named, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        new PackOperator<>(layout, null, kind, PACKING.with(policy)),
+                        TYPE.createSerializer(new SerializerConfigImpl()));
+        harness.setup(ChunkTypeInfo.of(layout.schema()).createSerializer(null));
+        harness.open();
+        return harness;
+    }
+
+    private static List<String> names(List<Chunk> chunks) {
+        List<String> names = new ArrayList<>();
+        ChunkCursor row = new ChunkCursor(LAYOUT.schema());
+        for (Chunk chunk : chunks) {
+            for (int i = 0; i < chunk.rowCount(); i++) {
+                names.add(row.at(chunk, i).getString("name"));
+            }
+        }
+        return names;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\uD83D", "\uD83Db", "\uDE00", "\uDE00\uD83D", "\uD83D\uD83D\uDE00"})
+    void shouldTakeTextThatUtf8HasNoBytesForAsABadRecord(String text) throws Exception {
+        try (var harness = open(LAYOUT, null, BadRecords.SKIP)) {
+            harness.processElement(new StreamRecord<>(new Named(1, "\uD83D\uDE00?", true)));
+            harness.processElement(new StreamRecord<>(new Named(2, text, true)));
+            harness.processElement(new StreamRecord<>(new Named(3, "kept", true)));
+            harness.endInput();
+
+            assertThat(names(harness.extractOutputValues()))
+                    .containsExactly("\uD83D\uDE00?", "kept");
+            assertThat(harness.getSideOutput(AbstractPackOperator.BAD_RECORDS))
+                    .extracting(StreamRecord::getValue)
+                    .satisfiesExactly(
+                            bad -> {
+                                assertThat(bad.record()).isEqualTo("record 2");
+                                assertThat(bad.reason())
+                                        .contains("no surrogates without their other half");
+                            });
+        }
+        try (var harness = open(LAYOUT, null, BadRecords.FAIL)) {
+            StreamRecord<Named> bad = new StreamRecord<>(new Named(2, text, true));
+            assertThatThrownBy(() -> harness.processElement(bad))
+                    .hasMessageStartingWith("a record of a side of the join cannot be packed");
+        }
+    }
+
+    @Test
+    void shouldGoOnBehindABadRecordThatCannotBeShown() throws Exception {
+        try (var harness = open(LAYOUT, null, BadRecords.SKIP)) {
+            harness.processElement(new StreamRecord<>(new Named(1, "\uD83D", false)));
+            harness.processElement(new StreamRecord<>(new Named(2, "kept", true)));
+            harness.endInput();
+
+            assertThat(names(harness.extractOutputValues())).containsExactly("kept");
+            BadRecord bad =
+                    harness.getSideOutput(AbstractPackOperator.BAD_RECORDS).peek().getValue();
+            assertThat(bad.record()).startsWith(Named.class.getName()).contains("not to be shown");
+        }
+    }
+
+    /** Static notes, as the harness does not serialise the function. */
+    private static final class Noting extends RichMapFunction<Named, RowKind> {
+        private static final List<String> CALLS = new ArrayList<>();
+
+        @Override
+        public void open(OpenContext context) {
+            CALLS.add("open in task " + getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
+        }
+
+        @Override
+        public RowKind map(Named record) {
+            CALLS.add("map");
+            return RowKind.INSERT;
+        }
+
+        @Override
+        public void close() {
+            CALLS.add("close");
+        }
+    }
+
+    @Test
+    void shouldOpenAndCloseARichFunctionOfKindsOfChanges() throws Exception {
+        Noting.CALLS.clear();
+        try (var harness = open(LAYOUT.withChanges(), new Noting(), BadRecords.FAIL)) {
+            harness.processElement(new StreamRecord<>(new Named(1, "one", true)));
+        }
+        assertThat(Noting.CALLS).containsExactly("open in task 0", "map", "close");
+    }
+}
