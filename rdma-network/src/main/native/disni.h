@@ -27,6 +27,9 @@ void *disni_object(JNIEnv *env, jlong address, const char *kind);
 /* Throws IOException: "CALL failed: errno=NUMBER (TEXT)". */
 void disni_throw(JNIEnv *env, const char *call, int error);
 
+/* Throws IOException: "CALL failed: KIND=NUMBER", of a library with results of its own. */
+void disni_throw_result(JNIEnv *env, const char *call, const char *kind, int result);
+
 void disni_throw_unsupported(JNIEnv *env, const char *message);
 
 /* Throws errno if the call gave no object; else the object's address for Java. */

@@ -2,13 +2,13 @@
  * Memory regions in GPU memory, which DiSNI has no calls for (Java: GpuRegions). Untested on hardware.
  *
  * Neither way asks for relaxed ordering: data and flag of a slot must reach the GPU as they were
- * written. What makes them visible to its kernels stands at GpuWriteVisibility in Java.
+ * written. What makes them visible there stands at GpuWriteVisibility in Java.
  */
-#include "disni.h"
+#include "cuda.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdint.h>
+#include <unistd.h>
 
 #define GPU(type, name) \
     JNIEXPORT type JNICALL Java_io_github_gpujoin_rdma_verbs_disni_GpuRegions_##name
@@ -23,8 +23,7 @@ static int access_of(jboolean is_written)
 
 /* Looked up, for libibverbs has it from rdma-core 34 on, and the rest works with an earlier one. */
 GPU(jlong, registerDmaBuf)
-(JNIEnv *env, jclass self, jlong pd_address, jlong address, jlong length, jint fd, jlong offset,
- jboolean is_written)
+(JNIEnv *env, jclass self, jlong pd_address, jlong address, jlong length, jboolean is_written)
 {
     (void)self;
     struct ibv_pd *pd = disni_object(env, pd_address, "protection domain");
@@ -37,11 +36,20 @@ GPU(jlong, registerDmaBuf)
         disni_throw(env, "ibv_reg_dmabuf_mr (rdma-core 34 or later)", ENOSYS);
         return 0;
     }
-    /* The card's addresses of the region are those of the device pointer. */
-    struct ibv_mr *region = call(pd, (uint64_t)offset, (size_t)length, (uint64_t)address, fd,
-                                 access_of(is_written));
+    int fd = cuda_export_dma_buf(env, (uint64_t)address, (size_t)length);
 
-    return disni_created(env, region, "ibv_reg_dmabuf_mr");
+    if (fd < 0) {
+        return 0;
+    }
+    /* Of the buffer's pages the memory alone; the card's addresses are those of the device pointer. */
+    jlong region = disni_created(env,
+                                 call(pd, 0, (size_t)length, (uint64_t)address, fd,
+                                      access_of(is_written)),
+                                 "ibv_reg_dmabuf_mr");
+
+    /* The region holds the buffer. */
+    close(fd);
+    return region;
 }
 
 /* nvidia-peermem makes ibv_reg_mr understand device pointers; without it this fails with EFAULT. */
@@ -84,4 +92,10 @@ GPU(void, deregister)(JNIEnv *env, jclass self, jlong region_address)
     if (error != 0) {
         disni_throw(env, "ibv_dereg_mr", error);
     }
+}
+
+GPU(void, flushWrites)(JNIEnv *env, jclass self, jlong address)
+{
+    (void)self;
+    cuda_flush_writes(env, (uint64_t)address);
 }

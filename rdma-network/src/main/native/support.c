@@ -29,6 +29,14 @@ void disni_throw(JNIEnv *env, const char *call, int error)
     throw_new(env, "java/io/IOException", message);
 }
 
+void disni_throw_result(JNIEnv *env, const char *call, const char *kind, int result)
+{
+    char message[256];
+
+    snprintf(message, sizeof message, "%s failed: %s=%d", call, kind, result);
+    throw_new(env, "java/io/IOException", message);
+}
+
 void disni_throw_unsupported(JNIEnv *env, const char *message)
 {
     throw_new(env, "java/lang/UnsupportedOperationException", message);

@@ -247,10 +247,10 @@ public final class GpuJoinOptions {
                     .enumType(GpuDirect.class)
                     .defaultValue(GpuDirect.OFF)
                     .withDescription(
-                            "How a network card is to write rings in GPU memory: off, dmabuf or"
-                                    + " peermem. Untested on hardware, and not joined up yet: with"
-                                    + " anything but off the job is refused, and told what is"
-                                    + " missing.");
+                            "How a network card writes the join's rings in GPU memory: off (they"
+                                    + " lie in host memory), dmabuf or peermem. Untested on hardware."
+                                    + " Needs the transport disni and a GPU in each process that joins;"
+                                    + " a job that cannot have it fails and says why.");
 
     private static final OptionBounds BOUNDS =
             new OptionBounds()

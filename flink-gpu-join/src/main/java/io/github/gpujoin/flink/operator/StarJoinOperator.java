@@ -121,7 +121,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 ChunkReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()),
                         getContainingTask().getEnvironment(),
-                        rings,
+                        rings.onDevice(device -> GpuDevices.of(getRuntimeContext(), device)),
                         coordinator,
                         getContainingTask()::isCanceled);
         metrics = new JoinMetrics(getMetricGroup(), reporting.metrics());

@@ -56,7 +56,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.rings = rings;
         this.reporting =
                 new JoinReporting(
-                        JoinExplanation.of(rings.join(), rings.transport(), spec),
+                        JoinExplanation.of(rings.join(), rings.description(), spec),
                         MetricLevel.ESSENTIAL,
                         GpuJoinOptions.FAN_OUT_WARNING.defaultValue());
     }

@@ -43,7 +43,7 @@ public final class Explanations {
         PartitionClass joined = joined(config, spec);
         return JoinExplanation.planned(
                 rings.join(),
-                rings.transport(),
+                rings.description(),
                 unalignedCheckpoints(config, rings, dimensions),
                 dimensions.stream()
                         .map(d -> d.joinedBy(PartitionClass.UNKNOWN, List.of(joined)))

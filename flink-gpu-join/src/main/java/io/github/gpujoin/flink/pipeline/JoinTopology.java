@@ -168,7 +168,7 @@ final class JoinTopology {
                             + " at would be gone when the snapshot is restored.",
                     uid("join"),
                     name,
-                    rings.transport());
+                    rings.description());
         }
         return keyed;
     }

@@ -17,4 +17,13 @@ public final class DisniProvider implements TransportProvider {
     public Transport open(RingOptions options, InetAddress localAddress) throws TransportException {
         return new DisniTransport(localAddress);
     }
+
+    @Override
+    public Transport openReader(RingOptions options, InetAddress localAddress)
+            throws TransportException {
+        return options.gpuDirect() == null
+                ? open(options, localAddress)
+                : new DisniTransport(
+                        localAddress, options.gpuDirect().open(options.geometry().slotBytes()));
+    }
 }

@@ -1,10 +1,7 @@
 package io.github.gpujoin.flink.transport;
 
-import static java.util.Locale.ROOT;
-
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
@@ -12,6 +9,7 @@ import java.io.Serializable;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
 
@@ -27,6 +25,7 @@ import org.apache.flink.configuration.ReadableConfig;
  * @param ucxTransports as {@code UcxOptions} takes them
  * @param peerTimeoutMs silence after which a peer counts as dead
  * @param openTimeoutMs longest time that a sender's first chunk waits for its rings
+ * @param gpuDirect null where rings lie in host memory
  */
 public record RingOptions(
         String transport,
@@ -37,13 +36,12 @@ public record RingOptions(
         int payloadBytes,
         String ucxTransports,
         long peerTimeoutMs,
-        long openTimeoutMs)
+        long openTimeoutMs,
+        GpuDirectOptions gpuDirect)
         implements Serializable {
 
     /** Name of no ring: payload goes through Flink's own channels. */
     public static final String FLINK = "flink";
-
-    private static final String DISNI = "disni";
 
     private static final int HEARTBEATS_PER_TIMEOUT = 6;
 
@@ -59,7 +57,6 @@ public record RingOptions(
         if (!transport.equals(FLINK)) {
             TransportProvider.named(transport);
         }
-        requireNoGpuDirect(config, transport);
         // The index of carried rows comes on top of what the builder counts, half of it at most.
         long payloadBytes = GpuJoinOptions.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
         return new RingOptions(
@@ -71,39 +68,40 @@ public record RingOptions(
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
                 config.get(GpuJoinOptions.RING_UCX_TRANSPORTS),
                 GpuJoinOptions.ringPeerTimeoutMs(config),
-                GpuJoinOptions.ringOpenTimeoutMs(config));
-    }
-
-    /**
-     * A card could write a ring in GPU memory ({@code DisniTransport.registerTarget}), but the
-     * session and the join take chunks out of rings by loads of the host, which has none there.
-     */
-    private static void requireNoGpuDirect(ReadableConfig config, String transport) {
-        GpuJoinOptions.GpuDirect way = config.get(GpuJoinOptions.RDMA_GPU_DIRECT);
-        if (way == GpuJoinOptions.GpuDirect.OFF) {
-            return;
-        }
-        String option = GpuJoinOptions.RDMA_GPU_DIRECT.key() + "=" + way.name().toLowerCase(ROOT);
-        RingMemory memory = config.get(GpuJoinOptions.GPU_RING_MEMORY);
-        if (!transport.equals(DISNI) || memory != RingMemory.DEVICE) {
-            throw new IllegalConfigurationException(
-                    "GPUDirect writes rings in device memory by RDMA verbs: %s, %s=%s, %s=%s",
-                    option,
-                    GpuJoinOptions.TRANSPORT.key(),
-                    transport,
-                    GpuJoinOptions.GPU_RING_MEMORY.key(),
-                    memory.name().toLowerCase(ROOT));
-        }
-        throw new IllegalConfigurationException(
-                "GPUDirect is untested on hardware and not joined up: a card can be given a ring in"
-                        + " device memory, but there is no kernel yet that takes chunks out of it,"
-                        + " as the host does out of its own: %s (set it to off)",
-                option);
+                GpuJoinOptions.ringOpenTimeoutMs(config),
+                GpuDirectOptions.of(config, transport));
     }
 
     /** Whether payload goes through rings. */
     public boolean usesRings() {
         return !transport.equals(FLINK);
+    }
+
+    /** How payload travels, for people. */
+    public String description() {
+        return gpuDirect == null ? transport : transport + ", " + gpuDirect;
+    }
+
+    /**
+     * These, with rings in GPU memory on the device that the subtask was given.
+     *
+     * @param assigned gives it, for the one that is configured
+     */
+    public RingOptions onDevice(IntUnaryOperator assigned) {
+        if (gpuDirect == null) {
+            return this;
+        }
+        return new RingOptions(
+                transport,
+                join,
+                partitions,
+                bindAddress,
+                slotCount,
+                payloadBytes,
+                ucxTransports,
+                peerTimeoutMs,
+                openTimeoutMs,
+                gpuDirect.onDevice(assigned.applyAsInt(gpuDirect.gpu().device())));
     }
 
     /**
@@ -126,8 +124,12 @@ public record RingOptions(
         }
     }
 
-    Transport open(InetAddress localAddress) throws TransportException {
+    Transport openWriter(InetAddress localAddress) throws TransportException {
         return TransportProvider.named(transport).open(this, localAddress);
+    }
+
+    Transport openReader(InetAddress localAddress) throws TransportException {
+        return TransportProvider.named(transport).openReader(this, localAddress);
     }
 
     RingGeometry geometry() {

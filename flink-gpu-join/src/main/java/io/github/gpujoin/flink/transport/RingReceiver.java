@@ -21,6 +21,8 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.AutoCloseableRegistry;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The rings into one subtask of the join, with the door by which their writers come in.
@@ -29,6 +31,8 @@ import org.apache.flink.util.IOUtils;
  * attempt's writers hold opens nothing. For the mailbox thread.
  */
 public final class RingReceiver implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RingReceiver.class);
 
     /** As often as a lost writer may be given the time to come back while a chunk is waited for. */
     private static final int MAX_RECONNECTS = 2;
@@ -76,7 +80,10 @@ public final class RingReceiver implements AutoCloseable {
             throws IOException {
         InetAddress address = options.localAddress(taskManager);
         ControlSockets sockets = RingSecurity.controlSockets(taskManager, address);
-        Transport transport = options.open(address);
+        if (options.gpuDirect() != null) {
+            LOG.warn("{}: task={}", options.gpuDirect(), task.getTaskNameWithSubtasks());
+        }
+        Transport transport = options.openReader(address);
         resources.registerCloseable(transport);
         TcpControlServer server = new TcpControlServer(new InetSocketAddress(address, 0), sockets);
         resources.registerCloseable(server);

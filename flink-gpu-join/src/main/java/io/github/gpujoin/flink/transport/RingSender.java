@@ -8,6 +8,13 @@ import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.transport.Transport;
+
+import org.apache.flink.api.common.JobInfo;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.util.IOUtils;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,11 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.util.IOUtils;
 
 /**
  * The rings from one sending subtask to all subtasks of the join.
@@ -70,7 +72,7 @@ final class RingSender implements AutoCloseable {
         this.tickets = new RingTicket.Writer(channel);
         this.taskManager = taskManager;
         this.lookup = new AddressLookup(coordinator, this::connect);
-        this.transport = options.open(options.localAddress(taskManager));
+        this.transport = options.openWriter(options.localAddress(taskManager));
         this.agent = new SessionAgent(task.getTaskNameWithSubtasks());
         agent.add(lookup);
     }

@@ -27,6 +27,16 @@ public interface TransportProvider {
     Transport open(RingOptions options, InetAddress localAddress) throws TransportException;
 
     /**
+     * As {@link #open}, for the end that reads, whose rings may lie in GPU memory.
+     *
+     * @throws TransportException also where they cannot lie there
+     */
+    default Transport openReader(RingOptions options, InetAddress localAddress)
+            throws TransportException {
+        return open(options, localAddress);
+    }
+
+    /**
      * The provider of a name.
      *
      * @throws IllegalConfigurationException where there is none

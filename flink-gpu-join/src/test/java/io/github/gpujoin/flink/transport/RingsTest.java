@@ -322,24 +322,6 @@ class RingsTest {
                 .withMessageContaining(host);
     }
 
-    @ParameterizedTest(name = "{0}, {1}, {2}")
-    @CsvSource({
-        "dmabuf,shm,device,GPUDirect writes rings in device memory by RDMA verbs",
-        "peermem,disni,host,GPUDirect writes rings in device memory by RDMA verbs",
-        "peermem,disni,device,GPUDirect is untested on hardware and not joined up"
-    })
-    void shouldSayWhatIsMissingForGpuDirect(
-            String way, String transport, String memory, String rule) {
-        Configuration config = new Configuration();
-        config.setString(GpuJoinOptions.RDMA_GPU_DIRECT.key(), way);
-        config.setString(GpuJoinOptions.TRANSPORT.key(), transport);
-        config.setString(GpuJoinOptions.GPU_RING_MEMORY.key(), memory);
-        assertThatExceptionOfType(IllegalConfigurationException.class)
-                .isThrownBy(() -> RingOptions.of(config, "join", 1))
-                .withMessageStartingWith(rule)
-                .withMessageContaining("gpu-join.rdma.gpu-direct=" + way);
-    }
-
     @Test
     void shouldKnowTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)

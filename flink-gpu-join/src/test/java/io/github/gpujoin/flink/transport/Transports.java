@@ -18,7 +18,7 @@ public final class Transports {
                 RingOptions.of(
                         new Configuration().set(GpuJoinOptions.TRANSPORT, transport), "join", 1);
         try {
-            options.open(InetAddress.getLoopbackAddress()).close();
+            options.openReader(InetAddress.getLoopbackAddress()).close();
         } catch (TransportException e) {
             abort(e.getMessage());
         }

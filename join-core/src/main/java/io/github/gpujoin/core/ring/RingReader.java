@@ -5,6 +5,7 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.EPOCH_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.LENGTH_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.PAYLOAD_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
+import static io.github.gpujoin.core.ring.SlotDescriptor.USED_HEADER_BYTES;
 
 import io.github.gpujoin.core.region.Memory;
 
@@ -31,7 +32,7 @@ import io.github.gpujoin.core.region.Memory;
 public final class RingReader {
 
     private final Object base;
-    private final long offset;
+    private final RingView view;
     private final RingGeometry geometry;
     private final long epoch;
     private long releasedSequence;
@@ -51,8 +52,18 @@ public final class RingReader {
      */
     public RingReader(
             Object base, long offset, RingGeometry geometry, long epoch, long releasedSequence) {
+        this(base, RingView.inPlace(offset), geometry, epoch, releasedSequence);
+    }
+
+    /** As the other, of a ring that is seen through a view. */
+    public RingReader(RingView view, RingGeometry geometry, long epoch, long releasedSequence) {
+        this(null, view, geometry, epoch, releasedSequence);
+    }
+
+    private RingReader(
+            Object base, RingView view, RingGeometry geometry, long epoch, long releasedSequence) {
         this.base = base;
-        this.offset = offset;
+        this.view = view;
         this.geometry = geometry;
         this.epoch = epoch;
         this.releasedSequence = releasedSequence;
@@ -70,7 +81,7 @@ public final class RingReader {
         long sequence = releasedSequence + 1;
         readySequence = releasedSequence;
         wholeSequence = releasedSequence;
-        long slot = slot(sequence);
+        long slot = view.at(geometry.slotOffset(sequence), USED_HEADER_BYTES);
         // acquire: what is read below is at least as new as the sequence
         long seen = Memory.getLongAcquire(base, slot + SEQUENCE_OFFSET);
         if (seen != sequence) {
@@ -100,7 +111,7 @@ public final class RingReader {
         if (state != SlotState.READY) {
             return state;
         }
-        long slot = slot(readySequence);
+        long slot = readySlot();
         long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
         if (SlotChecksum.of(readySequence, epoch, base, slot + PAYLOAD_OFFSET, lengthBytes)
                 != checksum) {
@@ -132,7 +143,7 @@ public final class RingReader {
                             + ", arrayBytes="
                             + payload.length);
         }
-        long slot = slot(readySequence);
+        long slot = readySlot();
         long checksum = Memory.getLong(base, slot + CHECKSUM_OFFSET);
         boolean isWhole =
                 SlotChecksum.ofCopy(readySequence, epoch, base, slot + PAYLOAD_OFFSET, payload)
@@ -141,8 +152,9 @@ public final class RingReader {
         return isWhole;
     }
 
-    private long slot(long sequence) {
-        return offset + geometry.slotOffset(sequence);
+    /** The slot as it is now: through a view, not as it was when its header was looked at. */
+    private long readySlot() {
+        return view.at(geometry.slotOffset(readySequence), PAYLOAD_OFFSET + lengthBytes);
     }
 
     /** Is done with a whole slot, whose bytes are the writer's from its acknowledgement on. */

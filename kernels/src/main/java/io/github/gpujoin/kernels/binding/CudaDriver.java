@@ -2,7 +2,7 @@ package io.github.gpujoin.kernels.binding;
 
 /**
  * One device through the CUDA driver: memory, copies and kernel launches on one stream of its own,
- * and copies that run beside them on another.
+ * and copies that run beside them on two others.
  *
  * <p>Addresses are unified: what {@link #allocatePinned} gives is valid for the CPU and for
  * kernels. Any thread may call; calls that free or copy memory may wait for running kernels, so a
@@ -53,6 +53,15 @@ public interface CudaDriver extends AutoCloseable {
      * Waits for all started copies, those of other threads too; what is launched next sees them.
      */
     void awaitCopies();
+
+    /**
+     * Copies to pinned memory beside launched kernels, and waits for the copy alone: also while a
+     * kernel runs that does not end on its own.
+     */
+    void copyToHostBeside(long pinnedAddress, long deviceAddress, long lengthBytes);
+
+    /** What network cards can do with this device's memory. */
+    GpuDirectSupport gpuDirect();
 
     /** Fills after all that was launched; what is launched next sees it. */
     void fillDevice(long deviceAddress, byte value, long lengthBytes);

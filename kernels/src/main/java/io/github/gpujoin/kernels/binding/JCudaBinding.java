@@ -2,6 +2,7 @@ package io.github.gpujoin.kernels.binding;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,12 +34,12 @@ final class JCudaBinding implements CudaDriver {
     private final CUmodule module = new CUmodule();
     private final CUstream stream = new CUstream();
     private final CUstream copyStream = new CUstream();
+    private final CUstream readStream = new CUstream();
     private final CopyQueue copies = new CopyQueue();
     private final Map<String, CUfunction> kernels = new HashMap<>();
+    private final Deque<CUstream> openStreams = new ArrayDeque<>();
     private boolean hasContext;
     private boolean hasModule;
-    private boolean hasStream;
-    private boolean hasCopyStream;
 
     /** An address that JCuda takes for a device pointer. */
     private static final class DeviceAddress extends CUdeviceptr {
@@ -141,14 +142,9 @@ final class JCudaBinding implements CudaDriver {
                     "cuModuleLoadData");
             hasModule = true;
             kernelNames.forEach(this::loadKernel);
-            check(
-                    JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING),
-                    "cuStreamCreate");
-            hasStream = true;
-            check(
-                    JCudaDriver.cuStreamCreate(copyStream, CUstream_flags.CU_STREAM_NON_BLOCKING),
-                    "cuStreamCreate");
-            hasCopyStream = true;
+            openStream(stream);
+            openStream(copyStream);
+            openStream(readStream);
         } catch (Throwable e) {
             close();
             throw e;
@@ -169,6 +165,13 @@ final class JCudaBinding implements CudaDriver {
         kernels.put(name, function);
     }
 
+    private void openStream(CUstream opened) {
+        check(
+                JCudaDriver.cuStreamCreate(opened, CUstream_flags.CU_STREAM_NON_BLOCKING),
+                "cuStreamCreate");
+        openStreams.push(opened);
+    }
+
     /** Makes the context the calling thread's own. */
     private void enter() {
         check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
@@ -183,11 +186,25 @@ final class JCudaBinding implements CudaDriver {
 
     @Override
     public int multiprocessors() {
+        return attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    }
+
+    @Override
+    public GpuDirectSupport gpuDirect() {
+        return new GpuDirectSupport(
+                attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0,
+                attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED) != 0,
+                attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING),
+                attribute(
+                        CUdevice_attribute
+                                .CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS));
+    }
+
+    private int attribute(int attribute) {
         int[] value = new int[1];
         check(
-                JCudaDriver.cuDeviceGetAttribute(
-                        value, CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
-                "cuDeviceGetAttribute");
+                JCudaDriver.cuDeviceGetAttribute(value, attribute, device),
+                "cuDeviceGetAttribute " + CUdevice_attribute.stringFor(attribute));
         return value[0];
     }
 
@@ -248,20 +265,30 @@ final class JCudaBinding implements CudaDriver {
                         lengthBytes,
                         stream),
                 "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
-        synchronize();
+        synchronize(stream);
     }
 
     @Override
     public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
+        copyToHost(hostAddress, deviceAddress, lengthBytes, stream);
+    }
+
+    @Override
+    public void copyToHostBeside(long pinnedAddress, long deviceAddress, long lengthBytes) {
+        copyToHost(pinnedAddress, deviceAddress, lengthBytes, readStream);
+    }
+
+    private void copyToHost(
+            long hostAddress, long deviceAddress, long lengthBytes, CUstream onStream) {
         enter();
         check(
                 JCudaDriver.cuMemcpyDtoHAsync(
                         new HostAddress(hostAddress),
                         new DeviceAddress(deviceAddress),
                         lengthBytes,
-                        stream),
+                        onStream),
                 "cuMemcpyDtoHAsync lengthBytes=" + lengthBytes);
-        synchronize();
+        synchronize(onStream);
     }
 
     @Override
@@ -279,11 +306,11 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public void awaitCopies() {
         enter();
-        check(JCudaDriver.cuStreamSynchronize(copyStream), "cuStreamSynchronize");
+        synchronize(copyStream);
     }
 
-    private void synchronize() {
-        check(JCudaDriver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    private void synchronize(CUstream awaited) {
+        check(JCudaDriver.cuStreamSynchronize(awaited), "cuStreamSynchronize");
     }
 
     @Override
@@ -334,13 +361,8 @@ final class JCudaBinding implements CudaDriver {
         // Results are not checked: on a lost device these fail, and there is nothing left to do.
         if (hasContext) {
             JCudaDriver.cuCtxSetCurrent(context);
-            if (hasCopyStream) {
-                copies.close();
-                JCudaDriver.cuStreamDestroy(copyStream);
-            }
-            if (hasStream) {
-                JCudaDriver.cuStreamDestroy(stream);
-            }
+            copies.close();
+            openStreams.forEach(JCudaDriver::cuStreamDestroy);
             if (hasModule) {
                 JCudaDriver.cuModuleUnload(module);
             }

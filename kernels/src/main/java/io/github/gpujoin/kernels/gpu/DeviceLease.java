@@ -303,7 +303,10 @@ final class DeviceLease {
                 });
     }
 
-    private void requireNotLost() {
+    /**
+     * @throws GpuUnavailableException with DEVICE_LOST
+     */
+    synchronized void requireNotLost() {
         if (lost) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST, "the device failed before: device=" + this);

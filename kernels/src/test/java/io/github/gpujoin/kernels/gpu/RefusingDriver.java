@@ -3,6 +3,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
@@ -28,6 +29,11 @@ final class RefusingDriver implements CudaDriver {
 
     /** A copy that was started. */
     record Copy(long deviceAddress, long pinnedAddress, long lengthBytes) {}
+
+    /**
+     * Content of new memory: no zero, as of a driver's, and as words no count that is waited for.
+     */
+    private static final byte UNSPECIFIED = (byte) 0xA5;
 
     private final Map<Long, Region> device = new HashMap<>();
     private final Map<Long, Region> pinned = new HashMap<>();
@@ -147,7 +153,8 @@ final class RefusingDriver implements CudaDriver {
                     GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
         }
         allocations++;
-        Region region = Region.allocateZeroed(lengthBytes);
+        Region region = Region.allocate(lengthBytes);
+        Memory.fill(null, region.address(), lengthBytes, UNSPECIFIED);
         memory.put(region.address(), region);
         return region.address();
     }
@@ -166,6 +173,16 @@ final class RefusingDriver implements CudaDriver {
     @Override
     public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
         copyToDevice(hostAddress, deviceAddress, lengthBytes);
+    }
+
+    @Override
+    public void copyToHostBeside(long pinnedAddress, long deviceAddress, long lengthBytes) {
+        copyToHost(pinnedAddress, deviceAddress, lengthBytes);
+    }
+
+    @Override
+    public GpuDirectSupport gpuDirect() {
+        return new GpuDirectSupport(true, false, 100, 1);
     }
 
     /** Copies as late as it may, when asked: what is filled again too early does not arrive. */

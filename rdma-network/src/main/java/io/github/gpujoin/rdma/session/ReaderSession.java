@@ -10,6 +10,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
+
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -138,7 +139,7 @@ public final class ReaderSession implements AutoCloseable {
             revoke();
             throw e;
         }
-        ring = new RingReader(null, target.address(), geometry, epoch, releasedSequence);
+        ring = new RingReader(target.view(), geometry, epoch, releasedSequence);
         link = new OpenLink(admission.link(), epoch, releasedSequence, options, nowNs);
         missingSequence = 0;
         lookedAtNs = nowNs;

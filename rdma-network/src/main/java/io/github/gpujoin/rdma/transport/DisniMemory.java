@@ -1,10 +1,12 @@
 package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.Registration;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
+
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -34,10 +36,19 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
         }
     }
 
-    /** Memory that stays its owner's. */
-    static DisniMemory register(VerbsDevice device, GpuMemory memory, RemoteRights rights)
+    /**
+     * @param ring closed with this, or here where it is refused
+     */
+    static DisniMemory register(
+            VerbsDevice device, DeviceRing ring, GpuMemory.Way way, RemoteRights rights)
             throws IOException {
-        return new DisniMemory(() -> {}, device.register(memory, rights));
+        try {
+            GpuMemory memory = new GpuMemory(ring.address(), ring.lengthBytes(), way);
+            return new DisniMemory(ring, device.register(memory, rights));
+        } catch (IOException | RuntimeException e) {
+            ring.close();
+            throw e;
+        }
     }
 
     Registration registration() {

@@ -1,8 +1,10 @@
 package io.github.gpujoin.rdma.transport;
 
-import io.github.gpujoin.rdma.verbs.GpuMemory;
+import io.github.gpujoin.core.ring.DeviceRing;
+import io.github.gpujoin.core.ring.RingView;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
+
 import java.io.IOException;
 
 /** Registered memory with the acceptor of the queue pairs that write it. */
@@ -11,26 +13,39 @@ final class DisniTarget implements Target, GivenOut.Item {
     private final DisniMemory memory;
     private final DisniAcceptor acceptor;
 
-    private DisniTarget(DisniMemory memory, DisniAcceptor acceptor) {
+    private final RingView view;
+
+    private DisniTarget(DisniMemory memory, DisniAcceptor acceptor, RingView view) {
         this.memory = memory;
         this.acceptor = acceptor;
+        this.view = view;
     }
 
     static DisniTarget register(VerbsDevice device, long lengthBytes) throws IOException {
-        return accept(device, DisniMemory.register(device, lengthBytes, RemoteRights.WRITE));
+        DisniMemory memory = DisniMemory.register(device, lengthBytes, RemoteRights.WRITE);
+        return accept(device, memory, RingView.inPlace(memory.address()));
     }
 
-    static DisniTarget register(VerbsDevice device, GpuMemory gpuMemory) throws IOException {
-        return accept(device, DisniMemory.register(device, gpuMemory, RemoteRights.WRITE));
+    static DisniTarget register(VerbsDevice device, GpuTargets gpu, long lengthBytes)
+            throws IOException {
+        DeviceRing ring = gpu.rings().allocate(lengthBytes);
+        DisniMemory memory = DisniMemory.register(device, ring, gpu.way(), RemoteRights.WRITE);
+        return accept(device, memory, gpu.view(device, ring));
     }
 
-    private static DisniTarget accept(VerbsDevice device, DisniMemory memory) throws IOException {
+    private static DisniTarget accept(VerbsDevice device, DisniMemory memory, RingView view)
+            throws IOException {
         try {
-            return new DisniTarget(memory, new DisniAcceptor(device.listen(0, 1)));
+            return new DisniTarget(memory, new DisniAcceptor(device.listen(0, 1)), view);
         } catch (IOException | RuntimeException e) {
             memory.close();
             throw e;
         }
+    }
+
+    @Override
+    public RingView view() {
+        return view;
     }
 
     @Override

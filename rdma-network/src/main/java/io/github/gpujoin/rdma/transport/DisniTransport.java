@@ -1,10 +1,10 @@
 package io.github.gpujoin.rdma.transport;
 
-import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.Verbs;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -26,15 +26,32 @@ public final class DisniTransport implements OneSidedTransport {
     private final VerbsDevice device;
     private final GivenOut given = new GivenOut("disni");
 
+    /** Null where targets lie in memory of the host. */
+    private final GpuTargets gpu;
+
     /**
      * @param localAddress IPv4 address of a network interface with an RDMA device: the only one
      *     that is listened on
      * @throws TransportException without library, device or rights; the message says what to do
      */
     public DisniTransport(InetAddress localAddress) throws TransportException {
+        this(localAddress, null);
+    }
+
+    /**
+     * With targets in GPU memory (GPUDirect RDMA). Untested on hardware.
+     *
+     * @param gpu closed with the transport, or here where it cannot be had; null for targets in
+     *     memory of the host
+     * @throws TransportException as the other; {@link #registerTarget} also where card, kernel or
+     *     GPU cannot do that
+     */
+    public DisniTransport(InetAddress localAddress, GpuTargets gpu) throws TransportException {
+        this.gpu = gpu;
         try {
             device = Verbs.open(localAddress);
         } catch (IOException e) {
+            closeGpu();
             throw failed(e);
         }
     }
@@ -48,26 +65,10 @@ public final class DisniTransport implements OneSidedTransport {
     public Target registerTarget(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
         try {
-            return given.add(DisniTarget.register(device, lengthBytes));
-        } catch (IOException e) {
-            throw failed(e);
-        }
-    }
-
-    /**
-     * A target in GPU memory (GPUDirect RDMA), off unless this is called. Untested on hardware.
-     *
-     * <p>Its address is a device pointer, and its ring is read by a kernel. When that sees what was
-     * written is said at {@link io.github.gpujoin.rdma.verbs.GpuWriteVisibility}; it checks the
-     * checksum of each slot whatever is said there.
-     *
-     * @param memory of zero bytes; outlives the target
-     * @throws TransportException where card, kernel or GPU cannot do that; says what to do
-     */
-    public Target registerTarget(GpuMemory memory) throws TransportException {
-        Transport.requireRegistrable(memory.lengthBytes());
-        try {
-            return given.add(DisniTarget.register(device, memory));
+            return given.add(
+                    gpu == null
+                            ? DisniTarget.register(device, lengthBytes)
+                            : DisniTarget.register(device, gpu, lengthBytes));
         } catch (IOException e) {
             throw failed(e);
         }
@@ -107,6 +108,13 @@ public final class DisniTransport implements OneSidedTransport {
     public void close() {
         if (given.close()) {
             GivenOut.closeQuietly(device, "device");
+            closeGpu();
+        }
+    }
+
+    private void closeGpu() {
+        if (gpu != null) {
+            GivenOut.closeQuietly(gpu.rings(), "GPU");
         }
     }
 }

@@ -3,7 +3,7 @@ package io.github.gpujoin.rdma.transport;
 /** Memory that a {@link Transport} gave out. */
 public interface RegisteredMemory extends AutoCloseable {
 
-    /** Address in this process; valid until closed. */
+    /** Address in this process, or of a device; valid until closed. */
     long address();
 
     long lengthBytes();

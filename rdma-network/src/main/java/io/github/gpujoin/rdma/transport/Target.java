@@ -1,7 +1,14 @@
 package io.github.gpujoin.rdma.transport;
 
+import io.github.gpujoin.core.ring.RingView;
+
 /** Memory that a peer writes and this process reads. */
 public interface Target extends RegisteredMemory {
+
+    /** How this process sees what was written: in place, but where the memory is a device's. */
+    default RingView view() {
+        return RingView.inPlace(address());
+    }
 
     /**
      * What the peer needs to write here: where it is and by which key. It is a capability and goes

@@ -1,28 +1,29 @@
 package io.github.gpujoin.rdma.verbs;
 
 /**
- * What makes writes of a network card visible to a kernel that runs on the GPU meanwhile. Untested
- * on hardware.
+ * What makes writes of a network card visible to who looks at the GPU's memory meanwhile: here a
+ * host that copies out of it, and just so a kernel. Untested on hardware.
  *
  * <p>Three rules, of which none replaces another:
  *
  * <ol>
  *   <li>The card writes data and flag in order, for they share a queue pair without relaxed
  *       ordering.
- *   <li>The GPU lets them be seen in order only where this says so; else somebody must flush
- *       between the arrival and the look. One-sided writes tell nobody of their arrival, so a host
- *       that flushes does so before each look of its own and passes on only what it then saw.
- *   <li>The kernel computes the slot's checksum whatever this says. A slot whose flag is there and
- *       whose checksum is wrong is torn: it is left alone, and looked at again.
+ *   <li>The GPU lets them be seen in order only where this says so; else the host flushes before
+ *       each look. Who has seen the flag then flushes once more before it looks at the data: the
+ *       flag may have arrived between flush and look, and what was written before it is only known
+ *       to be visible after the next flush.
+ *   <li>The slot's checksum is computed of what was copied, whatever this says. A slot whose flag
+ *       is there and whose checksum is wrong is torn: it is left alone, and looked at again.
  * </ol>
  *
  * <p>After the CUDA driver API, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING and
  * CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS.
  */
 public enum GpuWriteVisibility {
-    /** The kernel may poll the ring: what it sees, it sees in the order of writing. */
+    /** What is seen, is seen in the order of writing. */
     ORDERED,
-    /** The host polls and calls cuFlushGPUDirectRDMAWrites before the kernel is told of a slot. */
+    /** The host calls cuFlushGPUDirectRDMAWrites before each look. */
     HOST_FLUSHES;
 
     /**

@@ -31,6 +31,15 @@ public interface VerbsDevice extends AutoCloseable {
     Registration register(GpuMemory memory, RemoteRights rights) throws IOException;
 
     /**
+     * Makes what network cards wrote to a GPU's memory visible to what the GPU does from now on
+     * (cuFlushGPUDirectRDMAWrites). Untested on hardware.
+     *
+     * @param address device pointer into that memory
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} where the CUDA driver refuses
+     */
+    void flushGpuWrites(long address) throws IOException;
+
+    /**
      * Listens on this device's address alone.
      *
      * @param port 0 to let the kernel choose

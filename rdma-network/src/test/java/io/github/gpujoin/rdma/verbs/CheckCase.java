@@ -18,6 +18,8 @@ enum CheckCase {
     TRANSPORT,
     /** A session over the transport, whose channel a second attempt takes over. */
     SESSION,
+    /** As {@link #SESSION}, with rings registered and seen as those in a GPU's memory are. */
+    GPU_SESSION,
     /** The receiver ends. */
     STOP
 }

@@ -46,7 +46,12 @@ final class CheckReceiver {
                 DataOutputStream out = new DataOutputStream(socket.getOutputStream());
                 switch (asked) {
                     case TRANSPORT -> TransportCheck.receive(control.getInetAddress(), in, out);
-                    case SESSION -> SessionCheck.receive(control.getInetAddress(), in, out);
+                    case SESSION, GPU_SESSION ->
+                            SessionCheck.receive(
+                                    control.getInetAddress(),
+                                    asked == CheckCase.GPU_SESSION,
+                                    in,
+                                    out);
                     default -> run(asked, in, out);
                 }
             }

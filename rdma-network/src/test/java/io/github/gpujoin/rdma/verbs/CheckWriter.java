@@ -45,7 +45,7 @@ final class CheckWriter {
             switch (asked) {
                 case STOP -> {}
                 case TRANSPORT -> TransportCheck.write(control.getLocalAddress(), in, out);
-                case SESSION ->
+                case SESSION, GPU_SESSION ->
                         SessionCheck.write(
                                 control.getLocalAddress(), receiver.getAddress(), in, out);
                 default -> run(asked, in, out);

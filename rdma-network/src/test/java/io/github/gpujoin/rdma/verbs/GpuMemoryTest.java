@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import java.io.IOException;
+import java.io.File;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What needs no device; that a device refuses it in order is for bin/verify-rdma. */
 class GpuMemoryTest {
@@ -19,18 +20,8 @@ class GpuMemoryTest {
     @CsvSource({"0, 1", "-4096, 1", "4096, 0", "4096, 2147483648"})
     void shouldRefuseMemoryThatCannotBe(long address, long lengthBytes) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new GpuMemory.PeerMem(address, lengthBytes))
+                .isThrownBy(() -> new GpuMemory(address, lengthBytes, GpuMemory.Way.DMA_BUF))
                 .withMessageEndingWith("address=" + address + ", lengthBytes=" + lengthBytes);
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new GpuMemory.DmaBuf(address, lengthBytes, 3, 0));
-    }
-
-    @ParameterizedTest
-    @CsvSource({"-1, 0", "3, -1"})
-    void shouldRefuseADmaBufThatCannotBe(int fileDescriptor, long offsetBytes) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new GpuMemory.DmaBuf(4096, 1, fileDescriptor, offsetBytes))
-                .withMessageStartingWith("a dma-buf has a descriptor");
     }
 
     @ParameterizedTest
@@ -41,7 +32,7 @@ class GpuMemoryTest {
         "0, 1, HOST_FLUSHES",
         "0, 3, HOST_FLUSHES"
     })
-    void shouldLetAKernelPollOnlyWhereWritesAreOrdered(
+    void shouldFlushUnlessWritesAreOrdered(
             int ordering, int flushOptions, GpuWriteVisibility expected) throws VerbsException {
         assertThat(GpuWriteVisibility.of(ordering, flushOptions)).isEqualTo(expected);
     }
@@ -56,24 +47,56 @@ class GpuMemoryTest {
     }
 
     /** The natives are linked, and refuse what would crash. */
+    @ParameterizedTest
+    @EnumSource(GpuMemory.Way.class)
+    void shouldRefuseToRegisterWithoutAProtectionDomain(GpuMemory.Way way) throws Exception {
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> register(0, new GpuMemory(4096, 4096, way)))
+                .withMessageContaining("missing=protection domain");
+    }
+
     @Test
-    void shouldRefuseToRegisterWithoutAProtectionDomain() throws Exception {
+    void shouldSayThatADmaBufNeedsTheCudaDriver() throws Exception {
+        assumeThat(new File("/usr/lib/x86_64-linux-gnu/libcuda.so.1"))
+                .as("a host without a GPU")
+                .doesNotExist();
+        long protectionDomain = 4096; // is not looked at before the memory is exported
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(
+                        () ->
+                                register(
+                                        protectionDomain,
+                                        new GpuMemory(4096, 1, GpuMemory.Way.DMA_BUF)))
+                .withMessageStartingWith(
+                        "the network card must be able to use the GPU's memory: "
+                                + "GpuMemory[address=4096, lengthBytes=1, way=DMA_BUF]")
+                .withMessageContaining("cause=libcuda.so.1 (the CUDA driver) failed: errno=2");
+        assertThatExceptionOfType(VerbsException.class)
+                .isThrownBy(() -> call("flush", new Class<?>[] {long.class}, 4096L))
+                .withMessageStartingWith("a GPU shows what a network card wrote once it is flushed")
+                .withMessageContaining("cause=libcuda.so.1 (the CUDA driver) failed: errno=2");
+    }
+
+    private static void register(long protectionDomain, GpuMemory memory) throws Exception {
+        call(
+                "register",
+                new Class<?>[] {long.class, GpuMemory.class, RemoteRights.class},
+                protectionDomain,
+                memory,
+                RemoteRights.WRITE);
+    }
+
+    /** Calls the class that the natives are bound to. */
+    private static void call(String name, Class<?>[] types, Object... arguments) throws Exception {
         assumeThat(Verbs.hasNativeLibrary()).as("the jar has natives").isTrue();
         Class<?> regions =
                 Verbs.disni().loadClass(Verbs.class.getPackageName() + ".disni.GpuRegions");
-        Method register =
-                regions.getDeclaredMethod(
-                        "register", long.class, GpuMemory.class, RemoteRights.class);
-        register.setAccessible(true);
-        for (GpuMemory memory :
-                new GpuMemory[] {
-                    new GpuMemory.PeerMem(4096, 4096), new GpuMemory.DmaBuf(4096, 4096, 0, 0)
-                }) {
-            assertThatExceptionOfType(InvocationTargetException.class)
-                    .isThrownBy(() -> register.invoke(null, 0L, memory, RemoteRights.WRITE))
-                    .havingCause()
-                    .isInstanceOf(IOException.class)
-                    .withMessageContaining("missing=protection domain");
+        Method method = regions.getDeclaredMethod(name, types);
+        method.setAccessible(true);
+        try {
+            method.invoke(null, arguments);
+        } catch (InvocationTargetException e) {
+            throw (Exception) e.getCause();
         }
     }
 }

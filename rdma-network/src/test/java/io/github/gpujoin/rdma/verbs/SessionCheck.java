@@ -12,7 +12,9 @@ import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.session.WriterState;
+import io.github.gpujoin.rdma.transport.CopiedRings;
 import io.github.gpujoin.rdma.transport.DisniTransport;
+import io.github.gpujoin.rdma.transport.GpuTargets;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -50,10 +52,19 @@ final class SessionCheck {
 
     private SessionCheck() {}
 
-    static void receive(InetAddress address, DataInputStream in, DataOutputStream out)
+    /**
+     * @param inGpuMemory whether rings are registered and seen as those in a GPU's memory are
+     */
+    static void receive(
+            InetAddress address, boolean inGpuMemory, DataInputStream in, DataOutputStream out)
             throws IOException {
         long startNs = System.nanoTime();
-        try (Transport transport = new DisniTransport(address);
+        GpuTargets gpu =
+                new GpuTargets(
+                        GpuMemory.Way.PEER_MEM,
+                        GpuWriteVisibility.HOST_FLUSHES,
+                        new CopiedRings(GEOMETRY.slotBytes(), done -> {}));
+        try (Transport transport = new DisniTransport(address, inGpuMemory ? gpu : null);
                 TcpControlServer server =
                         new TcpControlServer(
                                 new InetSocketAddress(address, 0), ControlSockets.PLAIN);
@@ -76,9 +87,9 @@ final class SessionCheck {
                 reader.step(System.nanoTime());
             }
             VerbsCheck.ok(
-                    "session: %d chunks of a second attempt, from the first on, every byte"
+                    "session%s: %d chunks of a second attempt, from the first on, every byte"
                             + " compared, epochs=%d",
-                    CHUNKS, reader.epoch());
+                    inGpuMemory ? " as into a GPU" : "", CHUNKS, reader.epoch());
         }
     }
 

@@ -15,6 +15,7 @@ import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
+
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -52,8 +53,7 @@ final class TransportCheck {
                     revoked = descriptor;
                     out.writeInt(descriptor.length);
                     out.write(descriptor);
-                    RingReader reader =
-                            new RingReader(null, target.address(), GEOMETRY, epoch, released);
+                    RingReader reader = new RingReader(target.view(), GEOMETRY, epoch, released);
                     released = epoch == 1 ? CHUNKS_BEFORE_REVOCATION : CHUNKS;
                     read(reader, released, out);
                 }

@@ -1,6 +1,7 @@
 package io.github.gpujoin.rdma.verbs;
 
 import io.github.gpujoin.core.region.Region;
+import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -18,15 +19,22 @@ import java.util.Locale;
  *   VerbsCheck write ADDRESS PEER PORT CASE...
  *   VerbsCheck refuse ADDRESS REACHABLE UNREACHABLE LOOPBACK
  *   VerbsCheck locked ADDRESS                with a locked-memory limit of 1.5 MiB
- *   VerbsCheck gpu ADDRESS                   how GPU memory is refused where there is none
+ *   VerbsCheck gpu ADDRESS                   how memory is exported as a GPU's, and refused
  *   VerbsCheck endpoints ADDRESS             DiSNI's own endpoints, both ends in this process
  * </pre>
  */
 public final class VerbsCheck {
 
+    /** Names a library that is to be found as the CUDA driver. */
+    private static final String CUDA_PROPERTY = "gpujoin.check.cuda";
+
     private VerbsCheck() {}
 
     public static void main(String[] args) throws Exception {
+        String cuda = System.getProperty(CUDA_PROPERTY);
+        if (cuda != null) {
+            System.load(cuda);
+        }
         switch (args[0]) {
             case "receive" ->
                     CheckReceiver.serve(InetAddress.getByName(args[1]), Integer.parseInt(args[2]));
@@ -85,26 +93,36 @@ public final class VerbsCheck {
     }
 
     /**
-     * Host memory stands in for a GPU's: what nvidia-peermem does is behind the same call. A
-     * descriptor of no dma-buf is refused.
+     * A page of host memory stands in for a GPU's, and a library for the CUDA driver. It is
+     * exported as one of a GPU would be, and Soft-RoCE, which cannot use a dma-buf, refuses it.
      */
     private static void gpu(String address) throws IOException {
+        int pageBytes = 4096;
         try (VerbsDevice device = Verbs.open(InetAddress.getByName(address));
-                Region region = Region.allocate(1 << 16)) {
-            GpuMemory peer = new GpuMemory.PeerMem(region.address(), region.lengthBytes());
-            try (Registration registration = device.register(peer, RemoteRights.WRITE)) {
-                if (registration.remoteKey() == 0) {
-                    throw new IllegalStateException("a region that is written has a remote key");
+                Region region = Region.allocate(2 * pageBytes)) {
+            long page = (region.address() + pageBytes - 1) & -pageBytes;
+            int filesBefore = openFiles();
+            try {
+                device.register(
+                                new GpuMemory(page, pageBytes - 8, GpuMemory.Way.DMA_BUF),
+                                RemoteRights.WRITE)
+                        .close();
+            } catch (VerbsException e) {
+                if (!e.getMessage().contains("cause=ibv_reg_dmabuf_mr failed: errno=")) {
+                    throw e;
                 }
+                requireFailure(VerbsFailure.FAILED_CALL, e);
+                if (openFiles() != filesBefore) {
+                    throw new IllegalStateException("the dma-buf stays open");
+                }
+                return;
             }
-            ok("memory is registered as nvidia-peermem would have it (no GPU here)");
-            GpuMemory buffer = new GpuMemory.DmaBuf(region.address(), region.lengthBytes(), 0, 0);
-            device.register(buffer, RemoteRights.WRITE).close();
-        } catch (VerbsException e) {
-            requireFailure(VerbsFailure.FAILED_CALL, e);
-            return;
         }
-        throw new IllegalStateException("a descriptor of no dma-buf was registered");
+        throw new IllegalStateException("Soft-RoCE has registered a dma-buf");
+    }
+
+    private static int openFiles() {
+        return new File("/proc/self/fd").list().length;
     }
 
     private static void requireTooLarge(VerbsDevice device, Region region, int lengthBytes)

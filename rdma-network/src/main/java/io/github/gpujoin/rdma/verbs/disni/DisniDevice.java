@@ -110,6 +110,11 @@ public final class DisniDevice implements VerbsDevice {
     }
 
     @Override
+    public void flushGpuWrites(long address) throws IOException {
+        GpuRegions.flush(address);
+    }
+
+    @Override
     public VerbsListener listen(int port, int writesPosted) throws IOException {
         return new DisniListener(
                 protectionDomain, new InetSocketAddress(localAddress, port), writesPosted);

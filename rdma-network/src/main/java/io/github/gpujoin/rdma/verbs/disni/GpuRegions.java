@@ -16,16 +16,15 @@ final class GpuRegions {
 
     static Registration register(long protectionDomain, GpuMemory memory, RemoteRights rights)
             throws IOException {
+        boolean isDmaBuf = memory.way() == GpuMemory.Way.DMA_BUF;
         boolean isWritten = rights == RemoteRights.WRITE;
         try {
             long region =
-                    memory instanceof GpuMemory.DmaBuf buffer
+                    isDmaBuf
                             ? registerDmaBuf(
                                     protectionDomain,
-                                    buffer.address(),
-                                    buffer.lengthBytes(),
-                                    buffer.fileDescriptor(),
-                                    buffer.offsetBytes(),
+                                    memory.address(),
+                                    memory.lengthBytes(),
                                     isWritten)
                             : registerPeerMem(
                                     protectionDomain,
@@ -34,12 +33,7 @@ final class GpuRegions {
                                     isWritten);
             return new GpuRegion(region, memory);
         } catch (UnsatisfiedLinkError e) {
-            throw new VerbsException(
-                    VerbsFailure.NO_LIBRARY,
-                    "GPU memory is registered by the library in the jar, not by an installed one:"
-                            + " missing="
-                            + e.getMessage(),
-                    e);
+            throw notInstalled(e);
         } catch (IOException e) {
             throw new VerbsException(
                     VerbsFailure.FAILED_CALL,
@@ -47,30 +41,55 @@ final class GpuRegions {
                             + memory
                             + ", cause="
                             + e.getMessage()
-                            + (memory instanceof GpuMemory.DmaBuf
-                                    ? " (dma-buf needs a card driver with it, and the open GPU kernel"
-                                            + " modules)"
+                            + (isDmaBuf
+                                    ? " (dma-buf needs a card driver with it, and the open GPU"
+                                            + " kernel modules)"
                                     : " (modprobe nvidia-peermem)"),
                     e);
         }
     }
 
     /**
+     * @param address in memory of the GPU
+     */
+    static void flush(long address) throws IOException {
+        try {
+            flushWrites(address);
+        } catch (UnsatisfiedLinkError e) {
+            throw notInstalled(e);
+        } catch (IOException e) {
+            throw new VerbsException(
+                    VerbsFailure.FAILED_CALL,
+                    "a GPU shows what a network card wrote once it is flushed: cause="
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static VerbsException notInstalled(UnsatisfiedLinkError e) {
+        return new VerbsException(
+                VerbsFailure.NO_LIBRARY,
+                "GPU memory is registered by the library in the jar, not by an installed one:"
+                        + " missing="
+                        + e.getMessage(),
+                e);
+    }
+
+    /**
+     * Exports the memory and registers the export.
+     *
      * @return address of the region
-     * @throws IOException with the errno
+     * @throws IOException with the CUDA driver's result, or the errno
      */
     private static native long registerDmaBuf(
-            long protectionDomain,
-            long address,
-            long lengthBytes,
-            int fileDescriptor,
-            long offsetBytes,
-            boolean isWritten)
+            long protectionDomain, long address, long lengthBytes, boolean isWritten)
             throws IOException;
 
     private static native long registerPeerMem(
             long protectionDomain, long address, long lengthBytes, boolean isWritten)
             throws IOException;
+
+    private static native void flushWrites(long address) throws IOException;
 
     private static native int localKey(long region);
 
