@@ -61,7 +61,7 @@ final class AddressLookup implements SessionAgent.Duty {
                 askAtNs = nowNs + ASK_AGAIN_NS;
                 take(answered);
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             done = true;
             failure = new IOException("a sender must learn where to write: " + e.getMessage(), e);
         }

@@ -27,7 +27,7 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
             }
         } catch (SessionException e) {
             failure = e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // The agent's thread would end with it and stall all rings of the subtask.
             failure = new SessionException("a ring's session must not break down: " + e, e);
         } finally {

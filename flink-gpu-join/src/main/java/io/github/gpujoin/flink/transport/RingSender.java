@@ -8,13 +8,6 @@ import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.transport.Transport;
-
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.util.IOUtils;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,6 +15,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobInfo;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.util.IOUtils;
 
 /**
  * The rings from one sending subtask to all subtasks of the join.
@@ -177,10 +175,7 @@ final class RingSender implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        List<AutoCloseable> inOrder = new ArrayList<>();
-        inOrder.add(agent);
-        inOrder.addAll(ends);
-        inOrder.add(transport);
-        IOUtils.closeAll(inOrder);
+        // The ends are known once the agent stands still, which may just be finding them.
+        IOUtils.closeAll(agent, () -> IOUtils.closeAll(ends), transport);
     }
 }

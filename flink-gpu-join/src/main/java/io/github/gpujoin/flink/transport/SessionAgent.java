@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.transport;
 
+import io.github.gpujoin.rdma.transport.Threads;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
@@ -50,17 +51,7 @@ final class SessionAgent implements AutoCloseable {
     public void close() {
         stops = true;
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                // What the thread uses is closed next, so this is waited for all the same.
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        // What the thread uses is closed next, so its end is waited for all the same.
+        Threads.joinUninterruptibly(thread);
     }
 }

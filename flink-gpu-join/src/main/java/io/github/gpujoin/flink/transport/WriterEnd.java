@@ -4,7 +4,6 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.WriterSession;
-import io.github.gpujoin.rdma.session.WriterState;
 import java.util.concurrent.locks.LockSupport;
 
 /** The sending end of a ring. The mailbox never waits for an agent that connects. */
@@ -57,7 +56,7 @@ final class WriterEnd extends RingEnd {
             return NOT_SENT;
         }
         try {
-            if (session.state() != WriterState.OPEN) {
+            if (!session.isConnected()) {
                 return NOT_SENT;
             }
             boolean written = session.tryWrite(chunk.bytes(), Memory.BYTES, chunk.lengthBytes());
@@ -112,7 +111,7 @@ final class WriterEnd extends RingEnd {
         try {
             session.step(nowNs);
         } finally {
-            open = session.state() == WriterState.OPEN;
+            open = session.isConnected();
             occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
         }
     }

@@ -4,27 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.rdma.session.SessionException;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class RingEndTest {
 
     private int steps;
 
-    /** Breaks down at each step. */
-    private final RingEnd end =
-            new RingEnd() {
-                @Override
-                void stepSession(long nowNs) {
-                    steps++;
-                    throw new IllegalStateException("out of step");
-                }
+    static Stream<Throwable> failures() {
+        return Stream.of(
+                new IllegalStateException("out of step"), new OutOfMemoryError("out of step"));
+    }
 
-                @Override
-                void closeSession() {}
-            };
-
-    @Test
-    void shouldTellTheMailboxWhatBrokeTheAgentsStep() throws Exception {
+    @ParameterizedTest
+    @MethodSource("failures")
+    void shouldTellTheMailboxWhatBrokeTheAgentsStep(Throwable failure) throws Exception {
+        RingEnd end = breaksDownAtEachStep(failure);
         end.checkNotFailed();
         end.step(1);
         end.step(2);
@@ -33,5 +29,21 @@ class RingEndTest {
                 .isThrownBy(end::checkNotFailed)
                 .withMessageContaining("must not break down")
                 .withMessageContaining("out of step");
+    }
+
+    private RingEnd breaksDownAtEachStep(Throwable failure) {
+        return new RingEnd() {
+            @Override
+            void stepSession(long nowNs) {
+                steps++;
+                if (failure instanceof Error error) {
+                    throw error;
+                }
+                throw (RuntimeException) failure;
+            }
+
+            @Override
+            void closeSession() {}
+        };
     }
 }

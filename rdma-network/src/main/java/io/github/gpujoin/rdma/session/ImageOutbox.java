@@ -55,6 +55,11 @@ final class ImageOutbox implements Outbox {
     }
 
     @Override
+    public boolean isConnected() {
+        return connection != null && connection.isConnected();
+    }
+
+    @Override
     public void send() throws TransportException {
         connection.poll();
         while (sentSequence < ring.writtenSequence()) {

@@ -44,6 +44,9 @@ sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox 
      */
     void connect(Accept accept) throws TransportException;
 
+    /** Whether the transport reaches the reader's ring now. */
+    boolean isConnected();
+
     /** Sends what is written, as far as the transport takes it now. */
     void send() throws TransportException;
 

@@ -10,7 +10,6 @@ import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
-
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -134,7 +133,7 @@ public final class ReaderSession implements AutoCloseable {
                             admission
                                     .token()
                                     .sign(admission.hello(), admission.readerNonce(), accept));
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             admission.link().close();
             revoke();
             throw e;

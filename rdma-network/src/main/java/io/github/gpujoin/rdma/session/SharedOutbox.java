@@ -46,6 +46,11 @@ final class SharedOutbox implements Outbox {
         mapped = next;
     }
 
+    @Override
+    public boolean isConnected() {
+        return mapped != null;
+    }
+
     /** What is written is published. */
     @Override
     public void send() {}

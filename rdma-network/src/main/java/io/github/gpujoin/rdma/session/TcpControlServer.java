@@ -1,11 +1,14 @@
 package io.github.gpujoin.rdma.session;
 
+import io.github.gpujoin.rdma.transport.Threads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLServerSocket;
 
@@ -21,6 +24,9 @@ public final class TcpControlServer implements AutoCloseable {
 
     /** Connections that were made and not handed over yet; more are closed at once. */
     private static final int MAX_WAITING = 64;
+
+    /** Between two attempts to accept of which the first failed. */
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ServerSocket server;
     private final BlockingQueue<TcpControlLink> waiting = new LinkedBlockingQueue<>(MAX_WAITING);
@@ -83,7 +89,9 @@ public final class TcpControlServer implements AutoCloseable {
                     link.close();
                 }
             } catch (IOException e) {
-                // this connection failed, or the server was closed
+                // This connection failed, or the server was closed; or there is no file descriptor
+                // left, which lasts.
+                LockSupport.parkNanos(PAUSE_NS);
             }
         }
     }
@@ -92,12 +100,10 @@ public final class TcpControlServer implements AutoCloseable {
     public void close() {
         try {
             server.close();
-            acceptor.join();
         } catch (IOException e) {
             // the socket is gone all the same
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
+        Threads.joinUninterruptibly(acceptor);
         waiting.forEach(TcpControlLink::close);
         waiting.clear();
     }

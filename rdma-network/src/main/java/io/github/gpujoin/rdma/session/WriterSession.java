@@ -48,6 +48,9 @@ public final class WriterSession implements AutoCloseable {
     /** While OPEN. */
     private OpenLink link;
 
+    /** Whether the transport has reached the reader since the link was opened. */
+    private boolean reached;
+
     /**
      * @param token of this job and attempt
      * @param nowNs of the clock that {@link #step} is given
@@ -174,6 +177,7 @@ public final class WriterSession implements AutoCloseable {
         }
         link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);
         greeted = null;
+        reached = false;
         state = state.to(WriterState.OPEN);
     }
 
@@ -193,6 +197,7 @@ public final class WriterSession implements AutoCloseable {
 
     private void exchange(long nowNs) throws IOException {
         outbox.send();
+        reached |= outbox.isConnected();
         long released = link.hear(nowNs);
         if (released > outbox.sentSequence()) {
             throw new RingException(
@@ -208,7 +213,8 @@ public final class WriterSession implements AutoCloseable {
 
     private void lose(IOException reason, long nowNs) {
         disconnect();
-        if (state == WriterState.OPEN) {
+        // A link alone does not count: without the transport the session is as good as cut off.
+        if (state == WriterState.OPEN && reached) {
             disconnectedAtNs = nowNs;
         }
         lastLoss = reason.getMessage();
@@ -244,6 +250,11 @@ public final class WriterSession implements AutoCloseable {
             greeted.close();
             greeted = null;
         }
+    }
+
+    /** Whether what is written now goes to the reader without another attempt to connect. */
+    public boolean isConnected() {
+        return state == WriterState.OPEN && outbox.isConnected();
     }
 
     /** Whether {@link #tryWrite} would take a payload. */

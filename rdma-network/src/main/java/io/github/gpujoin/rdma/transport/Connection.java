@@ -31,6 +31,9 @@ public interface Connection extends AutoCloseable {
     boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
             throws TransportException;
 
+    /** Whether the peer's side was reached; until then {@link #write} starts nothing. */
+    boolean isConnected();
+
     /**
      * Orders the writes before it ahead of those after it. Never waits: where the transport does
      * not keep order by itself, {@link #write} starts nothing until all writes before have arrived.

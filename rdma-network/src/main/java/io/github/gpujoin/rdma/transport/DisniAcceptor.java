@@ -26,6 +26,9 @@ final class DisniAcceptor implements AutoCloseable {
      */
     private static final int MAX_PAIRS = 4;
 
+    /** One peer may be refused for reasons of its own; so many running are the device's. */
+    private static final int MAX_FAILURES = 16;
+
     private final VerbsListener listener;
     private final InetSocketAddress address;
     private final List<QueuePair> pairs = new ArrayList<>();
@@ -45,21 +48,40 @@ final class DisniAcceptor implements AutoCloseable {
     }
 
     private void run() {
-        while (!closed) {
-            try {
-                QueuePair accepted = listener.accept(WAIT);
-                if (accepted != null) {
-                    admit(accepted);
-                }
-            } catch (IOException e) {
-                LOG.warn("A queue pair was not accepted: listener={}", address, e);
+        try {
+            int failures = 0;
+            while (!closed && failures < MAX_FAILURES) {
+                failures = accept() ? 0 : failures + 1;
+                endFailed();
             }
-            endFailed();
+            if (!closed) {
+                LOG.warn(
+                        "A listener that fails {} times running accepts no more: listener={}",
+                        MAX_FAILURES,
+                        address);
+            }
+        } finally {
+            for (QueuePair pair : pairs) {
+                GivenOut.closeQuietly(pair, "queue pair");
+            }
+            GivenOut.closeQuietly(listener, "listener");
         }
-        for (QueuePair pair : pairs) {
-            GivenOut.closeQuietly(pair, "queue pair");
+    }
+
+    /**
+     * @return whether the listener works
+     */
+    private boolean accept() {
+        try {
+            QueuePair accepted = listener.accept(WAIT);
+            if (accepted != null) {
+                admit(accepted);
+            }
+            return true;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("A queue pair was not accepted: listener={}", address, e);
+            return false;
         }
-        GivenOut.closeQuietly(listener, "listener");
     }
 
     private void admit(QueuePair accepted) {
@@ -81,10 +103,17 @@ final class DisniAcceptor implements AutoCloseable {
         }
     }
 
-    /** Ends the thread, which closes what it accepted. */
+    /** Has the thread end, which closes what it accepted; does not wait for it. */
     @Override
     public void close() {
         closed = true;
+    }
+
+    boolean hasEnded() {
+        return !thread.isAlive();
+    }
+
+    void awaitEnd() {
         Threads.joinUninterruptibly(thread);
     }
 }

@@ -6,24 +6,72 @@ import io.github.gpujoin.rdma.verbs.Registration;
 import java.io.IOException;
 
 /**
- * Writes of one queue pair from a registered source into one target. Locked, since closing the
+ * Writes of one queue pair from a registered source into one target. Another thread connects, which
+ * takes seconds where the peer does not answer. Locked for its sake, and since closing the
  * transport closes it from another thread, and a queue pair must not be used once it is gone.
  */
 final class DisniConnection implements Connection, GivenOut.Item {
 
+    /** Makes the queue pair; may take seconds. */
+    @FunctionalInterface
+    interface Connector {
+        QueuePair connect() throws IOException;
+    }
+
     /** How often the connection manager is asked whether the peer left. */
     private static final long PEER_CHECK_NS = 10_000_000;
 
-    private final QueuePair pair;
     private final Registration source;
     private final DisniDescriptor target;
-    private long nextPeerCheckNs;
+    private final Thread connecting;
 
-    DisniConnection(QueuePair pair, Registration source, DisniDescriptor target) {
-        this.pair = pair;
+    /** Null before it is connected. */
+    private QueuePair pair;
+
+    /** Why there is no queue pair, or null. */
+    private Exception refusal;
+
+    private long nextPeerCheckNs;
+    private boolean closed;
+
+    DisniConnection(Connector connector, Registration source, DisniDescriptor target) {
         this.source = source;
         this.target = target;
         this.nextPeerCheckNs = System.nanoTime() + PEER_CHECK_NS;
+        this.connecting = new Thread(() -> connect(connector), "disni-connect-" + target.peer());
+        connecting.setDaemon(true);
+        connecting.start();
+    }
+
+    private void connect(Connector connector) {
+        QueuePair connected = null;
+        try {
+            connected = connector.connect();
+        } catch (IOException | RuntimeException e) {
+            refuse(e);
+        }
+        if (connected != null && !take(connected)) {
+            GivenOut.closeQuietly(connected, "queue pair");
+        }
+    }
+
+    private synchronized void refuse(Exception reason) {
+        refusal = reason;
+    }
+
+    /**
+     * @return whether somebody still wants it
+     */
+    private synchronized boolean take(QueuePair connected) {
+        if (!closed) {
+            pair = connected;
+        }
+        return !closed;
+    }
+
+    @Override
+    public synchronized boolean isConnected() {
+        return pair != null;
     }
 
     @Override
@@ -32,8 +80,8 @@ final class DisniConnection implements Connection, GivenOut.Item {
             throws TransportException {
         Connection.requireExtent("source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
         Connection.requireExtent("target", targetOffsetBytes, lengthBytes, target.lengthBytes());
-        requireConnected();
-        if (pair.freeWrites() == 0) {
+        requireWhole();
+        if (pair == null || pair.freeWrites() == 0) {
             return false;
         }
         try {
@@ -55,11 +103,15 @@ final class DisniConnection implements Connection, GivenOut.Item {
      */
     @Override
     public synchronized void flush() throws TransportException {
-        requireConnected();
+        requireWhole();
     }
 
     @Override
     public synchronized void poll() throws TransportException {
+        requireWhole();
+        if (pair == null) {
+            return;
+        }
         try {
             pair.completedWrites();
             long nowNs = System.nanoTime();
@@ -72,28 +124,40 @@ final class DisniConnection implements Connection, GivenOut.Item {
         }
     }
 
-    private void requireConnected() throws TransportException {
-        if (pair.state() != QueuePairState.CONNECTED) {
+    private void requireWhole() throws TransportException {
+        if (refusal != null) {
+            throw broken(refusal);
+        }
+        if (closed || (pair != null && pair.state() != QueuePairState.CONNECTED)) {
             throw new TransportException(
                     "a connection is used until its first failure: state="
-                            + pair.state()
+                            + (pair == null ? QueuePairState.CLOSED : pair.state())
                             + ", peer="
                             + target.peer());
         }
     }
 
-    private TransportException broken(IOException cause) {
+    private TransportException broken(Exception cause) {
         return new TransportException(
                 "the connection to " + target.peer() + " is broken: " + cause.getMessage(), cause);
     }
 
+    /** A queue pair that is still being made is closed once it is there. */
     @Override
     public synchronized void close() {
-        GivenOut.closeQuietly(pair, "queue pair");
+        closed = true;
+        if (pair != null) {
+            GivenOut.closeQuietly(pair, "queue pair");
+        }
     }
 
     @Override
-    public boolean isClosed() {
-        return pair.state() == QueuePairState.CLOSED;
+    public synchronized boolean isClosed() {
+        return closed && !connecting.isAlive();
+    }
+
+    @Override
+    public void awaitEnd() {
+        Threads.joinUninterruptibly(connecting);
     }
 }

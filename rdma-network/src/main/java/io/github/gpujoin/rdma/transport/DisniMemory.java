@@ -6,7 +6,6 @@ import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.Registration;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
-
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -26,7 +25,13 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
 
     static DisniMemory register(VerbsDevice device, long lengthBytes, RemoteRights rights)
             throws IOException {
-        Region region = Region.allocateZeroed(lengthBytes + PAGE_BYTES);
+        Region region;
+        try {
+            region = Region.allocateZeroed(lengthBytes + PAGE_BYTES);
+        } catch (OutOfMemoryError e) {
+            throw new TransportException(
+                    "disni needs memory for a ring: lengthBytes=" + lengthBytes, e);
+        }
         try {
             long address = (region.address() + PAGE_BYTES - 1) & -PAGE_BYTES;
             return new DisniMemory(region, device.register(address, lengthBytes, rights));

@@ -4,7 +4,6 @@ import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.core.ring.RingView;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
-
 import java.io.IOException;
 
 /** Registered memory with the acceptor of the queue pairs that write it. */
@@ -70,13 +69,21 @@ final class DisniTarget implements Target, GivenOut.Item {
 
     @Override
     public boolean isClosed() {
-        return memory.isClosed();
+        return memory.isClosed() && acceptor.hasEnded();
     }
 
-    /** Revokes the key first: what arrives after that finds none. */
+    /**
+     * Revokes the key first: what arrives after that finds none. Queue pairs, which can write
+     * nothing then, are ended by their own thread: whoever drives many sessions does not wait.
+     */
     @Override
     public void close() {
         memory.close();
         acceptor.close();
+    }
+
+    @Override
+    public void awaitEnd() {
+        acceptor.awaitEnd();
     }
 }

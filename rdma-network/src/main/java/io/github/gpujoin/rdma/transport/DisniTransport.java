@@ -1,10 +1,8 @@
 package io.github.gpujoin.rdma.transport;
 
-import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.Verbs;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -92,12 +90,11 @@ public final class DisniTransport implements OneSidedTransport {
             throw new IllegalArgumentException(
                     "a source is memory of the same transport: source=" + source);
         }
-        try {
-            QueuePair pair = device.connect(target.listener(), WRITES_POSTED, CONNECT_TIMEOUT);
-            return given.add(new DisniConnection(pair, memory.registration(), target));
-        } catch (IOException e) {
-            throw failed(e);
-        }
+        return given.add(
+                new DisniConnection(
+                        () -> device.connect(target.listener(), WRITES_POSTED, CONNECT_TIMEOUT),
+                        memory.registration(),
+                        target));
     }
 
     private static TransportException failed(IOException cause) {

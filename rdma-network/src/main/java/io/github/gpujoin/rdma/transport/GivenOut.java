@@ -12,7 +12,12 @@ public final class GivenOut {
 
     /** Memory or a connection. */
     public interface Item extends AutoCloseable {
+
+        /** Whether it is closed, and nothing of it is under way. */
         boolean isClosed();
+
+        /** Waits until what closing has left under way is over, too. */
+        default void awaitEnd() {}
     }
 
     private final String transport;
@@ -34,6 +39,7 @@ public final class GivenOut {
     public synchronized <T extends Item> T add(T item) throws TransportException {
         if (closed) {
             closeQuietly(item, transport);
+            item.awaitEnd();
             throw new TransportException(
                     "a transport gives out nothing once it is closed: transport=" + transport);
         }
@@ -43,16 +49,16 @@ public final class GivenOut {
     }
 
     /**
-     * Closes all, the last first.
+     * Closes all, the last first, and waits for their end.
      *
      * @return whether this was the first call
      */
     public synchronized boolean close() {
         boolean first = !closed;
         closed = true;
-        while (!items.isEmpty()) {
-            closeQuietly(items.pop(), transport);
-        }
+        items.forEach(item -> closeQuietly(item, transport));
+        items.forEach(Item::awaitEnd);
+        items.clear();
         return first;
     }
 

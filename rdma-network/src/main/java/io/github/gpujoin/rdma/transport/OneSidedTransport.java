@@ -25,15 +25,14 @@ public non-sealed interface OneSidedTransport extends Transport {
     /**
      * A way to write into a peer's target.
      *
-     * <p>Comes back at once, or blocks, for seconds at most, until the peer's side is there. Where
-     * it comes back at once, {@link Connection#write} starts nothing until then, and {@link
-     * Connection#poll} says so where it never comes.
+     * <p>Comes back at once, for the caller's thread may drive many sessions. {@link
+     * Connection#write} starts nothing until the peer's side is there, and {@link Connection#poll}
+     * throws where it does not come.
      *
      * @param descriptor what {@link Target#descriptor()} gave on the peer's side: bytes from
      *     outside, to be checked before they are used
      * @param source of this transport; not closed by the connection
-     * @throws TransportException where the descriptor is malformed, the target is gone, or there is
-     *     no route
+     * @throws TransportException where the descriptor is malformed
      */
     Connection connect(byte[] descriptor, RegisteredMemory source) throws TransportException;
 }

@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -79,6 +80,57 @@ class SessionTest {
         assertThat(writer.isDrained()).isFalse();
         run(10);
         assertThat(writer.isDrained()).isTrue();
+    }
+
+    @Test
+    void shouldBeConnectedOnceTheTransportReachesTheReader() throws Exception {
+        WriterSession writer = writer(0, secret);
+        assertThat(writer.isConnected()).isFalse();
+        run(20);
+        assertThat(writer.isConnected()).isTrue();
+        links.cutOne(false);
+        run(2);
+        assertThat(writer.isConnected()).isFalse();
+        run(100);
+        assertThat(writer.isConnected()).isTrue();
+    }
+
+    /** A control connection that works is none by which rows travel. */
+    @Test
+    void shouldFailWhereTheTransportDoesNotReachTheReaderForTooLong() {
+        WriterSession writer =
+                add(
+                        new WriterSession(
+                                JOB,
+                                0,
+                                0,
+                                secret.token(JOB, 0),
+                                this::dial,
+                                new BrokenTransport(twin),
+                                OPTIONS,
+                                0));
+        long patienceNs = 2 * OPTIONS.reconnectTimeoutNs();
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> run((int) (patienceNs / (2 * MS))))
+                .withMessageContaining("reason=");
+        assertThat(nowNs).isGreaterThan(OPTIONS.reconnectTimeoutNs());
+        assertThat(reader.epoch()).as("the link was accepted").isPositive();
+        assertThat(writer.isConnected()).isFalse();
+    }
+
+    @Test
+    void shouldLetTheWriterGoWhereAReaderBreaksDown() throws Exception {
+        ReaderSession broken =
+                new ReaderSession(
+                        1, RingGeometry.forPayload(4, 64), new BrokenTransport(twin), OPTIONS, 0);
+        listener.add(broken);
+        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+        run(20);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> broken.step(nowNs))
+                .withMessage("told to have no target");
+        assertThatIOException().isThrownBy(() -> lastDialled.receive());
+        broken.close();
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,8 +22,11 @@ import java.security.KeyStore;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import javax.net.ServerSocketFactory;
+import javax.net.SocketFactory;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -38,6 +42,7 @@ class TcpControlLinkTest {
 
     private static final UUID JOB = new UUID(8, 9);
     private static final String PASSWORD = "changeit";
+    private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long SHOW_NS = TimeUnit.MILLISECONDS.toNanos(300);
 
     @TempDir private static Path directory;
@@ -135,6 +140,45 @@ class TcpControlLinkTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new TcpControlServer(all, ControlSockets.PLAIN))
                 .withMessageStartingWith("the control server listens on one address of this host");
+    }
+
+    /** As where the process has no file descriptor left, which lasts. */
+    @Test
+    void shouldNotSpinWhereNothingCanBeAccepted() throws Exception {
+        AtomicInteger attempts = new AtomicInteger();
+        ServerSocketFactory failing =
+                new ServerSocketFactory() {
+                    @Override
+                    public ServerSocket createServerSocket(int port) {
+                        throw new AssertionError("the server listens on one address");
+                    }
+
+                    @Override
+                    public ServerSocket createServerSocket(int port, int backlog) {
+                        throw new AssertionError("the server listens on one address");
+                    }
+
+                    @Override
+                    public ServerSocket createServerSocket(
+                            int port, int backlog, InetAddress address) throws IOException {
+                        return new ServerSocket(port, backlog, address) {
+                            @Override
+                            public Socket accept() throws IOException {
+                                attempts.incrementAndGet();
+                                throw new SocketException("told to fail");
+                            }
+                        };
+                    }
+                };
+        long startNs = System.nanoTime();
+        ControlSockets sockets = new ControlSockets(failing, SocketFactory.getDefault());
+        try (TcpControlServer server = new TcpControlServer(loopback(0), sockets)) {
+            while (attempts.get() < 5) {
+                Thread.onSpinWait();
+            }
+        }
+        long tenthsOfMs = (System.nanoTime() - startNs) / (MS / 10);
+        assertThat(attempts.get()).isLessThan((int) Math.min(Integer.MAX_VALUE, tenthsOfMs));
     }
 
     @Test

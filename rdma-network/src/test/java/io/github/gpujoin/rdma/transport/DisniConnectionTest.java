@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -23,12 +26,94 @@ class DisniConnectionTest {
     private static final int TARGET_KEY = 22;
 
     private final RecordingPair pair = new RecordingPair();
-    private final DisniConnection connection =
-            new DisniConnection(
-                    pair,
-                    new FixedRegistration(1000, 256),
-                    new DisniDescriptor(
-                            new InetSocketAddress("10.0.9.1", 4000), TARGET_KEY, 5000, 128));
+    private final DisniConnection connection = connection(() -> pair);
+
+    @BeforeEach
+    void awaitConnected() {
+        connection.awaitEnd();
+        assertThat(connection.isConnected()).isTrue();
+    }
+
+    private static DisniConnection connection(DisniConnection.Connector connector) {
+        return new DisniConnection(
+                connector,
+                new FixedRegistration(1000, 256),
+                new DisniDescriptor(
+                        new InetSocketAddress("10.0.9.1", 4000), TARGET_KEY, 5000, 128));
+    }
+
+    /** Whoever asks for a connection drives other sessions, too. */
+    @Test
+    @Timeout(30)
+    void shouldNotWaitForAPeerThatDoesNotAnswer() throws Exception {
+        CountDownLatch answered = new CountDownLatch(1);
+        RecordingPair late = new RecordingPair();
+        DisniConnection slow =
+                connection(
+                        () -> {
+                            await(answered);
+                            return late;
+                        });
+        assertThat(slow.isConnected()).isFalse();
+        slow.poll();
+        assertThat(slow.write(0, 0, 8)).isFalse();
+        slow.flush();
+        assertThat(late.posted).isEmpty();
+
+        answered.countDown();
+        slow.awaitEnd();
+        assertThat(slow.isConnected()).isTrue();
+        assertThat(slow.write(0, 0, 8)).isTrue();
+        slow.close();
+    }
+
+    @Test
+    @Timeout(30)
+    void shouldCloseAQueuePairThatComesWhenNobodyWantsItAnyMore() {
+        CountDownLatch answered = new CountDownLatch(1);
+        RecordingPair late = new RecordingPair();
+        DisniConnection slow =
+                connection(
+                        () -> {
+                            await(answered);
+                            return late;
+                        });
+        slow.close();
+        assertThat(slow.isClosed()).as("its thread still connects").isFalse();
+        assertThatThrownBy(slow::poll).hasMessageContaining("state=CLOSED");
+
+        answered.countDown();
+        slow.awaitEnd();
+        assertThat(late.state).isEqualTo(QueuePairState.CLOSED);
+        assertThat(slow.isClosed()).isTrue();
+        assertThat(slow.isConnected()).isFalse();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shouldSayWhyThePeerWasNotReached() {
+        DisniConnection refused =
+                connection(
+                        () -> {
+                            throw new IOException("told to refuse");
+                        });
+        refused.awaitEnd();
+        assertThat(refused.isConnected()).isFalse();
+        for (int call = 0; call < 2; call++) {
+            assertThatThrownBy(refused::poll)
+                    .isInstanceOf(TransportException.class)
+                    .hasMessage("the connection to 10.0.9.1:4000 is broken: told to refuse");
+        }
+        refused.close();
+        assertThat(refused.isClosed()).isTrue();
+    }
 
     @Test
     void shouldWriteFromTheSourceToTheTargetWithTheirKeys() throws TransportException {

@@ -12,19 +12,20 @@ import io.github.gpujoin.rdma.verbs.Registration;
 import io.github.gpujoin.rdma.verbs.RemoteRights;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import io.github.gpujoin.rdma.verbs.VerbsListener;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Targets in GPU memory, over a device that records; that bytes arrive is for bin/verify-rdma. */
 class DisniTargetTest {
@@ -116,11 +117,106 @@ class DisniTargetTest {
         assertThat(done).containsExactly("allocate", "register", "revoke", "free");
     }
 
+    @Test
+    void shouldSayThatThereIsNoMemoryForARing() {
+        assertThatThrownBy(() -> DisniTarget.register(device, Long.MAX_VALUE / 2))
+                .isInstanceOf(TransportException.class)
+                .hasMessage("disni needs memory for a ring: lengthBytes=4611686018427387903");
+    }
+
+    /** Whoever revokes a ring drives other sessions, too. */
+    @Test
+    @Timeout(30)
+    void shouldNotWaitForItsListenerWhenItIsClosed() throws IOException {
+        CountDownLatch waits = new CountDownLatch(1);
+        CountDownLatch event = new CountDownLatch(1);
+        device.accepting =
+                () -> {
+                    waits.countDown();
+                    await(event);
+                    return null;
+                };
+        GivenOut given = new GivenOut("disni");
+        DisniTarget target =
+                given.add(
+                        DisniTarget.register(
+                                device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES));
+        await(waits);
+        target.close();
+        assertThat(done).as("the key and the memory").endsWith("revoke", "free");
+        assertThat(target.isClosed()).as("its thread still waits").isFalse();
+        assertThat(device.listenersOpen).hasValue(1);
+
+        event.countDown();
+        given.close();
+        assertThat(target.isClosed()).isTrue();
+        assertThat(device.listenersOpen).as("before the device is closed").hasValue(0);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Not for ever, a warning each: a listener of a device that is gone fails at once. */
+    @Test
+    @Timeout(30)
+    void shouldGiveUpAListenerThatAlwaysFails() throws IOException {
+        AtomicInteger calls = new AtomicInteger();
+        device.accepting =
+                () -> {
+                    calls.incrementAndGet();
+                    throw new IOException("told to fail");
+                };
+        DisniTarget target =
+                DisniTarget.register(device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES);
+        target.awaitEnd();
+        assertThat(calls).hasValue(16);
+        assertThat(device.listenersOpen).hasValue(0);
+        target.close();
+        assertThat(target.isClosed()).isTrue();
+    }
+
+    @Test
+    @Timeout(30)
+    void shouldGoOnAcceptingWhateverAPeerDoes() throws IOException {
+        CountDownLatch accepted = new CountDownLatch(100);
+        device.accepting =
+                () -> {
+                    accepted.countDown();
+                    if (accepted.getCount() % 2 == 0) {
+                        throw new IllegalStateException("told to fail");
+                    }
+                    return null;
+                };
+        DisniTarget target =
+                DisniTarget.register(device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES);
+        await(accepted);
+        target.close();
+        target.awaitEnd();
+        assertThat(device.listenersOpen).hasValue(0);
+    }
+
+    /** What a listener does when it is to accept. */
+    @FunctionalInterface
+    private interface Accepting {
+        QueuePair accept() throws IOException;
+    }
+
     /** Its calls stand with those of the rings. */
     private final class RecordingDevice implements VerbsDevice {
 
         private final InetSocketAddress address = new InetSocketAddress("127.0.0.1", 4000);
+        private final AtomicInteger listenersOpen = new AtomicInteger();
         private String failsAt = "";
+        private Accepting accepting =
+                () -> {
+                    LockSupport.parkNanos(1_000_000);
+                    return null;
+                };
         private GpuMemory registered;
         private RemoteRights rights;
 
@@ -174,6 +270,7 @@ class DisniTargetTest {
         @Override
         public VerbsListener listen(int port, int writesPosted) throws IOException {
             failAt("listen");
+            listenersOpen.incrementAndGet();
             return new VerbsListener() {
                 @Override
                 public InetSocketAddress address() {
@@ -181,13 +278,14 @@ class DisniTargetTest {
                 }
 
                 @Override
-                public QueuePair accept(Duration timeout) {
-                    LockSupport.parkNanos(timeout.toNanos());
-                    return null;
+                public QueuePair accept(Duration timeout) throws IOException {
+                    return accepting.accept();
                 }
 
                 @Override
-                public void close() {}
+                public void close() {
+                    listenersOpen.decrementAndGet();
+                }
             };
         }
 

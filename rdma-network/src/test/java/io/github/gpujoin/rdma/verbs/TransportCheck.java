@@ -15,7 +15,6 @@ import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
-
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -168,7 +167,12 @@ final class TransportCheck {
     private static void requireGone(
             OneSidedTransport transport, byte[] descriptor, RegisteredMemory source)
             throws IOException {
+        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
         try (Connection connection = transport.connect(descriptor, source)) {
+            while (!connection.isConnected() && System.nanoTime() < deadlineNs) {
+                connection.poll();
+                Thread.onSpinWait();
+            }
             throw new IOException("a revoked ring was connected to: " + connection);
         } catch (TransportException e) {
             VerbsCheck.ok("transport: a revoked ring is gone: %s", e.getMessage());

@@ -176,6 +176,11 @@ public final class TwinTransport implements OneSidedTransport {
         }
 
         @Override
+        public boolean isConnected() {
+            return true;
+        }
+
+        @Override
         public boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
                 throws TransportException {
             synchronized (TwinTransport.this) {

@@ -153,6 +153,11 @@ final class UcxConnection implements Connection, GivenOut.Item {
     }
 
     @Override
+    public synchronized boolean isConnected() {
+        return key != null;
+    }
+
+    @Override
     public synchronized void flush() throws TransportException {
         requireWhole();
         if (key == null) {

@@ -1,0 +1,59 @@
+package io.github.gpujoin.rdma.session;
+
+import io.github.gpujoin.rdma.transport.Connection;
+import io.github.gpujoin.rdma.transport.OneSidedTransport;
+import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
+import io.github.gpujoin.rdma.transport.TransportException;
+
+/**
+ * A transport between hosts whose control connections work and whose other network does not.
+ *
+ * @param memory gives sources
+ */
+record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
+
+    @Override
+    public String name() {
+        return "broken";
+    }
+
+    @Override
+    public Target registerTarget(long lengthBytes) {
+        throw new IllegalStateException("told to have no target");
+    }
+
+    @Override
+    public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
+        return memory.registerSource(lengthBytes);
+    }
+
+    @Override
+    public Connection connect(byte[] descriptor, RegisteredMemory source) {
+        return new Connection() {
+            @Override
+            public boolean isConnected() {
+                return false;
+            }
+
+            @Override
+            public boolean write(long sourceOffset, long targetOffset, int lengthBytes) {
+                return false;
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void poll() throws TransportException {
+                throw new TransportException("told not to reach the reader");
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Override
+    public void close() {}
+}
