@@ -5,13 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.gpujoin.core.ring.DeviceRing;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.core.ring.RingReader;
+import io.github.gpujoin.core.ring.SlotState;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.config.GpuJoinOptions.GpuDirect;
 import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
+import io.github.gpujoin.rdma.transport.GpuTargets;
 import io.github.gpujoin.rdma.transport.TransportException;
-
+import java.io.IOException;
+import java.util.Map;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobInfoImpl;
 import org.apache.flink.api.common.TaskInfoImpl;
@@ -21,9 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.io.IOException;
-import java.util.Map;
 
 /** Who may have rings in GPU memory, and what the others are told. */
 class GpuDirectOptionsTest {
@@ -94,6 +97,21 @@ class GpuDirectOptionsTest {
                                 options.requireSupported(
                                         new GpuDirectSupport(!dmaBuf, !peerMemory, 100, 1)))
                 .doesNotThrowAnyException();
+    }
+
+    /** On a GPU whose driver can do it; what no card has written is empty. */
+    @Test
+    void shouldGiveEmptyRingsOnAGpu() throws Exception {
+        assumeThat(GpuTestDevice.isThere()).as("there is a GPU").isTrue();
+        GpuDirectOptions options = new GpuDirectOptions(GpuDirect.DMABUF, GpuOptions.defaults());
+        RingGeometry geometry = RingGeometry.forPayload(4, 1 << 20);
+        GpuTargets targets = options.open(geometry.slotBytes());
+        try (DeviceRing ring = targets.rings().allocate(geometry.lengthBytes())) {
+            RingReader reader = new RingReader(ring, geometry, 1, 0);
+            assertThat(reader.poll()).isEqualTo(SlotState.EMPTY);
+        } finally {
+            targets.rings().close();
+        }
     }
 
     /** Never a silent fallback: who asks for it and has no GPU is told so, and the task fails. */

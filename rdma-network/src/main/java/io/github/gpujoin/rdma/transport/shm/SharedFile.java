@@ -19,6 +19,8 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -27,8 +29,8 @@ import java.util.regex.Pattern;
  *
  * <p>The file has a name only until the writer has mapped it: the writer removes the name, the
  * memory lasts as long as a mapping. Its maker holds a lock on it, which the operating system drops
- * with the process; a file of ours whose lock is free is therefore left over, and {@link #sweep}
- * removes it.
+ * with the process; a file of ours that is not new and whose lock is free is therefore left over,
+ * and {@link #sweep} removes it.
  */
 final class SharedFile implements Target, GivenOut.Item {
 
@@ -41,6 +43,14 @@ final class SharedFile implements Target, GivenOut.Item {
             PosixFilePermissions.fromString("rw-------");
     private static final FileAttribute<?> OWNER_ONLY_ATTRIBUTE =
             PosixFilePermissions.asFileAttribute(OWNER_ONLY);
+
+    /**
+     * A writer comes within seconds, so younger files are not looked at: one may not be locked yet,
+     * and a look by its own process would drop the lock (closing any descriptor of a file drops all
+     * that the process holds on it).
+     */
+    private static final Duration LEFT_OVER_AGE = Duration.ofMinutes(1);
+
     private static final int ZEROS_BYTES = 1 << 16;
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -139,10 +149,22 @@ final class SharedFile implements Target, GivenOut.Item {
     static void sweep(Path directory) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, PREFIX + "*")) {
             for (Path file : files) {
-                removeIfLeftOver(file);
+                if (!isNew(file)) {
+                    removeIfLeftOver(file);
+                }
             }
         } catch (IOException e) {
             // whoever may not list the directory has left nothing in it
+        }
+    }
+
+    private static boolean isNew(Path file) {
+        try {
+            return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
+                    .toInstant()
+                    .isAfter(Instant.now().minus(LEFT_OVER_AGE));
+        } catch (IOException e) {
+            return true; // it is just gone
         }
     }
 

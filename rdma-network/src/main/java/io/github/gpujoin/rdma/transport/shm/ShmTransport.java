@@ -14,7 +14,7 @@ import java.nio.file.Path;
  * Memory that processes of one host share: a target is a file in memory that both map.
  *
  * <p>Its file ({@link SharedFile}) can be opened by its owner alone, and goes away as soon as the
- * writer has mapped it, or is swept up by the next process if its own was killed before that.
+ * writer has mapped it, or is swept up by a later process if its own was killed before that.
  * Revoking a key cannot take a mapping back from another process; it is enough that no later epoch
  * uses the same memory.
  */

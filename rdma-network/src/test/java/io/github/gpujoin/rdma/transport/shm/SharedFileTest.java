@@ -10,7 +10,9 @@ import io.github.gpujoin.rdma.transport.TransportException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -72,6 +74,17 @@ class SharedFileTest {
                 .isThrownBy(
                         () -> SharedFile.open(directory, name.getBytes(StandardCharsets.US_ASCII)))
                 .withMessageStartingWith("a ring is its owner's alone");
+    }
+
+    /** As between the making of a file and its lock. */
+    @Test
+    void shouldNotTakeANewFileForALeftOverOne() throws Exception {
+        Path file = Files.write(directory.resolve("gpu-join-ring-" + "0".repeat(32)), new byte[64]);
+        new ShmTransport(directory).close();
+        assertThat(file).exists();
+        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(90)));
+        new ShmTransport(directory).close();
+        assertThat(file).doesNotExist();
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.github.gpujoin.rdma.transport.TransportProcessTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,6 +25,11 @@ class ShmProcessTest extends TransportProcessTest {
 
     @AfterEach
     void shouldLeaveNoFile() throws Exception {
+        try (Stream<Path> left = Files.list(directory)) {
+            for (Path file : left.toList()) {
+                Files.setLastModifiedTime(file, FileTime.fromMillis(0));
+            }
+        }
         new ShmTransport(directory).close(); // sweeps what killed processes left
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).isEmpty();
