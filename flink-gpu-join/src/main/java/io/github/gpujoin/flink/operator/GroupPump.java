@@ -10,6 +10,7 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
@@ -73,10 +74,12 @@ final class GroupPump<OUT> implements ResultPump {
 
     /**
      * Keeps the element until the next emission; before the build side is complete there is none.
+     * That facts are active again goes in front of their groups.
      */
     @Override
     public void pass(StreamElement element) {
-        if (engine.state() == EngineState.LOADING) {
+        boolean activates = held.isEmpty() && element.equals(WatermarkStatus.ACTIVE);
+        if (activates || engine.state() == EngineState.LOADING) {
             ResultPump.emit(element, output);
             return;
         }

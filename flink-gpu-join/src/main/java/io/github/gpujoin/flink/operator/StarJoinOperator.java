@@ -50,6 +50,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private static final long serialVersionUID = 1L;
 
     private static final int BUILD_INPUT = 0;
+    private static final int PROBE_INPUT = 1;
 
     private final JoinSpec spec;
     private final EngineSelection engines;
@@ -185,6 +186,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             eventTime,
                             new EventTimeLog(
                                     context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
+                            this::startJoining,
                             probeSide,
                             buildSide::append,
                             this::checkNotCancelled,
@@ -267,7 +269,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void finish() throws Exception {
         if (versioned != null) {
-            versioned.drain();
+            versioned.finish();
         }
         probeSide.drain(this::checkNotCancelled);
         super.finish();
@@ -318,20 +320,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processWatermark1(Watermark mark) throws Exception {
         if (versioned != null) {
-            super.processWatermark1(mark);
+            versioned.accept(mark, BUILD_INPUT);
         } else if (mark.getTimestamp() == Long.MAX_VALUE) {
             startJoining();
         }
-    }
-
-    /**
-     * The smaller watermark of both inputs, of a join by event time; there is none before LOAD
-     * ends.
-     */
-    @Override
-    public void processWatermark(Watermark mark) throws Exception {
-        startJoining();
-        versioned.advanceTo(mark.getTimestamp());
     }
 
     private void startJoining() throws Exception {
@@ -372,17 +364,17 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processWatermark2(Watermark mark) throws Exception {
         if (versioned != null) {
-            super.processWatermark2(mark);
+            versioned.accept(mark, PROBE_INPUT);
         } else {
             probeSide.accept(mark);
         }
     }
 
-    /** Idleness of the facts is passed on in order; that of the build side means nothing here. */
+    /** Idleness of facts is passed on in order; that of the build side counts for versions only. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
         if (versioned != null) {
-            super.processWatermarkStatus(status, index);
+            versioned.accept(status, index);
         } else if (index != BUILD_INPUT) {
             probeSide.accept(status);
         }

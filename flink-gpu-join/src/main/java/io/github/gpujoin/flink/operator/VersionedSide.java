@@ -6,11 +6,13 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.emit.ChunkRows;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.eventtime.IndexedCombinedWatermarkStatus;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 import org.apache.flink.util.function.ThrowingConsumer;
@@ -19,29 +21,37 @@ import org.apache.flink.util.function.ThrowingRunnable;
 /**
  * Has facts and versions of a dimension joined in the order of their event times: {@link
  * EventTimeOrder} says what comes next, in mails of a few milliseconds, and what came too late goes
- * to the side outputs.
+ * to the side outputs. Watermarks and idleness of the result follow the facts before them.
  *
  * <p>Runs in the task's mailbox thread.
  */
 final class VersionedSide<OUT> implements EventTimeOrder.Target {
 
+    private static final int INPUTS = 2;
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
 
     private final EventTimeJoin join;
     private final EventTimeLog log;
+    private final ThrowingRunnable<Exception> startJoining;
     private final ProbeSide probeSide;
     private final ThrowingConsumer<Chunk, Exception> applyChange;
     private final ThrowingRunnable<Exception> check;
     private final MailboxExecutor mailbox;
     private final Output<StreamRecord<OUT>> output;
     private final EventTimeOrder order;
+    private final IndexedCombinedWatermarkStatus inputs =
+            IndexedCombinedWatermarkStatus.forInputsCount(INPUTS);
     private final ChunkRows factRows;
     private final ChunkRows versionRows;
     private final Counter lateFacts;
     private final Counter lateVersions;
     private boolean mailPosted;
 
+    /** Whether the result was said to be idle. */
+    private boolean saidIdle;
+
     /**
+     * @param startJoining ends LOAD, again and again; there is no watermark of both inputs before
      * @param applyChange writes a change to the log and the table
      * @param check throws where the task does not go on
      */
@@ -49,6 +59,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             JoinSpec spec,
             EventTimeJoin join,
             EventTimeLog log,
+            ThrowingRunnable<Exception> startJoining,
             ProbeSide probeSide,
             ThrowingConsumer<Chunk, Exception> applyChange,
             ThrowingRunnable<Exception> check,
@@ -57,6 +68,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             JoinMetrics metrics) {
         this.join = join;
         this.log = log;
+        this.startJoining = startJoining;
         this.probeSide = probeSide;
         this.applyChange = applyChange;
         this.check = check;
@@ -89,15 +101,42 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         output.collect(tag, new StreamRecord<>(row));
     }
 
-    /** The watermark of facts and versions both. */
-    void advanceTo(long watermark) throws Exception {
-        order.advanceTo(watermark);
+    /**
+     * @param input of the operator, from 0
+     */
+    void accept(Watermark mark, int input) throws Exception {
+        advance(inputs.updateWatermark(input, mark.getTimestamp()));
+    }
+
+    /**
+     * @param input of the operator, from 0
+     */
+    void accept(WatermarkStatus status, int input) throws Exception {
+        advance(inputs.updateStatus(input, status.isIdle()));
+    }
+
+    /**
+     * @param moved whether the watermark of both inputs did
+     */
+    private void advance(boolean moved) throws Exception {
+        if (!inputs.isIdle()) {
+            say(WatermarkStatus.ACTIVE);
+        }
+        if (moved) {
+            startJoining.run();
+            order.advanceTo(inputs.getCombinedWatermark());
+        }
         work();
     }
 
     private void work() throws Exception {
         order.work(MAIL_NS);
-        if (order.hasWork() && !mailPosted) {
+        if (!order.hasWork()) {
+            // What is due goes first: a watermark of an idle stream is lost.
+            if (inputs.isIdle()) {
+                say(WatermarkStatus.IDLE);
+            }
+        } else if (!mailPosted) {
             mailPosted = true;
             mailbox.execute(
                     () -> {
@@ -105,6 +144,13 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
                         work();
                     },
                     "join facts up to the watermark");
+        }
+    }
+
+    private void say(WatermarkStatus status) throws Exception {
+        if (saidIdle != status.isIdle()) {
+            saidIdle = status.isIdle();
+            probeSide.accept(status);
         }
     }
 
@@ -124,8 +170,10 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         probeSide.accept(new Watermark(time));
     }
 
-    /** Joins all that is due. */
-    void drain() throws Exception {
+    /** Both inputs have ended: joins all that waits, whatever their watermarks were. */
+    void finish() throws Exception {
+        say(WatermarkStatus.ACTIVE);
+        order.advanceTo(Long.MAX_VALUE);
         while (order.hasWork()) {
             order.work(MAIL_NS);
             check.run();

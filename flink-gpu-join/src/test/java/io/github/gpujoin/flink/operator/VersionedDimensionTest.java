@@ -49,26 +49,25 @@ class VersionedDimensionTest {
 
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
     private static final int KEYS = 40;
-    private static final ChunkSchema FACTS =
+    static final ChunkSchema FACTS =
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT64),
                     Column.of("number", ColumnType.INT64),
                     Column.of(RecordLayout.TIMESTAMP, ColumnType.INT64));
-    private static final ChunkSchema PRICES =
+    static final ChunkSchema PRICES =
             ChunkSchema.of(
                     Column.of("id", ColumnType.INT64),
                     Column.of("value", ColumnType.INT64),
                     Column.of(RecordLayout.TIMESTAMP, ColumnType.INT64),
                     Column.of(RecordLayout.CHANGE, ColumnType.INT32));
-    private static final JoinSpec SPEC =
+    static final JoinSpec SPEC =
             new JoinSpec(
                     FACTS, List.of(new DimensionSpec("prices", PRICES, 0, 0, JoinKind.INNER, 3)));
     private static final OutputTag<Row> LATE_FACTS =
             new OutputTag<>("late-facts", ChunkRows.typeOf(FACTS));
     private static final OutputTag<Row> LATE_VERSIONS =
             new OutputTag<>("late-versions", ChunkRows.typeOf(PRICES));
-    private static final EventTimeJoin EVENT_TIME =
-            new EventTimeJoin(0, 2, 2, LATE_FACTS, LATE_VERSIONS);
+    static final EventTimeJoin EVENT_TIME = new EventTimeJoin(0, 2, 2, LATE_FACTS, LATE_VERSIONS);
 
     /** Versions of each key by time; null for a deletion. */
     private final Map<Long, TreeMap<Long, Long>> versions = new HashMap<>();
@@ -310,7 +309,7 @@ class VersionedDimensionTest {
     }
 
     /** Rows of one partition. */
-    private static Chunk chunk(ChunkSchema schema, int dimension, List<long[]> rows) {
+    static Chunk chunk(ChunkSchema schema, int dimension, List<long[]> rows) {
         ChunkBuilder builder = new ChunkBuilder(schema, 64 * rows.size());
         for (long[] row : rows) {
             for (int i = 0; i < 3; i++) {
