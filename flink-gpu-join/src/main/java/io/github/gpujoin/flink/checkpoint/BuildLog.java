@@ -46,21 +46,19 @@ public final class BuildLog {
     private final BroadcastState<Long, byte[]> replicated;
     private long nextReplicated;
 
+    /** Of a replicated dimension, by its number. */
+    private final Map<Integer, Long> replicatedRows = new HashMap<>();
+
+    /** How many rows were left when a log was last rewritten; none before, and after a restore. */
+    private final Map<Place, Long> liveRows = new HashMap<>();
+
     /**
-     * Of logs of a dimension that changes: by partition, or by dimension where it is replicated.
+     * Where the log of a dimension is; replicated ones are {@link ChunkDescriptor#UNPARTITIONED}.
      */
-    private final Map<Integer, Growth> partitionedGrowth = new HashMap<>();
+    private record Place(int dimension, int partition) {
 
-    private final Map<Integer, Growth> replicatedGrowth = new HashMap<>();
-
-    /** Rows of a log, and how many were left when it was last rewritten. */
-    private static final class Growth {
-        private long rows;
-        private long liveRows;
-
-        /** Rewriting costs as much as all rows, which is spread over as many as came since. */
-        boolean isDue() {
-            return rows > 2 * Math.max(liveRows, MIN_REWRITE_ROWS);
+        boolean isReplicated() {
+            return partition == ChunkDescriptor.UNPARTITIONED;
         }
     }
 
@@ -121,11 +119,9 @@ public final class BuildLog {
     public void append(Chunk chunk) throws Exception {
         write(chunk);
         if (spec.dimensions().get(chunk.dimension()).changes()) {
-            Growth growth = growthOf(chunk.dimension(), chunk.partition());
-            growth.rows += chunk.rowCount();
-            if (growth.isDue()) {
-                LiveRows live = liveRows(chunk.dimension(), chunk.partition());
-                rewrite(live, chunk.dimension(), chunk.partition());
+            Place place = new Place(chunk.dimension(), chunk.partition());
+            if (isDue(place)) {
+                rewrite(read(place), place);
             }
         }
     }
@@ -137,13 +133,21 @@ public final class BuildLog {
             sizes.add(chunk);
         } else {
             replicated.put(nextReplicated++, chunk.bytes());
+            countReplicated(chunk);
         }
     }
 
-    private Growth growthOf(int dimension, int partition) {
-        return partition != ChunkDescriptor.UNPARTITIONED
-                ? partitionedGrowth.computeIfAbsent(partition, p -> new Growth())
-                : replicatedGrowth.computeIfAbsent(dimension, d -> new Growth());
+    private void countReplicated(Chunk chunk) {
+        replicatedRows.merge(chunk.dimension(), (long) chunk.rowCount(), Long::sum);
+    }
+
+    /** Rewriting costs as much as all rows, which is spread over as many as came since. */
+    private boolean isDue(Place place) throws Exception {
+        long rows =
+                place.isReplicated()
+                        ? replicatedRows.get(place.dimension)
+                        : sizes.get(place.partition).rows();
+        return rows > 2 * Math.max(liveRows.getOrDefault(place, 0L), MIN_REWRITE_ROWS);
     }
 
     /**
@@ -161,49 +165,49 @@ public final class BuildLog {
             long before,
             ThrowingConsumer<Chunk, Exception> deletions)
             throws Exception {
-        LiveRows live = liveRows(dimension, partition);
+        Place place = new Place(dimension, partition);
+        LiveRows live = read(place);
         LiveRows expired = live.removeBefore(timeColumn, before);
         if (expired.size() > 0) {
-            rewrite(live, dimension, partition);
+            rewrite(live, place);
             expired.toChunks(dimension, partition, RowChange.DELETE, deletions);
         }
         return live.oldest(timeColumn);
     }
 
     /** What changes have left. */
-    private LiveRows liveRows(int dimension, int partition) throws Exception {
-        LiveRows live = new LiveRows(spec.dimensions().get(dimension));
-        if (partition != ChunkDescriptor.UNPARTITIONED) {
-            for (long i = 0; i < count(partition); i++) {
-                live.apply(get(partition, i));
+    private LiveRows read(Place place) throws Exception {
+        LiveRows live = new LiveRows(spec.dimensions().get(place.dimension));
+        if (!place.isReplicated()) {
+            for (long i = 0; i < count(place.partition); i++) {
+                live.apply(get(place.partition, i));
             }
             return live;
         }
         for (Chunk chunk : replicatedInOrder().values()) {
-            if (chunk.dimension() == dimension) {
+            if (chunk.dimension() == place.dimension) {
                 live.apply(chunk);
             }
         }
         return live;
     }
 
-    /** Leaves only these rows of the dimension in the log. */
-    private void rewrite(LiveRows live, int dimension, int partition) throws Exception {
-        if (partition != ChunkDescriptor.UNPARTITIONED) {
-            setCurrentKey.accept(keys.keyOf(partition));
+    /** Leaves only these rows in the log. */
+    private void rewrite(LiveRows live, Place place) throws Exception {
+        if (!place.isReplicated()) {
+            setCurrentKey.accept(keys.keyOf(place.partition));
             partitioned.clear();
-            sizes.set(PartitionSize.empty(partition));
+            sizes.set(PartitionSize.empty(place.partition));
         } else {
             for (Map.Entry<Long, Chunk> entry : replicatedInOrder().entrySet()) {
-                if (entry.getValue().dimension() == dimension) {
+                if (entry.getValue().dimension() == place.dimension) {
                     replicated.remove(entry.getKey());
                 }
             }
+            replicatedRows.remove(place.dimension);
         }
-        live.toChunks(dimension, partition, RowChange.UPSERT, this::write);
-        Growth growth = growthOf(dimension, partition);
-        growth.rows = live.size();
-        growth.liveRows = live.size();
+        live.toChunks(place.dimension, place.partition, RowChange.UPSERT, this::write);
+        liveRows.put(place, (long) live.size());
     }
 
     private TreeMap<Long, Chunk> replicatedInOrder() throws Exception {
@@ -240,7 +244,9 @@ public final class BuildLog {
     /** Gives all chunks of replicated dimensions, in order. */
     public void replayReplicated(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         TreeMap<Long, Chunk> inOrder = replicatedInOrder();
+        replicatedRows.clear();
         for (Chunk chunk : inOrder.values()) {
+            countReplicated(chunk);
             consumer.accept(chunk);
         }
         nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;

@@ -121,6 +121,29 @@ class ChangingDimensionTest {
         assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(expected);
     }
 
+    @ParameterizedTest(name = "partitioned={0}")
+    @CsvSource({"true", "false"})
+    void shouldKeepNoMoreInStateHoweverOftenItIsRestored(boolean partitioned) throws Exception {
+        this.random = new Random(10);
+        this.partitioned = partitioned;
+        open(new CpuJoinEngineFactory(), 1, null);
+        startJoining();
+        int changesAnAttempt = partitioned ? 40_000 : 4_000; // too few to have a log rewritten
+        int attempts = 10;
+        for (int i = 0; i < attempts; i++) {
+            for (int done = 0; done < changesAnAttempt; done += 2_000) {
+                change(2_000);
+            }
+            restore(new CpuJoinEngineFactory(), 1);
+        }
+        OperatorSubtaskState state = subtasks.get(0).snapshot(1, 1);
+        long changesBytes = 20L * attempts * changesAnAttempt;
+        assertThat(state.getStateSize()).isLessThan(changesBytes / 2);
+        facts(1_000);
+        collect();
+        assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(expected);
+    }
+
     private void open(JoinEngineFactory engine, int parallelism, OperatorSubtaskState state)
             throws Exception {
         int before = Math.max(1, subtasks.size());
