@@ -17,6 +17,7 @@ import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerial
  *
  * <pre>
  *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join
+ *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of this format
  * </pre>
  */
 public final class JoinMetadata {
@@ -24,18 +25,31 @@ public final class JoinMetadata {
     private static final String NAME = "join-metadata";
     private static final Integer KEY = 0;
     private static final long FORMAT_VERSION = 1;
+    private static final int PARTITIONED_DIMENSION = 4;
 
     private final BroadcastState<Integer, long[]> state;
     private final long[] own;
 
-    public JoinMetadata(OperatorStateStore store, JoinSpec spec, int partitions) throws Exception {
+    /**
+     * @param partitionedDimension its number, -1 for none
+     */
+    public JoinMetadata(
+            OperatorStateStore store, JoinSpec spec, int partitions, int partitionedDimension)
+            throws Exception {
         this.state =
                 store.getBroadcastState(
                         new MapStateDescriptor<>(
                                 NAME,
                                 IntSerializer.INSTANCE,
                                 LongPrimitiveArraySerializer.INSTANCE));
-        this.own = new long[] {FORMAT_VERSION, KeyHash.VERSION, partitions, fingerprint(spec)};
+        this.own =
+                new long[] {
+                    FORMAT_VERSION,
+                    KeyHash.VERSION,
+                    partitions,
+                    fingerprint(spec),
+                    partitionedDimension
+                };
     }
 
     /**
@@ -58,6 +72,14 @@ public final class JoinMetadata {
                     "joinFingerprint",
                     3,
                     restored);
+            if (restored.length > PARTITIONED_DIMENSION) {
+                require(
+                        "the dimension that is partitioned stays what it was when the state was"
+                                + " written",
+                        "partitionedDimension",
+                        PARTITIONED_DIMENSION,
+                        restored);
+            }
         }
         state.put(KEY, own);
     }

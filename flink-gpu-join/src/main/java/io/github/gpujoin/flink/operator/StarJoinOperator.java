@@ -113,7 +113,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
         PartitionKeys keys = partitionKeys();
-        new JoinMetadata(context.getOperatorStateStore(), spec, partitions).checkAndWrite();
+        int partitioned = reporting.plan().partitionedDimension();
+        new JoinMetadata(context.getOperatorStateStore(), spec, partitions, partitioned)
+                .checkAndWrite();
         BuildLog buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
         probeLog =
                 new ProbeLog(

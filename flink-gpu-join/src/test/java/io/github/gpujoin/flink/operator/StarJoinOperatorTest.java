@@ -13,6 +13,11 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.config.MetricLevel;
+import io.github.gpujoin.flink.explain.DimensionExplanation;
+import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -257,6 +262,31 @@ class StarJoinOperatorTest {
         assertThatThrownBy(() -> other.initializeState(state))
                 .hasStackTraceContaining("the join has the dimensions and columns it had");
         other.close();
+    }
+
+    @Test
+    void shouldRefuseASnapshotInWhichAnotherDimensionIsPartitioned() throws Exception {
+        OperatorSubtaskState state;
+        try (JoinHarness harness = open(CPU)) {
+            state = harness.snapshot(1, 1);
+        }
+        DimensionExplanation dimension =
+                DimensionExplanation.planned(
+                        "dimension", "INNER", Distribution.PARTITIONED, ReasonCode.ASKED, 1);
+        JoinExplanation plan =
+                JoinExplanation.planned(
+                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));
+        JoinHarness partitioned =
+                new JoinHarness(
+                        JoinScenario.operator(CPU)
+                                .reporting(new JoinReporting(plan, MetricLevel.ESSENTIAL, 1)),
+                        JoinScenario.MAX_PARALLELISM,
+                        1,
+                        0);
+        assertThatThrownBy(() -> partitioned.initializeState(state))
+                .hasStackTraceContaining("the dimension that is partitioned stays what it was")
+                .hasStackTraceContaining("expected partitionedDimension=0, restored=-1");
+        partitioned.close();
     }
 
     @Test
