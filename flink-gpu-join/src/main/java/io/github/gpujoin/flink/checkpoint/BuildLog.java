@@ -11,6 +11,9 @@ import java.util.TreeMap;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.BroadcastState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -36,6 +39,7 @@ public final class BuildLog {
     /** A log of fewer rows is not worth while rewriting. */
     private static final long MIN_REWRITE_ROWS = 1 << 12;
 
+    private static final String COMPLETE = "build-complete";
     private static final String REPLICATED = "replicated-build-log";
 
     private final JoinSpec spec;
@@ -43,6 +47,7 @@ public final class BuildLog {
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog partitioned;
     private final BuildLogSizes sizes;
+    private final ValueState<Boolean> complete;
     private final BroadcastState<Long, byte[]> replicated;
     private long nextReplicated;
 
@@ -76,6 +81,9 @@ public final class BuildLog {
         this.setCurrentKey = setCurrentKey;
         this.partitioned = new KeyedChunkLog(context.getKeyedStateStore(), PARTITIONED);
         this.sizes = new BuildLogSizes(context.getKeyedStateStore(), keys, setCurrentKey);
+        this.complete =
+                context.getKeyedStateStore()
+                        .getState(new ValueStateDescriptor<>(COMPLETE, BooleanSerializer.INSTANCE));
         this.replicated =
                 context.getOperatorStateStore()
                         .getBroadcastState(
@@ -216,6 +224,28 @@ public final class BuildLog {
             inOrder.put(entry.getKey(), wrap(entry.getValue()));
         }
         return inOrder;
+    }
+
+    /** The join waits for no more chunks. Snapshots from now on say so. */
+    public void setComplete() throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            complete.update(true);
+        }
+    }
+
+    /**
+     * Whether that was said of each of the subtask's own partitions, so that no chunk is missing
+     * whatever the parallelism was.
+     */
+    public boolean isComplete() throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            if (complete.value() == null) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Completes the state for a snapshot. */

@@ -48,6 +48,23 @@ final class BuildSide {
     }
 
     /**
+     * Makes the tables: all is there that the join waits for.
+     *
+     * @return how long that took, in ms
+     */
+    long complete() throws Exception {
+        long startNs = System.nanoTime();
+        engine.finishBuild();
+        log.setComplete();
+        return counts.built(startNs);
+    }
+
+    /** Whether it was when the restored snapshot was written. */
+    boolean wasComplete() throws Exception {
+        return log.isComplete();
+    }
+
+    /**
      * Loads what a snapshot holds.
      *
      * @param division of a {@link HybridJoinEngine}, else null

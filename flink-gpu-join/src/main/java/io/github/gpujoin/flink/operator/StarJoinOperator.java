@@ -234,12 +234,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 groupIntervalMs);
     }
 
-    /** Takes up in LOAD: inputs that were complete say so again, after what was in flight. */
+    /** Takes up in the phase of the snapshot: inputs that were complete may not say so again. */
     private void restore() throws Exception {
         buildSide.restore(engines.division());
         probeSide.restore();
         if (versioned != null) {
             versioned.restore();
+        }
+        if (buildSide.wasComplete()) {
+            startJoining();
         }
     }
 
@@ -332,9 +335,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (probeSide.phase() == JoinPhase.JOIN) {
             return;
         }
-        long startNs = System.nanoTime();
-        engine.finishBuild();
-        long builtMs = counts.built(startNs);
+        long builtMs = buildSide.complete();
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
                 RunReport.of(

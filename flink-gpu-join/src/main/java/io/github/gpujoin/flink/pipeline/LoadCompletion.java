@@ -1,12 +1,19 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.OperatorStateStore;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.runtime.state.StateInitializationContext;
+import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -14,14 +21,20 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
  * Tells the join when a dimension is complete: turns the dimension's watermarks into silence before
- * the given one and a {@link Signal} from there on. The join takes the minimum over all dimensions,
- * so each may be complete at a time of its own.
+ * the given one, or the end, and a {@link Signal} from there on. The join takes the minimum over
+ * all dimensions, so each may be complete at a time of its own.
  *
- * <p>That a dimension is complete is kept in state and said again after a restore, as its source
- * may never repeat the watermark.
+ * <p>That the rows of a subtask are complete is kept in state and said again after a restore, as
+ * its source may never repeat the watermark. In another parallelism its rows may come to any
+ * subtask, so there it counts for nothing: each waits for the watermark again.
+ *
+ * <pre>
+ *  load-complete-parallelism: list, split evenly, of one entry a subtask
+ *    int32 parallelism in which it is complete, 0 where it is not
+ * </pre>
  */
 final class LoadCompletion extends AbstractStreamOperator<Chunk>
-        implements OneInputStreamOperator<Chunk, Chunk> {
+        implements OneInputStreamOperator<Chunk, Chunk>, BoundedOneInput {
 
     /** In place of a watermark: complete, to be changed afterwards, without waiting for any. */
     static final long FROM_THE_START = Long.MIN_VALUE;
@@ -41,43 +54,75 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
 
     private static final long serialVersionUID = 1L;
 
-    private static final String NAME = "load-complete";
-    private static final Integer KEY = 0;
+    private static final String NAME = "load-complete-parallelism";
+    private static final int NOT_COMPLETE = 0;
 
     private final long completeAtWatermark;
     private final Signal signal;
-    private transient BroadcastState<Integer, Boolean> complete;
+    private transient ListState<Integer> state;
+    private transient boolean complete;
+
+    /** Said by this attempt. */
+    private transient boolean said;
 
     LoadCompletion(long completeAtWatermark, Signal signal) {
         this.completeAtWatermark = completeAtWatermark;
         this.signal = signal;
     }
 
-    private void signal() {
-        switch (signal) {
-            case LARGEST_WATERMARK -> output.emitWatermark(Watermark.MAX_WATERMARK);
-            case IDLENESS -> output.emitWatermarkStatus(WatermarkStatus.IDLE);
-        }
-    }
-
     @Override
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
-        complete =
-                context.getOperatorStateStore()
-                        .getBroadcastState(
-                                new MapStateDescriptor<>(
-                                        NAME, IntSerializer.INSTANCE, BooleanSerializer.INSTANCE));
+        OperatorStateStore store = context.getOperatorStateStore();
+        state = store.getListState(new ListStateDescriptor<>(NAME, IntSerializer.INSTANCE));
+        List<Integer> restored = new ArrayList<>();
+        state.get().forEach(restored::add);
+        boolean wasComplete = restored.equals(List.of(parallelism())) || takeEarlier(store);
+        complete = wasComplete || completeAtWatermark == FROM_THE_START;
+    }
+
+    /** What snapshots said before they held the parallelism: a value a subtask, broadcast. */
+    private static boolean takeEarlier(OperatorStateStore store) throws Exception {
+        BroadcastState<Integer, Boolean> earlier =
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                "load-complete",
+                                IntSerializer.INSTANCE,
+                                BooleanSerializer.INSTANCE));
+        boolean complete = earlier.contains(0);
+        earlier.clear();
+        return complete;
+    }
+
+    private int parallelism() {
+        return getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        state.update(List.of(complete ? parallelism() : NOT_COMPLETE));
     }
 
     @Override
     public void open() throws Exception {
         super.open();
-        if (complete.contains(KEY) || completeAtWatermark == FROM_THE_START) {
-            complete.put(KEY, true);
+        if (complete) {
             // Not from here: a timer fires once the task runs and may emit.
             long nowMs = getProcessingTimeService().getCurrentProcessingTime();
-            getProcessingTimeService().registerTimer(nowMs, at -> signal());
+            getProcessingTimeService().registerTimer(nowMs, at -> complete());
+        }
+    }
+
+    private void complete() {
+        complete = true;
+        if (said) {
+            return;
+        }
+        said = true;
+        switch (signal) {
+            case LARGEST_WATERMARK -> output.emitWatermark(Watermark.MAX_WATERMARK);
+            case IDLENESS -> output.emitWatermarkStatus(WatermarkStatus.IDLE);
         }
     }
 
@@ -87,11 +132,16 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     }
 
     @Override
-    public void processWatermark(Watermark mark) throws Exception {
-        if (mark.getTimestamp() >= completeAtWatermark && !complete.contains(KEY)) {
-            complete.put(KEY, true);
-            signal();
+    public void processWatermark(Watermark mark) {
+        if (mark.getTimestamp() >= completeAtWatermark) {
+            complete();
         }
+    }
+
+    /** A source that is idle when it ends has no watermark that comes here. */
+    @Override
+    public void endInput() {
+        complete();
     }
 
     /** An idle dimension is not a complete one: silence must hold the join back. */

@@ -21,6 +21,7 @@ import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -104,6 +105,35 @@ class StarJoinOperatorRescaleTest {
         run(phase, 2, 3, true, dividing(whole, 1), dividing(one, 16), backend);
         run(phase, 3, 2, true, dividing(one, 16), dividing(whole, 0), backend);
         run(phase, 2, 3, true, dividing(one, 2), dividing(one, 16), backend);
+    }
+
+    @Test
+    void shouldWaitForTheBuildSideOfWhichOnlyOneSubtaskHadAll() throws Exception {
+        JoinScenario scenario = JoinScenario.random(5, true);
+        EngineSelection cpu = EngineSelection.only(CPU);
+        List<Chunk> build = scenario.buildChunks();
+        OperatorSubtaskState state;
+        List<JoinHarness> before = open(cpu, 2, 2, null, new HashMapStateBackend());
+        try {
+            build(before, build.subList(0, build.size() - 1), true);
+            JoinHarness rest = owner(before, build.get(build.size() - 1));
+            before.get(rest == before.get(0) ? 1 : 0).endBuild();
+            state =
+                    AbstractStreamOperatorTestHarness.repackageState(
+                            before.get(0).snapshot(1, 1), before.get(1).snapshot(1, 1));
+        } finally {
+            IOUtils.closeAll(before);
+        }
+        List<JoinHarness> after = open(cpu, 1, 2, state, new HashMapStateBackend());
+        try (JoinHarness join = after.get(0)) {
+            probe(after, scenario.factChunks(), true);
+            join.runMails(1_000);
+            assertThat(join.results()).isEmpty();
+            join.build(build.get(build.size() - 1));
+            join.endBuild();
+            join.runMails(1_000);
+            assertThat(join.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
     }
 
     private static EngineSelection dividing(JoinEngineFactory host, int units) {
@@ -194,8 +224,10 @@ class StarJoinOperatorRescaleTest {
         List<JoinHarness> after = open(restoreOn, to, from, state, backend);
         try {
             build(after, build.subList(buildBefore, build.size()), partitioned);
-            for (JoinHarness harness : after) {
-                harness.endBuild();
+            if (phase == Phase.LOAD) {
+                for (JoinHarness harness : after) {
+                    harness.endBuild();
+                }
             }
             probe(after, facts.subList(factsBefore, facts.size()), partitioned);
             for (JoinHarness harness : after) {
