@@ -15,6 +15,7 @@ constexpr uint32_t NARROW_OFFSET = 12;
 constexpr uint32_t WIDE_OFFSET = 16;
 
 constexpr uint32_t RUN_SHIFT = 6;
+constexpr uint32_t RUN_ROWS = 1u << RUN_SHIFT;
 
 // A build side with its table.
 struct BuildSide {
@@ -46,10 +47,10 @@ struct BuildSide {
                                                             : slots.data());
     }
 
-    // Key, narrow payload (the row's number), wide payload, each as a column of a run.
+    // Key, narrow payload (the row's number), wide payload, each as a column of a run, and the kind
+    // of change: all rows are upserts at first.
     void fillRuns(uint32_t count, uint32_t keyBytes) {
-        constexpr uint32_t RUN_ROWS = 1u << RUN_SHIFT;
-        uint32_t runBytes = RUN_ROWS * (keyBytes + 4 + 8);
+        uint32_t runBytes = RUN_ROWS * (keyBytes + 4 + 8 + 4);
         columns = {{0, ROW_KEY_OFFSET, keyBytes, 0},
                    {RUN_ROWS * keyBytes, NARROW_OFFSET, 4, 0},
                    {RUN_ROWS * (keyBytes + 4), WIDE_OFFSET, 8, 0}};
@@ -59,7 +60,11 @@ struct BuildSide {
             runs.push_back(reinterpret_cast<uint64_t>(runWords.data()) + uint64_t{run} * runBytes);
         }
         build = {reinterpret_cast<uint64_t>(runs.data()),
-                 reinterpret_cast<uint64_t>(columns.data()), RUN_SHIFT, 3};
+                 reinterpret_cast<uint64_t>(columns.data()),
+                 RUN_SHIFT,
+                 3,
+                 RUN_ROWS * (keyBytes + 4 + 8),
+                 0};
         for (uint32_t row = 0; row < count; row++) {
             uint64_t wide = uint64_t{row} << 32 | 7;
             put(columns[0], row, &keys[row]);
@@ -71,6 +76,12 @@ struct BuildSide {
     void put(const BuildColumn& column, uint32_t row, const void* value) {
         std::memcpy(const_cast<unsigned char*>(buildValue(build, column, row)), value,
                     column.widthBytes);
+    }
+
+    void setDelete(uint32_t row) {
+        BuildColumn change{build.changeOffset, 0, 4, 0};
+        uint32_t code = CHANGE_DELETE;
+        put(change, row, &code);
     }
 
     // Calls `work(row)` for every row, from several threads at once.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "change_checks.h"
 #include "grid_checks.h"
 #include "group_checks.h"
 #include "print_numbers.h"
@@ -19,6 +20,8 @@ void runChecks() {
         shouldFindEveryRowOfAKey(TABLE_CHAINED, seed);
         shouldFindEveryRowOfAKey(TABLE_GROUPED, seed);
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
+        shouldKeepTheLastChangeOfEachKey(seed);
+        shouldLeaveDeletedKeysBehindWhereATableGetsNewSlots(seed);
         shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
         shouldJoinASegmentThatArrivesInPieces(seed);
         shouldKeepFactsWithoutAMatchAsTheKindSays(seed);
@@ -32,6 +35,7 @@ void runChecks() {
         stops += shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(seed);
     }
     REQUIRE(stops > 10);
+    shouldReferToCarriedBytesOfRowsThatAreThere();
     shouldCarryBetweenTheHalvesOfALocalSum();
     shouldLetAFewBlocksReadAtOnceAndAllInTheEnd();
     shouldRunAStepOnABlockOfItsLane();

@@ -73,6 +73,7 @@ inline void printLayout() {
     FIELD(BuildRuns, columns);
     FIELD(BuildRuns, runShift);
     FIELD(BuildRuns, columnCount);
+    FIELD(BuildRuns, changeOffset);
     SIZE(BuildColumn);
     FIELD(BuildColumn, runOffset);
     FIELD(BuildColumn, rowOffset);
@@ -128,6 +129,7 @@ inline void printLayout() {
     std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
     std::printf("MAX_GROUP_COLUMNS=%u\n", MAX_GROUP_COLUMNS);
     std::printf("INNER=%d\nLEFT=%d\nSEMI=%d\nANTI=%d\n", JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI);
+    std::printf("UPSERT=%d\nDELETE=%d\n", CHANGE_UPSERT, CHANGE_DELETE);
     std::printf("MAX_AGGREGATES=%u\n", MAX_AGGREGATES);
     std::printf("MAX_FACTORS=%u\n", MAX_FACTORS);
     std::printf("ROW_KEY_OFFSET=%u\n", ROW_KEY_OFFSET);

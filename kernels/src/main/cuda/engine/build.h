@@ -22,15 +22,22 @@ struct BuildRuns {
     uint64_t columns;  // device memory: BuildColumn[columnCount]
     uint32_t runShift;
     uint32_t columnCount;
+    uint32_t changeOffset;  // in a run: RowChange[], where the dimension changes
+    uint32_t reserved;
 };
-static_assert(sizeof(BuildRuns) == 24);
+static_assert(sizeof(BuildRuns) == 32);
+
+GPUJOIN_HD inline const unsigned char* runValue(const BuildRuns& build, uint32_t runOffset,
+                                                uint32_t widthBytes, uint32_t row) {
+    uint64_t run = reinterpret_cast<const uint64_t*>(build.runs)[row >> build.runShift];
+    uint32_t rowOfRun = row & ((1u << build.runShift) - 1);
+    return reinterpret_cast<const unsigned char*>(run) + runOffset +
+           uint64_t{widthBytes} * rowOfRun;
+}
 
 GPUJOIN_HD inline const unsigned char* buildValue(const BuildRuns& build, const BuildColumn& column,
                                                   uint32_t row) {
-    uint64_t run = reinterpret_cast<const uint64_t*>(build.runs)[row >> build.runShift];
-    uint32_t rowOfRun = row & ((1u << build.runShift) - 1);
-    return reinterpret_cast<const unsigned char*>(run) + column.runOffset +
-           uint64_t{column.widthBytes} * rowOfRun;
+    return runValue(build, column.runOffset, column.widthBytes, row);
 }
 
 GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {

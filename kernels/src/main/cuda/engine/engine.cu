@@ -1,6 +1,7 @@
 // Kernels of the join engine: loops around the functions of the headers beside this file.
 
 #include "build.h"
+#include "change.h"
 #include "serve.h"
 
 namespace gpujoin {
@@ -114,5 +115,76 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
         writeToGroup(*table, *build, static_cast<uint32_t>(row), places[row]);
+    }
+}
+
+// The kernels that change a table take every so-many-th change, or slot, likewise.
+
+// Also counts the slots that were empty before.
+extern "C" __global__ void gpujoin_change_claim(const Dimension* table, const BuildRuns* changes,
+                                                uint64_t changeCount, uint32_t* places,
+                                                unsigned long long* newSlots) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t change = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; change < changeCount;
+         change += stride) {
+        bool isNew;
+        places[change] = claimSlot(*table, *changes, static_cast<uint32_t>(change), isNew);
+        if (isNew) {
+            atomicAdd(newSlots, 1ull);
+        }
+    }
+}
+
+extern "C" __global__ void gpujoin_change_settle(const Dimension* table, const BuildRuns* changes,
+                                                 uint64_t changeCount, const uint32_t* places) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t change = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; change < changeCount;
+         change += stride) {
+        settleChange(*table, *changes, static_cast<uint32_t>(change), places[change]);
+    }
+}
+
+extern "C" __global__ void gpujoin_count_rows(const Dimension* table, unsigned long long* rows) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    unsigned long long count = 0;
+    for (uint64_t slot = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; slot < table->slotCount;
+         slot += stride) {
+        count += rowNext(*table, static_cast<uint32_t>(slot)) == ROW_LIVE ? 1 : 0;
+    }
+    if (count > 0) {
+        atomicAdd(rows, count);
+    }
+}
+
+extern "C" __global__ void gpujoin_move_rows(const Dimension* from, const Dimension* to) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t slot = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; slot < from->slotCount;
+         slot += stride) {
+        moveRow(*from, static_cast<uint32_t>(slot), *to);
+    }
+}
+
+// Takes the references of some slots out, 0 where there is no row, and writes others in.
+extern "C" __global__ void gpujoin_take_carried(const Dimension* table, uint64_t carriedOffset,
+                                                uint64_t firstSlot, uint64_t slotCount,
+                                                uint64_t* refs) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < slotCount; i += stride) {
+        const uint64_t* ref = carriedRefOf(*table, static_cast<uint32_t>(firstSlot + i),
+                                           static_cast<uint32_t>(carriedOffset));
+        refs[i] = ref == nullptr ? 0 : *ref;
+    }
+}
+
+extern "C" __global__ void gpujoin_put_carried(const Dimension* table, uint64_t carriedOffset,
+                                               uint64_t firstSlot, uint64_t slotCount,
+                                               const uint64_t* refs) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < slotCount; i += stride) {
+        uint64_t* ref = carriedRefOf(*table, static_cast<uint32_t>(firstSlot + i),
+                                     static_cast<uint32_t>(carriedOffset));
+        if (ref != nullptr) {
+            *ref = refs[i];
+        }
     }
 }

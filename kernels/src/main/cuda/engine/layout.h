@@ -113,7 +113,7 @@ static_assert(offsetof(Control, laneOf) == 128);
 enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED = 2 };
 
 // A build row in device memory; a row is a multiple of 8 bytes. `next` links the rows of a chain; in
-// a table whose slots are rows, it says whether the slot is taken.
+// a table whose slots are rows, it says whether the slot is taken, and whether its row is there.
 //
 //   0       8       12                    rowBytes
 //   +-------+-------+---------------------+
@@ -123,6 +123,13 @@ enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED =
 constexpr uint32_t ROW_KEY_OFFSET = 0;
 constexpr uint32_t ROW_NEXT_OFFSET = 8;
 constexpr uint32_t ROW_PAYLOAD_OFFSET = 12;
+
+// `next` in the slots of a table that changes, but for empty ones. No row has such a number.
+constexpr uint32_t ROW_LIVE = 0xFFFFFFFEu;
+constexpr uint32_t ROW_DELETED = 0xFFFFFFFDu;
+
+// What a row of a dimension that changes does to the row of its key, as Java's RowChange says.
+enum RowChange : uint32_t { CHANGE_UPSERT = 0, CHANGE_DELETE = 1 };
 
 // A slot of a table by open addressing; read as one 16-byte word.
 struct alignas(16) KeySlot {

@@ -1,6 +1,7 @@
 // The tables, and lookup in them; build.h makes them.
 //
-// UNIQUE   open addressing where the slots are the rows; a key has one row, found in one place.
+// UNIQUE   open addressing where the slots are the rows; a key has one row, found in one place. The
+//          table of a dimension that changes is one too; change.h changes it.
 // CHAINED  head-and-chain: preallocated heads and rows, one exchange an insert (Thostrup et al.,
 //          "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
 // GROUPED  open addressing over rows grouped by key, so that a key's matches are counted and any
@@ -67,7 +68,7 @@ GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
             return Matches{NO_ROW, 0};
         }
         if (found == key) {
-            return Matches{slot, 1};
+            return Matches{slot, taken == ROW_DELETED ? 0u : 1u};
         }
         slot = slot + 1 == table.slotCount ? 0 : slot + 1;
     }

@@ -2,7 +2,6 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -107,15 +106,6 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
             }
         }
         return fork;
-    }
-
-    private void requireForkable() {
-        state().require(EngineState.JOINING);
-        if (spec().changes()) {
-            throw new IllegalStateException(
-                    "tables that change are of one engine: dimensions="
-                            + spec().dimensions().stream().map(DimensionSpec::name).toList());
-        }
     }
 
     private List<CpuJoinTable> retainedTables() {

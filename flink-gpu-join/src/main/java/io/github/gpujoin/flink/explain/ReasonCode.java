@@ -27,7 +27,6 @@ public enum ReasonCode {
     NO_KERNEL_IMAGE("the jar was built without nvcc, or holds no code for the device"),
     OUT_OF_DEVICE_MEMORY("tables or buffers do not fit the device, or its pinned memory"),
     UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels are made for"),
-    CHANGING_DIMENSION("a dimension changes while facts are joined, and tables on a device do not"),
     DEVICE_LOST("the device failed under way"),
     KERNEL_STALLED("the kernel ran and made no progress"),
 

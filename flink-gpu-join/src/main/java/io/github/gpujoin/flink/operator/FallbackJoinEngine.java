@@ -35,8 +35,9 @@ import org.apache.flink.util.ExceptionUtils;
  *   create ----- refused --> standby
  *   LOADING ---- fails ----> standby, empty; loaded from the log by finishBuild
  *   finishBuild  fails ----> standby, loaded from the log
- *   JOINING ---- fails ----> standby, loaded from the log, with all that is pending;
- *                            the first one stays open until the next poll: a batch of it is read
+ *   JOINING ---- fails ----> standby, loaded from the log, with all that is pending; the log has
+ *                            the change that failed. The first one stays open until the next
+ *                            poll: a batch of it is read
  * </pre>
  *
  * <p>Only {@link GpuUnavailableException} makes the second engine take over, once. One thread calls
@@ -154,10 +155,15 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
             EngineChecks.buildSide(spec, dimension, chunk);
             return;
         }
+        boolean joins = engine.state() == EngineState.JOINING;
         try {
             engine.submitBuild(dimension, chunk);
         } catch (GpuUnavailableException e) {
-            startOver(e);
+            if (joins) {
+                takeOver(e);
+            } else {
+                startOver(e);
+            }
         }
     }
 

@@ -36,9 +36,4 @@ class SharedGpuTablesConformanceTest extends JoinEngineConformance {
                 new GpuJoinEngineFactory(SMALL),
                 new SharedTables.Scope(new JobID(), new OperatorID()));
     }
-
-    @Override
-    protected boolean appliesChanges() {
-        return false;
-    }
 }

@@ -98,6 +98,20 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
         }
     }
 
+    /**
+     * For engines whose tables others may share.
+     *
+     * @throws IllegalStateException unless JOINING; where a dimension changes
+     */
+    protected final void requireForkable() {
+        state.require(EngineState.JOINING);
+        if (spec.changes()) {
+            throw new IllegalStateException(
+                    "tables that change are of one engine: dimensions="
+                            + spec.dimensions().stream().map(DimensionSpec::name).toList());
+        }
+    }
+
     /** Goes on with the finished tables of another engine. */
     protected final void joinAs(AbstractJoinEngine<P> built) {
         buildRows = built.buildRows;

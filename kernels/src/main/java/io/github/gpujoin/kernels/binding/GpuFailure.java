@@ -14,8 +14,6 @@ public enum GpuFailure {
     OUT_OF_DEVICE_MEMORY,
     /** The join has more dimensions or keys than the kernels are built for. */
     UNSUPPORTED_JOIN,
-    /** The join has a dimension that changes while facts are joined. */
-    CHANGING_DIMENSION,
     /** The device failed under way; nothing it holds can be read any more. */
     DEVICE_LOST,
     /** The kernel runs but makes no progress. */
@@ -24,8 +22,7 @@ public enum GpuFailure {
     /** Whether there is no GPU for the join in the first place, rather than one that fails. */
     public boolean isAbsence() {
         return switch (this) {
-            case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN, CHANGING_DIMENSION ->
-                    true;
+            case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN -> true;
             case DEVICE_TAKEN, OUT_OF_DEVICE_MEMORY, DEVICE_LOST, KERNEL_STALLED -> false;
         };
     }

@@ -83,6 +83,11 @@ final class BuildRowLayout {
         return carriedOffset;
     }
 
+    /** Column of the build chunks that says what becomes of a key's row, -1 where none does. */
+    int changeColumn() {
+        return dimension.changes() ? dimension.changeColumn() : -1;
+    }
+
     int rowBytes() {
         return rowBytes;
     }

@@ -11,27 +11,32 @@ import java.util.List;
  *
  * <pre>
  *  0          runRows * keyWidth                                           lengthBytes
- *  +----------+-------------------------------------------+----------------+
- *  | key[]    | each payload[], in schema order           | carriedRef[],  |
- *  |          |                                           | if any         |
- *  +----------+-------------------------------------------+----------------+
+ *  +----------+--------------------------------+----------------+----------+
+ *  | key[]    | each payload[], in schema      | carriedRef[],  | change[],|
+ *  |          | order                          | if any         | if any   |
+ *  +----------+--------------------------------+----------------+----------+
  * </pre>
  *
- * <p>A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}. The other two
- * layouts tell the build kernels of runs; {@code build.h} has the same offsets.
+ * <p>A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}; a change is int32,
+ * of {@link io.github.gpujoin.core.engine.RowChange}. The other two layouts tell the build kernels
+ * of runs; {@code build.h} has the same offsets.
  */
 final class BuildRunLayout {
 
     /** Large enough for the bus, small enough to hold two of for each dimension. */
     private static final int TARGET_BYTES = 1 << 20;
 
+    /** For changes: a run is copied whole, however few of them facts wait for. */
+    private static final int CHANGES_TARGET_BYTES = 1 << 17;
+
     private static final int MIN_ROWS = 64;
 
-    static final int RUNS_BYTES = 24;
+    static final int RUNS_BYTES = 32;
     static final int RUNS_RUNS_OFFSET = 0;
     static final int RUNS_COLUMNS_OFFSET = 8;
     static final int RUNS_RUN_SHIFT_OFFSET = 16;
     static final int RUNS_COLUMN_COUNT_OFFSET = 20;
+    static final int RUNS_CHANGE_OFFSET_OFFSET = 24;
 
     static final int COLUMN_BYTES = 16;
     static final int COLUMN_RUN_OFFSET_OFFSET = 0;
@@ -44,6 +49,8 @@ final class BuildRunLayout {
     private final List<Column> columns = new ArrayList<>();
     private final int[] offsets;
     private final int carriedRefs;
+    private final int changeColumn;
+    private final int changeOffset;
     private final int runRows;
     private final int lengthBytes;
 
@@ -61,15 +68,20 @@ final class BuildRunLayout {
         if (carriedRefs >= 0) {
             columns.add(new Column(-1, row.carriedOffset(), Long.BYTES));
         }
-        int rowBytes = columns.stream().mapToInt(Column::widthBytes).sum();
-        this.runRows = Math.max(MIN_ROWS, Integer.highestOneBit(TARGET_BYTES / rowBytes));
+        this.changeColumn = row.changeColumn();
+        boolean changes = changeColumn >= 0;
+        int changeBytes = changes ? Integer.BYTES : 0;
+        int rowBytes = columns.stream().mapToInt(Column::widthBytes).sum() + changeBytes;
+        int targetBytes = changes ? CHANGES_TARGET_BYTES : TARGET_BYTES;
+        this.runRows = Math.max(MIN_ROWS, Integer.highestOneBit(targetBytes / rowBytes));
         this.offsets = new int[columns.size()];
         int next = 0;
         for (int c = 0; c < offsets.length; c++) {
             offsets[c] = next;
             next = Math.addExact(next, Math.multiplyExact(runRows, columns.get(c).widthBytes()));
         }
-        this.lengthBytes = next;
+        this.changeOffset = changes ? next : -1;
+        this.lengthBytes = Math.addExact(next, Math.multiplyExact(runRows, changeBytes));
     }
 
     /** Rows of a full run, a power of two. */
@@ -104,6 +116,16 @@ final class BuildRunLayout {
         return carriedRefs >= 0 ? offsets[carriedRefs] : -1;
     }
 
+    /** Column of the chunks that holds the changes. */
+    int changeColumn() {
+        return changeColumn;
+    }
+
+    /** Offset of the changes, -1 where there are none. */
+    int changeOffset() {
+        return changeOffset;
+    }
+
     /** Bytes of the descriptor of so many runs. */
     long descriptorBytes(int runCount) {
         return RUNS_BYTES + (long) COLUMN_BYTES * columns.size() + (long) Long.BYTES * runCount;
@@ -121,6 +143,7 @@ final class BuildRunLayout {
         Memory.putLong(address + RUNS_COLUMNS_OFFSET, device + columnsOffset);
         Memory.putInt(address + RUNS_RUN_SHIFT_OFFSET, Integer.numberOfTrailingZeros(runRows));
         Memory.putInt(address + RUNS_COLUMN_COUNT_OFFSET, columns.size());
+        Memory.putInt(address + RUNS_CHANGE_OFFSET_OFFSET, Math.max(0, changeOffset));
         for (int c = 0; c < columns.size(); c++) {
             long at = address + columnsOffset + (long) COLUMN_BYTES * c;
             Memory.putInt(at + COLUMN_RUN_OFFSET_OFFSET, offsets[c]);

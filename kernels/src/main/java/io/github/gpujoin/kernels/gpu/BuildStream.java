@@ -5,6 +5,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,15 +28,15 @@ final class BuildStream implements AutoCloseable {
     private final BuildRowLayout rowLayout;
     private final BuildRunLayout runLayout;
     private final Buffers buffers;
-    private final PagedMemory carried = new PagedMemory();
     private final List<Long> runs = new ArrayList<>();
+    private final ArrayDeque<Long> freeRuns = new ArrayDeque<>();
     private final long[] pinnedRuns = new long[2];
     private int pinnedRun;
     private int pinnedRows;
     private boolean copying;
-    private long nextRun;
-    private int freeRuns;
     private long rowCount;
+    private PagedMemory carried = new PagedMemory();
+    private long carriedBytes;
 
     /**
      * @param timeoutNs for the serving kernel to stand still in
@@ -64,6 +65,11 @@ final class BuildStream implements AutoCloseable {
 
     long rowCount() {
         return rowCount;
+    }
+
+    /** Carried bytes that were copied to the host's memory. */
+    long carriedBytes() {
+        return carriedBytes;
     }
 
     /** Device, pinned and host memory together. */
@@ -102,10 +108,12 @@ final class BuildStream implements AutoCloseable {
     private void copyColumns(Chunk chunk, int firstRow, int count) {
         long run = pinnedRuns[pinnedRun];
         for (int c = 0; c < runLayout.chunkColumnCount(); c++) {
-            long width = runLayout.widthBytes(c);
-            long source = chunk.columnOffset(runLayout.chunkColumn(c)) + width * firstRow;
-            long target = run + runLayout.offset(c) + width * pinnedRows;
-            Memory.copy(chunk.array(), Memory.BYTES + source, null, target, width * count);
+            long target = run + runLayout.offset(c);
+            copy(chunk, runLayout.chunkColumn(c), runLayout.widthBytes(c), firstRow, count, target);
+        }
+        if (runLayout.changeOffset() >= 0) {
+            long target = run + runLayout.changeOffset();
+            copy(chunk, runLayout.changeColumn(), Integer.BYTES, firstRow, count, target);
         }
         if (runLayout.carriedOffset() >= 0) {
             long refs = run + runLayout.carriedOffset() + (long) Long.BYTES * pinnedRows;
@@ -115,10 +123,18 @@ final class BuildStream implements AutoCloseable {
         }
     }
 
+    private void copy(
+            Chunk chunk, int column, long widthBytes, int firstRow, int count, long array) {
+        long source = chunk.columnOffset(column) + widthBytes * firstRow;
+        long target = array + widthBytes * pinnedRows;
+        Memory.copy(chunk.array(), Memory.BYTES + source, null, target, widthBytes * count);
+    }
+
     private long copyCarried(Chunk chunk, int row) {
         int start = chunk.carriedStart(row);
         int length = chunk.carriedEnd(row) - start;
         long address = carried.take(4L + length);
+        carriedBytes += 4L + length;
         Memory.putInt(address, length);
         Memory.copy(chunk.array(), Memory.BYTES + start, null, address + 4, length);
         return address;
@@ -126,16 +142,15 @@ final class BuildStream implements AutoCloseable {
 
     /** Starts the copy of the run that was filled, and goes on with the other one. */
     private void send() {
-        if (freeRuns == 0) {
+        if (freeRuns.isEmpty()) {
             lease.whileStopped(timeoutNs, this::allocateExtent);
         }
         // The other run's copy began a whole run ago: it is over, so this does not wait.
         driver.awaitCopies();
         copying = true;
-        driver.startCopyToDevice(nextRun, pinnedRuns[pinnedRun], runLayout.lengthBytes());
-        runs.add(nextRun);
-        nextRun += runLayout.lengthBytes();
-        freeRuns--;
+        long run = freeRuns.remove();
+        driver.startCopyToDevice(run, pinnedRuns[pinnedRun], runLayout.lengthBytes());
+        runs.add(run);
         pinnedRun ^= 1;
         pinnedRows = 0;
     }
@@ -143,8 +158,10 @@ final class BuildStream implements AutoCloseable {
     private void allocateExtent() {
         int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, runs.size()));
         int extent = runs.isEmpty() ? 1 : doubled;
-        nextRun = buffers.device((long) extent * runLayout.lengthBytes());
-        freeRuns = extent;
+        long first = buffers.device((long) extent * runLayout.lengthBytes());
+        for (int i = 0; i < extent; i++) {
+            freeRuns.add(first + (long) i * runLayout.lengthBytes());
+        }
     }
 
     /** Sends what is left, and waits until all runs are on the device. */
@@ -160,6 +177,20 @@ final class BuildStream implements AutoCloseable {
             driver.awaitCopies();
             copying = false;
         }
+    }
+
+    /** Lets rows that were flushed go; their runs take the next ones. Carried bytes stay. */
+    void rewind() {
+        freeRuns.addAll(runs);
+        runs.clear();
+        rowCount = 0;
+    }
+
+    /** Has carried bytes lie elsewhere from now on, those that are referred to. */
+    void replaceCarried(PagedMemory moved, long movedBytes) {
+        carried.close();
+        carried = moved;
+        carriedBytes = movedBytes;
     }
 
     /**

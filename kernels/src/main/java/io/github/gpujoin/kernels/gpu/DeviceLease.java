@@ -29,6 +29,9 @@ final class DeviceLease {
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
     private static final long PARK_NS = 5_000;
 
+    /** How long to look again at once: a park takes ten times as long as it says. */
+    private static final long SPIN_NS = 100_000;
+
     private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
 
     private final CudaDriver driver;
@@ -271,16 +274,21 @@ final class DeviceLease {
 
     /** Waits for launched kernels to end. */
     synchronized void awaitIdle(long timeoutNs) {
-        long deadline = System.nanoTime() + timeoutNs;
+        long start = System.nanoTime();
         guarded(
                 () -> {
                     while (!driver.isIdle()) {
-                        if (System.nanoTime() - deadline > 0) {
+                        long waitedNs = System.nanoTime() - start;
+                        if (waitedNs > timeoutNs) {
                             throw new GpuUnavailableException(
                                     GpuFailure.KERNEL_STALLED,
                                     "kernels end when asked to: timeoutNs=" + timeoutNs);
                         }
-                        LockSupport.parkNanos(PARK_NS);
+                        if (waitedNs > SPIN_NS) {
+                            LockSupport.parkNanos(PARK_NS);
+                        } else {
+                            Thread.onSpinWait();
+                        }
                     }
                 });
     }

@@ -24,6 +24,9 @@ import java.util.List;
  * segments, which blocks of the kernel join side by side; results come back in order. Carried bytes
  * stay on the host. One thread calls at a time.
  *
+ * <p>Changes of a dimension are applied when facts come behind them, all together: the serving
+ * kernel has to stand still for that, for all engines of the device.
+ *
  * <p>A device that fails leaves the engine FAILED and throws {@link GpuUnavailableException}; what
  * was pending is still in {@link #snapshot()}, for another engine to go on with.
  */
@@ -40,11 +43,13 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private boolean holdsTables = true;
     private final SegmentSizer sizer;
     private SegmentPipe pipe;
+    private JoinPlan joinPlan;
 
     /** Null where results are given as rows. */
     private GpuGroups groups;
 
     private ResultBatch emptyBatch;
+    private long emptyAddress;
     private int plan = -1;
 
     /** A chunk in flight, and how far it is cut into segments. */
@@ -101,7 +106,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
      */
     @Override
     public GpuJoinEngine fork() {
-        state().require(EngineState.JOINING);
+        requireForkable();
         lease.retain();
         GpuJoinEngine fork = new GpuJoinEngine(spec(), options, lease, tables.retain());
         try {
@@ -116,7 +121,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     @Override
     public GpuJoinEngine forkLoading(int dimension) {
-        state().require(EngineState.JOINING);
+        requireForkable();
         lease.retain();
         return new GpuJoinEngine(spec(), options, lease, tables.forkLoading(dimension, options));
     }
@@ -135,7 +140,42 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     @Override
     protected void append(int dimension, Chunk chunk) {
-        allOrNothing(() -> tables.append(dimension, chunk));
+        if (state() == EngineState.JOINING) {
+            appendChanges(dimension, chunk);
+        } else {
+            allOrNothing(() -> appendChanges(dimension, chunk));
+        }
+    }
+
+    /** Rows of a dimension that does not change are no more than appended. */
+    private void appendChanges(int dimension, Chunk chunk) {
+        tables.append(dimension, chunk);
+        if (tables.isFullOfChanges()) {
+            applyChanges();
+        }
+    }
+
+    private void applyChanges() {
+        tables.flush();
+        lease.whileStopped(
+                options.stallTimeoutNs(),
+                () -> {
+                    if (tables.applyChanges() && pipe != null) {
+                        joinPlan.writeTables(lease.driver());
+                        layOutAnew();
+                    }
+                });
+    }
+
+    /** By another layout object readers tell that addresses of carried bytes mean nothing more. */
+    private void layOutAnew() {
+        ResultLayout layout = resultLayout();
+        pipe.layOut(layout);
+        emptyBatch = new ResultBatch(layout, emptyAddress);
+    }
+
+    private ResultLayout resultLayout() {
+        return new ResultLayout(spec(), spec().aggregates() ? 1 : options.segmentRows());
     }
 
     @Override
@@ -166,8 +206,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     private void openPipe() {
-        int resultRows = spec().aggregates() ? 1 : options.segmentRows();
-        ResultLayout layout = new ResultLayout(spec(), resultRows);
+        ResultLayout layout = resultLayout();
         int segmentBytes = facts.lengthBytes(options.segmentRows());
         SegmentSlots slots =
                 new SegmentSlots(
@@ -181,10 +220,11 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
         plan = lease.takePlan();
-        new JoinPlan(spec(), facts, layout, tables.tables(), false, groups)
-                .write(lease.driver(), buffers, slots, lease.planAddress(plan));
+        joinPlan = new JoinPlan(spec(), facts, layout, tables.tables(), false, groups);
+        joinPlan.write(lease.driver(), buffers, slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
-        emptyBatch = new ResultBatch(layout, slots.resultAddress(0, 0));
+        emptyAddress = slots.resultAddress(0, 0);
+        emptyBatch = new ResultBatch(layout, emptyAddress);
     }
 
     @Override
@@ -194,6 +234,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     @Override
     protected void queued(Chunk chunk) {
+        if (tables.hasChanges()) {
+            applyChanges();
+        }
         fillPipe();
     }
 

@@ -1,6 +1,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
@@ -8,6 +9,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
  * The table of one dimension in device memory, which belongs to the {@link Buffers} that it was
  * built with. Immutable.
  *
+ * @param rowCount rows that it has room for
  * @param rows address of the rows; of a UNIQUE table that of the slots
  * @param slots address of the slots
  */
@@ -21,15 +23,32 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         }
     }
 
+    /** A table with empty slots, and no rows beside them yet. */
+    static GpuTable empty(
+            CudaDriver driver,
+            Buffers slotsOwner,
+            TableKind kind,
+            BuildRowLayout layout,
+            long rowCount) {
+        long slotsBytes = kind.slotsBytes(rowCount, layout.rowBytes());
+        long slots = slotsOwner.device(slotsBytes);
+        if (slotsBytes > 0) {
+            driver.fillDevice(slots, (byte) -1, slotsBytes);
+        }
+        return new GpuTable(kind, layout, rowCount, slots, slots);
+    }
+
     /** Writes the table's part of a Dimension; the other fields are the plan's. */
     void write(long address) {
         Memory.putLong(address + PlanDescriptor.DIMENSION_SLOTS_OFFSET, slots);
         Memory.putLong(address + PlanDescriptor.DIMENSION_ROWS_OFFSET, rows);
-        Memory.putInt(
-                address + PlanDescriptor.DIMENSION_SLOT_COUNT_OFFSET,
-                (int) kind.slotCount(rowCount));
+        Memory.putInt(address + PlanDescriptor.DIMENSION_SLOT_COUNT_OFFSET, (int) slotCount());
         Memory.putInt(address + PlanDescriptor.DIMENSION_ROW_BYTES_OFFSET, layout.rowBytes());
         Memory.putInt(address + PlanDescriptor.DIMENSION_TABLE_KIND_OFFSET, kind.ordinal());
+    }
+
+    long slotCount() {
+        return kind.slotCount(rowCount);
     }
 
     /** Device memory of rows and slots. */

@@ -1,7 +1,5 @@
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 
 /**
@@ -15,37 +13,24 @@ final class GpuTableBuilder implements AutoCloseable {
     /** Rows of a key that a chain is walked for. */
     static final int MAX_CHAINED_ROWS = 4;
 
-    private static final int THREADS = 256;
-    private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
-    private static final long COUNTERS_BYTES = 2 * Long.BYTES;
-
-    private final DeviceLease lease;
     private final CudaDriver driver;
     private final Buffers owner;
     private final Buffers scratch;
-    private final BuildStream stream;
     private final BuildRowLayout layout;
     private final long rowCount;
-    private final long timeoutNs;
-    private final int blocks;
-    private final long dimension;
-    private final long counters;
+    private final TableKernels kernels;
     private final long runs;
 
     private GpuTableBuilder(DeviceLease lease, Buffers owner, BuildStream stream, long timeoutNs) {
-        this.lease = lease;
         this.driver = lease.driver();
         this.owner = owner;
         this.scratch = owner.sibling();
-        this.stream = stream;
         this.layout = stream.rowLayout();
         this.rowCount = stream.rowCount();
-        this.timeoutNs = timeoutNs;
-        this.blocks = driver.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
         try {
-            this.dimension = scratch.device(PlanDescriptor.DIMENSION_BYTES);
-            this.counters = scratch.device(COUNTERS_BYTES);
-            this.runs = copyRunsDescriptor();
+            this.kernels = new TableKernels(lease, scratch, timeoutNs);
+            this.runs = scratch.device(stream.runLayout().descriptorBytes(stream.runs().size()));
+            kernels.describe(stream, runs);
         } catch (Throwable e) {
             scratch.close();
             throw e;
@@ -65,17 +50,6 @@ final class GpuTableBuilder implements AutoCloseable {
         }
     }
 
-    private long copyRunsDescriptor() {
-        BuildRunLayout runLayout = stream.runLayout();
-        long lengthBytes = runLayout.descriptorBytes(stream.runs().size());
-        long device = scratch.device(lengthBytes);
-        try (Region region = Region.allocateZeroed(lengthBytes)) {
-            runLayout.writeDescriptor(region.address(), device, stream.runs());
-            driver.copyToDevice(device, region.address(), lengthBytes);
-        }
-        return device;
-    }
-
     /** Null where keys repeat and all their rows matter, or where another kind is smaller. */
     private GpuTable buildUnique(boolean once) {
         if (!once && TableKind.smallestOfUniqueKeys(layout.rowBytes()) != TableKind.UNIQUE) {
@@ -83,9 +57,9 @@ final class GpuTableBuilder implements AutoCloseable {
         }
         try (Buffers slots = owner.sibling()) {
             GpuTable unique = emptyTable(TableKind.UNIQUE, slots);
-            clearCounters();
-            run("gpujoin_insert_unique", unique, runs, rowCount, counters);
-            if (!once && readCounter(0) > 0) {
+            kernels.clearCounters();
+            run("gpujoin_insert_unique", unique, runs, rowCount, kernels.counter(0));
+            if (!once && kernels.readCounter(0) > 0) {
                 return null;
             }
             slots.moveTo(owner);
@@ -111,14 +85,8 @@ final class GpuTableBuilder implements AutoCloseable {
         return chained;
     }
 
-    /** A table with empty slots and no rows beside them. */
     private GpuTable emptyTable(TableKind kind, Buffers slotsOwner) {
-        long slotsBytes = kind.slotsBytes(rowCount, layout.rowBytes());
-        long slots = slotsOwner.device(slotsBytes);
-        if (slotsBytes > 0) {
-            driver.fillDevice(slots, (byte) -1, slotsBytes);
-        }
-        return new GpuTable(kind, layout, rowCount, slots, slots);
+        return GpuTable.empty(driver, slotsOwner, kind, layout, rowCount);
     }
 
     private GpuTable withRows(GpuTable table) {
@@ -128,10 +96,10 @@ final class GpuTableBuilder implements AutoCloseable {
 
     /** Finds each row's place among the rows of its key; returns the most rows of a key. */
     private long findGroups(GpuTable table, long places) {
-        clearCounters();
+        kernels.clearCounters();
         run("gpujoin_group_join", table, runs, rowCount, places);
-        run("gpujoin_group_place", table, counters, counters + Long.BYTES);
-        return readCounter(1);
+        run("gpujoin_group_place", table, kernels.counter(0), kernels.counter(1));
+        return kernels.readCounter(1);
     }
 
     /** Runs a build kernel, whose first argument is the table, to its end. */
@@ -140,25 +108,10 @@ final class GpuTableBuilder implements AutoCloseable {
             return;
         }
         long[] arguments = new long[1 + more.length];
-        arguments[0] = dimension;
+        arguments[0] = kernels.describe(0, table);
         System.arraycopy(more, 0, arguments, 1, more.length);
-        try (Region region = Region.allocateZeroed(PlanDescriptor.DIMENSION_BYTES)) {
-            table.write(region.address());
-            driver.copyToDevice(dimension, region.address(), region.lengthBytes());
-        }
-        driver.launch(kernel, blocks, THREADS, arguments);
-        lease.awaitIdle(timeoutNs);
-    }
-
-    private void clearCounters() {
-        driver.fillDevice(counters, (byte) 0, COUNTERS_BYTES);
-    }
-
-    private long readCounter(int counter) {
-        try (Region region = Region.allocate(COUNTERS_BYTES)) {
-            driver.copyToHost(region.address(), counters, COUNTERS_BYTES);
-            return Memory.getLong(region.address() + (long) Long.BYTES * counter);
-        }
+        kernels.launch(kernel, arguments);
+        kernels.await();
     }
 
     /** Frees scratch memory. */

@@ -1,15 +1,19 @@
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
  * The build sides of a join, from their first chunk to their last use: streamed to the device, then
- * made into tables, which several engines may share. Not thread-safe until the tables are made.
+ * made into tables, which several engines may share. Tables of dimensions that change are of one
+ * engine. Not thread-safe until the tables are made, but for {@link #lengthBytes}.
  */
 final class GpuTables {
 
@@ -19,6 +23,10 @@ final class GpuTables {
     private final Buffers buffers;
     private final List<BuildStream> streams = new ArrayList<>();
     private final List<GpuTable> tables = new ArrayList<>();
+
+    /** By dimension. */
+    private final Map<Integer, GpuChangingTable> changing = new TreeMap<>();
+
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /**
@@ -48,6 +56,13 @@ final class GpuTables {
                 .map(BuildRowLayout::new)
                 .map(row -> new BuildStream(lease, options.memory(), row, timeoutNs))
                 .forEach(streams::add);
+        for (int d = 0; d < streams.size(); d++) {
+            DimensionSpec side = spec.dimensions().get(d);
+            if (side.changes()) {
+                changing.put(
+                        d, new GpuChangingTable(side, lease, buffers, streams.get(d), timeoutNs));
+            }
+        }
     }
 
     /** Takes rows of one dimension, and has these finished tables of the others. */
@@ -64,17 +79,52 @@ final class GpuTables {
             throw new IllegalArgumentException(
                     "an engine builds no table that it shares: dimension=" + dimension);
         }
-        streams.get(dimension).append(chunk);
+        if (changing.containsKey(dimension)) {
+            changing.get(dimension).append(chunk);
+        } else {
+            streams.get(dimension).append(chunk);
+        }
     }
 
-    /** To be called after the last chunk, before {@link #build}. */
+    /** Whether changes wait to be applied. */
+    boolean hasChanges() {
+        return changing.values().stream().anyMatch(GpuChangingTable::hasChanges);
+    }
+
+    /** Whether changes are to be applied before more of them come. */
+    boolean isFullOfChanges() {
+        return changing.values().stream().anyMatch(GpuChangingTable::isFull);
+    }
+
+    /**
+     * Applies changes that were {@linkplain #flush flushed}, while the serving kernel stands still.
+     *
+     * @return whether a table, or carried bytes of one, lie elsewhere now
+     */
+    boolean applyChanges() {
+        boolean moved = false;
+        for (Map.Entry<Integer, GpuChangingTable> entry : changing.entrySet()) {
+            moved |= entry.getValue().apply();
+            if (!tables.isEmpty()) {
+                tables.set(entry.getKey(), entry.getValue().table());
+            }
+        }
+        return moved;
+    }
+
+    /** To be called after the last chunk, before {@link #build} or {@link #applyChanges}. */
     void flush() {
         streams.forEach(BuildStream::flush);
     }
 
     /** Makes the tables, while the serving kernel stands still. */
     void build() {
+        applyChanges();
         for (int d = 0; d < streams.size(); d++) {
+            if (changing.containsKey(d)) {
+                tables.add(changing.get(d).table());
+                continue;
+            }
             if (isShared(d)) {
                 tables.add(base.tables.get(d));
                 continue;
@@ -96,11 +146,18 @@ final class GpuTables {
      * are made of.
      */
     long lengthBytes() {
-        return IntStream.range(0, tables.size())
-                        .filter(d -> !isShared(d))
-                        .mapToLong(d -> tables.get(d).lengthBytes())
-                        .sum()
-                + streams.stream().mapToLong(BuildStream::lengthBytes).sum();
+        return IntStream.range(0, streams.size())
+                .filter(d -> !isShared(d))
+                .mapToLong(this::lengthBytes)
+                .sum();
+    }
+
+    private long lengthBytes(int dimension) {
+        if (changing.containsKey(dimension)) {
+            return changing.get(dimension).lengthBytes();
+        }
+        long tableBytes = dimension < tables.size() ? tables.get(dimension).lengthBytes() : 0;
+        return tableBytes + streams.get(dimension).lengthBytes();
     }
 
     /** These tables for one more holder, who releases or abandons them too. */
@@ -114,6 +171,7 @@ final class GpuTables {
         if (holders.decrementAndGet() == 0) {
             tables.clear();
             streams.forEach(BuildStream::freeRuns);
+            changing.values().forEach(GpuChangingTable::free);
             buffers.close();
             streams.forEach(BuildStream::close);
             if (base != null) {
@@ -128,6 +186,7 @@ final class GpuTables {
     void abandon() {
         if (holders.decrementAndGet() == 0) {
             streams.forEach(BuildStream::abandonRuns);
+            changing.values().forEach(GpuChangingTable::abandon);
             buffers.abandon();
             streams.forEach(BuildStream::close);
             if (base != null) {

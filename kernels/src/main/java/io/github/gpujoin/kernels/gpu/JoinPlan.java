@@ -25,8 +25,10 @@ final class JoinPlan {
     private final GpuGroups groups;
     private final List<PayloadCopy> copies = new ArrayList<>();
     private final int[] firstCopies;
+    private long dimensions;
 
     /**
+     * @param tables read anew each time they are written
      * @param countOnly whether matches are counted and not given
      */
     JoinPlan(
@@ -64,10 +66,9 @@ final class JoinPlan {
     }
 
     /**
-     * @throws GpuUnavailableException where the kernels are not made for so many, or for changes
+     * @throws GpuUnavailableException where the kernels are not made for so many
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
-        requireComplete(spec);
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
@@ -80,16 +81,6 @@ final class JoinPlan {
                             + spec.dimensions().size()
                             + ", columns="
                             + segments.columnCount());
-        }
-    }
-
-    private static void requireComplete(JoinSpec spec) {
-        for (DimensionSpec side : spec.dimensions()) {
-            if (side.changes()) {
-                throw new GpuUnavailableException(
-                        GpuFailure.CHANGING_DIMENSION,
-                        "tables on the device do not change: dimension=" + side.name());
-            }
         }
     }
 
@@ -108,7 +99,7 @@ final class JoinPlan {
     void write(CudaDriver driver, Buffers buffers, SegmentSlots slots, long planAddress) {
         long dimensionsBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
         long copiesBytes = (long) copies.size() * PlanDescriptor.COPY_BYTES;
-        long dimensions = buffers.device(dimensionsBytes + copiesBytes);
+        dimensions = buffers.device(dimensionsBytes + copiesBytes);
         try (Region region = Region.allocateZeroed(dimensionsBytes + copiesBytes)) {
             writeDimensions(region.address());
             writeCopies(region.address() + dimensionsBytes);
@@ -134,6 +125,15 @@ final class JoinPlan {
                         .write(driver, buffers, plan);
             }
             driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
+        }
+    }
+
+    /** Tells a kernel that knows the plan where the tables are now. */
+    void writeTables(CudaDriver driver) {
+        long lengthBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
+        try (Region region = Region.allocateZeroed(lengthBytes)) {
+            writeDimensions(region.address());
+            driver.copyToDevice(dimensions, region.address(), lengthBytes);
         }
     }
 

@@ -83,6 +83,11 @@ final class SegmentPipe {
         this.stallTimeoutNs = stallTimeoutNs;
         this.segmentOfSlot = new Segment[slots.count()];
         this.batches = new ResultBatch[SegmentSlots.RESULT_BUFFERS * slots.count()];
+        layOut(layout);
+    }
+
+    /** Has batches of this layout object, of the same layout as before, from now on. */
+    void layOut(ResultLayout layout) {
         for (int i = 0; i < batches.length; i++) {
             int slot = i / SegmentSlots.RESULT_BUFFERS;
             int buffer = i % SegmentSlots.RESULT_BUFFERS;

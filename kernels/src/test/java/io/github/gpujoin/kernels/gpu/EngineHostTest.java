@@ -3,6 +3,7 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
@@ -77,6 +78,9 @@ class EngineHostTest {
         expected.putAll(constants(GroupDescriptor.class, "AGGREGATION", "Aggregation"));
         for (JoinKind kind : JoinKind.values()) {
             expected.put(kind.name(), kind.ordinal());
+        }
+        for (RowChange change : RowChange.values()) {
+            expected.put(change.name(), change.code());
         }
         expected.put("MAX_GROUP_COLUMNS", GroupDescriptor.MAX_GROUP_COLUMNS);
         expected.put("MAX_AGGREGATES", GroupDescriptor.MAX_AGGREGATES);

@@ -31,9 +31,4 @@ abstract class GpuConformance extends JoinEngineConformance {
     protected JoinEngineFactory factory() {
         return new GpuJoinEngineFactory(options);
     }
-
-    @Override
-    protected boolean appliesChanges() {
-        return false;
-    }
 }

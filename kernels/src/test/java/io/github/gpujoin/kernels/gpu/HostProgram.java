@@ -23,16 +23,32 @@ record HostProgram(Path file) {
      * @param source relative to the module
      */
     static HostProgram compile(Path source) throws Exception {
+        return new HostProgram(compile(source, "", List.of()));
+    }
+
+    /** As {@link #compile}, a library that Java loads. */
+    static Path compileLibrary(Path source) throws Exception {
+        Path include = Path.of(System.getProperty("java.home"), "include");
+        assumeTrue(Files.exists(include), "this test needs a JDK with C headers");
+        return compile(
+                source,
+                ".so",
+                List.of("-shared", "-fPIC", "-I" + include, "-I" + include.resolve("linux")));
+    }
+
+    private static Path compile(Path source, String suffix, List<String> moreFlags)
+            throws Exception {
         String compiler = compiler();
         assumeTrue(compiler != null, "this test needs a C++ compiler: c++, g++ or clang++");
-        String name = source.getFileName().toString().replace(".cpp", "");
+        String name = source.getFileName().toString().replace(".cpp", suffix);
         Path file = Path.of("target/cuda", name);
         Files.createDirectories(file.getParent());
         List<String> command = new ArrayList<>(List.of(compiler));
         command.addAll(FLAGS);
+        command.addAll(moreFlags);
         command.addAll(List.of(source.toString(), "-o", file.toString()));
         run(command);
-        return new HostProgram(file);
+        return file;
     }
 
     private static String compiler() {

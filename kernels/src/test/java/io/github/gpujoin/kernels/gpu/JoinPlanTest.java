@@ -36,19 +36,6 @@ class JoinPlanTest {
     }
 
     @Test
-    void shouldRefuseADimensionThatChanges() {
-        JoinSpec spec =
-                new JoinSpec(
-                        SCHEMA,
-                        List.of(new DimensionSpec("part", SCHEMA, 0, 0, JoinKind.INNER, 1)));
-        assertThatExceptionOfType(GpuUnavailableException.class)
-                .isThrownBy(() -> JoinPlan.requireFits(spec, new FactSegments(spec)))
-                .withMessageContaining("dimension=part")
-                .extracting(GpuUnavailableException::failure)
-                .isEqualTo(GpuFailure.CHANGING_DIMENSION);
-    }
-
-    @Test
     void shouldRefuseMoreDimensionsThanTheKernelsTake() {
         assertThatExceptionOfType(GpuUnavailableException.class)
                 .isThrownBy(() -> requireFits(JoinKind.INNER, PlanDescriptor.MAX_DIMENSIONS + 1))

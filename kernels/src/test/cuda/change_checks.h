@@ -1,0 +1,150 @@
+// Checks of tables that change.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "../../main/cuda/engine/change.h"
+#include "build_side.h"
+
+namespace gpujoin {
+
+constexpr uint32_t CHANGING_THREADS = 4;
+
+// A table that changes, and what must be in it: by key the narrow payload, none where deleted.
+struct ChangingSide {
+    std::vector<uint64_t> rows;
+    Dimension dimension{};
+    uint64_t takenSlots = 0;
+    std::map<int64_t, std::optional<uint32_t>> expected;
+
+    explicit ChangingSide(uint32_t slotCount) {
+        rows.assign(uint64_t{slotCount} * ROW_BYTES / 8, ~uint64_t{0});
+        dimension.rows = reinterpret_cast<uint64_t>(rows.data());
+        dimension.slots = dimension.rows;
+        dimension.slotCount = slotCount;
+        dimension.rowBytes = ROW_BYTES;
+        dimension.tableKind = TABLE_UNIQUE;
+    }
+
+    // Applies rows of a build side as changes, some of them deletes.
+    void apply(BuildSide& changes) {
+        std::vector<uint32_t> places(changes.keys.size());
+        std::atomic<uint64_t> newSlots{0};
+        changes.forEachRow(CHANGING_THREADS, [&](uint32_t change) {
+            bool isNew;
+            places[change] = claimSlot(dimension, changes.build, change, isNew);
+            newSlots += isNew ? 1 : 0;
+        });
+        changes.forEachRow(CHANGING_THREADS, [&](uint32_t change) {
+            settleChange(dimension, changes.build, change, places[change]);
+        });
+        takenSlots += newSlots;
+        for (uint32_t change = 0; change < changes.keys.size(); change++) {
+            bool isThere = changeOf(changes.build, change) == CHANGE_UPSERT;
+            expected[changes.keys[change]] =
+                isThere ? std::optional<uint32_t>(change) : std::nullopt;
+        }
+    }
+
+    uint32_t rowCount() const {
+        uint32_t count = 0;
+        for (uint32_t slot = 0; slot < dimension.slotCount; slot++) {
+            count += rowNext(dimension, slot) == ROW_LIVE ? 1 : 0;
+        }
+        return count;
+    }
+
+    void moveTo(ChangingSide& other) {
+        std::vector<std::thread> workers;
+        for (uint32_t t = 0; t < CHANGING_THREADS; t++) {
+            workers.emplace_back([&, t] {
+                for (uint32_t slot = t; slot < dimension.slotCount; slot += CHANGING_THREADS) {
+                    moveRow(dimension, slot, other.dimension);
+                }
+            });
+        }
+        for (std::thread& worker : workers) {
+            worker.join();
+        }
+        other.takenSlots = rowCount();
+        std::erase_if(expected, [](const auto& row) { return !row.second; });
+        other.expected = expected;
+    }
+
+    void requireExpected() const {
+        uint32_t rowsThere = 0;
+        for (const auto& [key, payload] : expected) {
+            Matches found = findMatches(dimension, key);
+            REQUIRE(found.count == (payload ? 1 : 0));
+            if (payload) {
+                unsigned char* row = rowAt(dimension, found.first);
+                REQUIRE(rowKey(dimension, found.first) == key);
+                REQUIRE(*reinterpret_cast<uint32_t*>(row + NARROW_OFFSET) == *payload);
+                REQUIRE(*reinterpret_cast<uint64_t*>(row + WIDE_OFFSET) ==
+                        (uint64_t{*payload} << 32 | 7));
+                rowsThere++;
+            }
+        }
+        REQUIRE(rowCount() == rowsThere);
+        REQUIRE(takenSlots == expected.size());
+        REQUIRE(findMatches(dimension, INT64_MIN + 1).count == 0);
+    }
+};
+
+// Few keys, so that many changes of a batch are of one key, or many; -1 is what empty slots hold.
+inline void shouldKeepTheLastChangeOfEachKey(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    ChangingSide side(1 << 13);
+    for (int batch = 0; batch < 12; batch++) {
+        int64_t distinct = batch % 3 == 0 ? 3 : 2000;
+        BuildSide changes(randomKeys(random, random() % 3000, distinct), TABLE_UNIQUE, JOIN_INNER,
+                          seed % 2 == 0 ? 8 : 4);
+        for (uint32_t change = 0; change < changes.keys.size(); change++) {
+            if (random() % 3 == 0) {
+                changes.setDelete(change);
+            }
+        }
+        side.apply(changes);
+        side.requireExpected();
+    }
+}
+
+inline void shouldLeaveDeletedKeysBehindWhereATableGetsNewSlots(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    ChangingSide side(1 << 12);
+    for (uint32_t slots : {1u << 13, 3000u, 1u << 14}) {
+        BuildSide changes(randomKeys(random, 1000, 1200), TABLE_UNIQUE);
+        for (uint32_t change = 0; change < changes.keys.size(); change++) {
+            if (random() % 2 == 0) {
+                changes.setDelete(change);
+            }
+        }
+        side.apply(changes);
+        side.requireExpected();
+        ChangingSide next(slots);
+        side.moveTo(next);
+        next.requireExpected();
+        REQUIRE(next.takenSlots < side.takenSlots);
+        side = std::move(next);
+        side.dimension.rows = reinterpret_cast<uint64_t>(side.rows.data());
+    }
+}
+
+inline void shouldReferToCarriedBytesOfRowsThatAreThere() {
+    ChangingSide side(64);
+    BuildSide changes({5, 6, 7, 6}, TABLE_UNIQUE);
+    changes.setDelete(3);
+    side.apply(changes);
+    uint32_t references = 0;
+    for (uint32_t slot = 0; slot < side.dimension.slotCount; slot++) {
+        uint64_t* ref = carriedRefOf(side.dimension, slot, WIDE_OFFSET);
+        if (ref != nullptr) {
+            REQUIRE((*ref & 0xFFFFFFFF) == 7);
+            references++;
+        }
+    }
+    REQUIRE(references == 2);
+}
+
+}  // namespace gpujoin

@@ -1,0 +1,138 @@
+// The engine's kernels as they are in engine.cu, run by CPU threads for Java tests: HostDevice calls
+// them by name, as the driver does. The serving kernel runs with one thread a block.
+
+#include <jni.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test_support.h"
+
+// What engine.cu wants of a CUDA compiler.
+struct Index {
+    uint32_t x;
+};
+thread_local Index blockIdx;
+thread_local Index threadIdx;
+thread_local Index blockDim;
+thread_local Index gridDim;
+#define __global__
+#define __device__
+#define __shared__ static thread_local
+#define __launch_bounds__(threads)
+static void __syncthreads() {}
+static uint64_t __shfl_up_sync(uint32_t, uint64_t value, uint32_t) { return value; }
+static void atomicAdd(unsigned long long* at, unsigned long long value) {
+    __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+}
+static void atomicMax(unsigned int* at, unsigned int value) {
+    unsigned int seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (seen < value &&
+           !__atomic_compare_exchange_n(at, &seen, value, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+    }
+}
+
+#include "../../main/cuda/engine/engine.cu"
+
+namespace {
+
+using Arguments = std::vector<uint64_t>;
+
+template <typename... Parameters, size_t... I>
+void callWith(void (*kernel)(Parameters...), const Arguments& arguments,
+              std::index_sequence<I...>) {
+    kernel((Parameters)(arguments[I])...);
+}
+
+// Calls a kernel with its parameters, of 8 bytes each.
+template <typename... Parameters>
+void call(void (*kernel)(Parameters...), const Arguments& arguments) {
+    callWith(kernel, arguments, std::index_sequence_for<Parameters...>{});
+}
+
+// Runs a build kernel's whole grid, a few of its threads at a time.
+template <typename Kernel>
+void runGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& arguments) {
+    constexpr uint32_t WORKERS = 2;
+    std::vector<std::thread> workers;
+    for (uint32_t worker = 0; worker < WORKERS; worker++) {
+        workers.emplace_back([=] {
+            gridDim.x = blocks;
+            blockDim.x = threads;
+            for (uint32_t thread = worker; thread < blocks * threads; thread += WORKERS) {
+                blockIdx.x = thread / threads;
+                threadIdx.x = thread % threads;
+                call(kernel, arguments);
+            }
+        });
+    }
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+}
+
+std::atomic<int> blocksServing{0};
+
+void serveBlock(Arguments a, uint32_t block, uint64_t blocks) {
+    ServeArguments arguments{
+        reinterpret_cast<Control*>(a[0]),    reinterpret_cast<StepEntry*>(a[1]),
+        reinterpret_cast<Grid*>(a[2]),       reinterpret_cast<uint64_t*>(a[3]),
+        reinterpret_cast<uint64_t*>(a[4]),   reinterpret_cast<const Plan*>(a[5]),
+        a[6],                                a[7],
+        a[8],                                blocks};
+    ThreadGroup::Shared alone(1);
+    ThreadGroup group(alone, 0);
+    auto shared = std::make_unique<StepShared>();
+    serve(group, arguments, block, *shared);
+    blocksServing--;
+}
+
+bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Arguments& a) {
+#define KERNEL(kernel) \
+    if (name == #kernel) return runGrid(kernel, blocks, threads, a), true
+    KERNEL(gpujoin_insert_unique);
+    KERNEL(gpujoin_insert_chained);
+    KERNEL(gpujoin_group_join);
+    KERNEL(gpujoin_group_place);
+    KERNEL(gpujoin_group_write);
+    KERNEL(gpujoin_change_claim);
+    KERNEL(gpujoin_change_settle);
+    KERNEL(gpujoin_count_rows);
+    KERNEL(gpujoin_move_rows);
+    KERNEL(gpujoin_take_carried);
+    KERNEL(gpujoin_put_carried);
+    if (name != "gpujoin_serve") {
+        return false;
+    }
+    blocksServing += static_cast<int>(blocks);
+    for (uint32_t block = 0; block < blocks; block++) {
+        std::thread(serveBlock, a, block, blocks).detach();
+    }
+    return true;
+}
+
+}  // namespace
+
+extern "C" JNIEXPORT jboolean JNICALL Java_io_github_gpujoin_kernels_gpu_HostDevice_launchKernel(
+    JNIEnv* env, jclass, jstring kernel, jint blocks, jint threads, jlongArray arguments) {
+    const char* chars = env->GetStringUTFChars(kernel, nullptr);
+    std::string name(chars);
+    env->ReleaseStringUTFChars(kernel, chars);
+    Arguments copied(static_cast<size_t>(env->GetArrayLength(arguments)));
+    env->GetLongArrayRegion(arguments, 0, static_cast<jsize>(copied.size()),
+                            reinterpret_cast<jlong*>(copied.data()));
+    return launch(name, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), copied);
+}
+
+extern "C" JNIEXPORT jboolean JNICALL
+Java_io_github_gpujoin_kernels_gpu_HostDevice_kernelsHaveEnded(JNIEnv*, jclass) {
+    return blocksServing == 0;
+}

@@ -1,0 +1,168 @@
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Memory of tables that change, and what they refuse; needs no device. */
+class GpuChangingTableTest {
+
+    private static final ChunkSchema FACTS =
+            ChunkSchema.of(Column.of("fact_key", ColumnType.INT64));
+    private static final ChunkSchema SIDE =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("change", ColumnType.INT32),
+                    Column.of("text", ColumnType.STRING));
+    private static final JoinSpec SPEC =
+            new JoinSpec(
+                    FACTS, List.of(new DimensionSpec("prices", SIDE, 0, 0, JoinKind.INNER, 1)));
+    private static final GpuOptions SMALL = GpuOptions.defaults().withSlots(2, 1000);
+    private static final String TEXT = "x".repeat(100);
+
+    private EngineRun.OpenRegions before;
+
+    @BeforeEach
+    void countRegions() {
+        before = EngineRun.OpenRegions.now();
+    }
+
+    @AfterEach
+    void shouldHaveGivenAllMemoryBack() {
+        assertThat(Buffers.openCount()).isZero();
+        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
+    }
+
+    private static Chunk changes(RowChange change, long firstKey, long endKey) {
+        return TestChunks.of(
+                SIDE,
+                0,
+                LongStream.range(firstKey, endKey)
+                        .mapToObj(key -> new Object[] {key, change.code(), TEXT + key})
+                        .toList());
+    }
+
+    private static Chunk facts(long firstKey, long endKey) {
+        return TestChunks.of(
+                FACTS,
+                LongStream.range(firstKey, endKey)
+                        .mapToObj(key -> new Object[] {key})
+                        .toArray(Object[][]::new));
+    }
+
+    private static int matches(GpuJoinEngine engine, long firstKey, long endKey) {
+        EngineRun run = new EngineRun(engine);
+        run.submit(facts(firstKey, endKey), 0);
+        run.drain();
+        return run.results().get(0).size();
+    }
+
+    @Test
+    void shouldTakeNoMoreMemoryForRowsThatAreGone() throws Exception {
+        try (HostDevice device = HostDevice.open(SMALL);
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
+            engine.submitBuild(0, changes(RowChange.UPSERT, -500, 0));
+            engine.finishBuild();
+            long mostBytes = 0;
+            for (int round = 0; round < 40; round++) {
+                long key = 4_000L * (1 + round);
+                engine.submitBuild(0, changes(RowChange.UPSERT, key, key + 4_000));
+                assertThat(matches(engine, key - 100, key + 4_000)).isEqualTo(4_000);
+                engine.submitBuild(0, changes(RowChange.DELETE, key, key + 4_000));
+                mostBytes = Math.max(mostBytes, engine.stats().tableBytes());
+                if (round == 10) {
+                    assertThat(mostBytes).isPositive();
+                    mostBytes += 4 << 20; // a page of carried bytes, give or take
+                }
+                assertThat(engine.stats().tableBytes()).isLessThanOrEqualTo(mostBytes);
+            }
+            assertThat(matches(engine, -1_000, 12_000)).isEqualTo(500);
+            assertThat(mostBytes).isLessThan(20L << 20);
+        }
+    }
+
+    @Test
+    void shouldApplyManyChangesInFrontOfTheFirstFacts() throws Exception {
+        try (HostDevice device = HostDevice.open(SMALL);
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
+            Chunk updates = changes(RowChange.UPSERT, 0, 10_000);
+            for (int i = 0; i < 150; i++) {
+                engine.submitBuild(0, updates);
+            }
+            engine.submitBuild(0, changes(RowChange.DELETE, 0, 1));
+            engine.finishBuild();
+            assertThat(matches(engine, 0, 12_000)).isEqualTo(9_999);
+            assertThat(engine.memoryUse().peakDeviceBytes())
+                    .as("changes of a key do not pile up: 1.5 million would take 36 MB as they are")
+                    .isLessThan(32L << 20);
+        }
+    }
+
+    /** Kernels do nothing here: it is memory that is looked at. */
+    @Test
+    void shouldFailAndGiveAllBackWhereAnyAllocationIsRefused() {
+        for (int granted = 0; ; granted++) {
+            RefusingDriver driver = new RefusingDriver();
+            DeviceLease lease = new DeviceLease(driver, SMALL);
+            GpuJoinEngine engine = new GpuJoinEngine(SPEC, SMALL, lease);
+            engine.submitBuild(0, changes(RowChange.UPSERT, 0, 10));
+            engine.finishBuild();
+            driver.refuseAllocationsAfter(granted);
+            boolean refused = false;
+            try {
+                engine.submitBuild(0, changes(RowChange.UPSERT, 0, 5_000));
+                engine.submitProbe(facts(0, 1), 0);
+            } catch (GpuUnavailableException e) {
+                assertThat(e.failure()).isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY);
+                assertThat(engine.state()).isEqualTo(EngineState.FAILED);
+                refused = true;
+            } finally {
+                driver.loseDevice(); // steps of facts would never end
+                engine.close();
+                driver.endProcess();
+            }
+            if (!refused) {
+                assertThat(granted).as("allocations for changes").isGreaterThan(1);
+                return;
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoChangeAndToShareItsTables() throws Exception {
+        try (HostDevice device = HostDevice.open(SMALL);
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
+            engine.finishBuild();
+            assertThat(matches(engine, 0, 10)).isZero();
+            assertThatIllegalStateException()
+                    .isThrownBy(engine::fork)
+                    .withMessageContaining("prices");
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> engine.forkLoading(0));
+            Chunk noChange = TestChunks.of(SIDE, 0, List.<Object[]>of(new Object[] {1L, 2, "a"}));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> engine.submitBuild(0, noChange))
+                    .withMessageContaining("code=2");
+        }
+    }
+}
