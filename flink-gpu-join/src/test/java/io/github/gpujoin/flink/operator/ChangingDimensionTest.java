@@ -25,14 +25,16 @@ import java.util.Random;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
+import org.apache.flink.types.RowKind;
 import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Facts, changes, snapshots and restores in random order, against a map that is changed as they
- * come. Drawn from the seed in the test's display name.
+ * Facts, changes, snapshots and restores in random order, against Flink's own processing-time
+ * temporal join of the same facts and changes in that order. Drawn from the seed in the test's
+ * display name.
  */
 class ChangingDimensionTest {
 
@@ -45,39 +47,44 @@ class ChangingDimensionTest {
                     Column.of("id", ColumnType.INT64),
                     Column.of("value", ColumnType.INT64),
                     Column.of("change", ColumnType.INT32));
-    private static final JoinSpec SPEC =
-            new JoinSpec(
-                    FACTS, List.of(new DimensionSpec("prices", PRICES, 0, 0, JoinKind.INNER, 2)));
 
     private final Map<Long, Long> prices = new HashMap<>();
-    private final List<String> expected = new ArrayList<>();
     private final List<String> results = new ArrayList<>();
     private final List<JoinHarness> subtasks = new ArrayList<>();
+    private JoinKind kind;
+    private ProcessTimeTemporalJoin flinks;
     private boolean partitioned;
     private Random random;
     private long number;
 
+    private void joinAs(JoinKind kind, long seed, boolean partitioned) throws Exception {
+        this.kind = kind;
+        this.flinks = new ProcessTimeTemporalJoin(kind == JoinKind.LEFT);
+        this.random = new Random(seed);
+        this.partitioned = partitioned;
+    }
+
     @AfterEach
     void allRegionsComeBack() throws Exception {
         IOUtils.closeAll(subtasks);
+        flinks.close();
         assertThat(Region.openCount()).isZero();
     }
 
-    @ParameterizedTest(name = "seed={0} engine={1} partitioned={2}")
+    @ParameterizedTest(name = "seed={0} engine={1} partitioned={2} kind={3}")
     @CsvSource({
-        "1,cpu,true",
-        "2,cpu,false",
-        "3,cpu,true",
-        "4,cpu,false",
-        "5,cpu,true",
-        "6,cpu,false",
-        "7,reference,true",
-        "8,reference,false"
+        "1,cpu,true,INNER",
+        "2,cpu,false,INNER",
+        "3,cpu,true,LEFT",
+        "4,cpu,false,LEFT",
+        "5,cpu,true,INNER",
+        "6,cpu,false,LEFT",
+        "7,reference,true,LEFT",
+        "8,reference,false,INNER"
     })
-    void shouldJoinFactsWithTheRowsOfTheirTimeOfArrival(
-            long seed, String engine, boolean partitioned) throws Exception {
-        this.random = new Random(seed);
-        this.partitioned = partitioned;
+    void shouldJoinFactsWithTheRowsOfTheirTimeOfArrivalAsFlinkDoes(
+            long seed, String engine, boolean partitioned, JoinKind kind) throws Exception {
+        joinAs(kind, seed, partitioned);
         JoinEngineFactory factory =
                 engine.equals("cpu")
                         ? new CpuJoinEngineFactory()
@@ -99,14 +106,15 @@ class ChangingDimensionTest {
             }
         }
         collect();
-        assertThat(results).hasSizeGreaterThan(500).containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(results)
+                .hasSizeGreaterThan(500)
+                .containsExactlyInAnyOrderElementsOf(flinks.results());
     }
 
     @ParameterizedTest(name = "partitioned={0}")
     @CsvSource({"true", "false"})
     void shouldKeepNoMoreInStateThanIsLeftOfTheChanges(boolean partitioned) throws Exception {
-        this.random = new Random(9);
-        this.partitioned = partitioned;
+        joinAs(JoinKind.INNER, 9, partitioned);
         open(new CpuJoinEngineFactory(), 1, null);
         startJoining();
         for (int i = 0; i < 200; i++) {
@@ -118,7 +126,7 @@ class ChangingDimensionTest {
         restore(new CpuJoinEngineFactory(), 3);
         facts(1_000);
         collect();
-        assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(flinks.results());
     }
 
     @ParameterizedTest(name = "partitioned={0}")
@@ -152,7 +160,9 @@ class ChangingDimensionTest {
         for (int i = 0; i < parallelism; i++) {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
-                            SPEC,
+                            new JoinSpec(
+                                    FACTS,
+                                    List.of(new DimensionSpec("prices", PRICES, 0, 0, kind, 2))),
                             EngineSelection.only(engine),
                             context -> new JoinScenario.TextEmitter(),
                             MAX_PARALLELISM,
@@ -207,11 +217,7 @@ class ChangingDimensionTest {
             long id = random.nextInt(60);
             boolean deletes = random.nextInt(4) == 0;
             long value = ++number;
-            if (deletes) {
-                prices.remove(id);
-            } else {
-                prices.put(id, value);
-            }
+            changeFlinks(id, deletes ? null : value);
             RowChange change = deletes ? RowChange.DELETE : RowChange.UPSERT;
             rows.computeIfAbsent(partition(id), p -> new ArrayList<>())
                     .add(new long[] {id, value, change.code()});
@@ -223,15 +229,23 @@ class ChangingDimensionTest {
         }
     }
 
+    /** As a changelog has it, with the row before an update. */
+    private void changeFlinks(long id, Long value) throws Exception {
+        Long before = value == null ? prices.remove(id) : prices.put(id, value);
+        if (before != null) {
+            flinks.change(value == null ? RowKind.DELETE : RowKind.UPDATE_BEFORE, id, before);
+        }
+        if (value != null) {
+            flinks.change(before == null ? RowKind.INSERT : RowKind.UPDATE_AFTER, id, value);
+        }
+    }
+
     private void facts(int count) throws Exception {
         Map<Integer, List<long[]>> rows = new HashMap<>();
         for (int i = 0; i < count; i++) {
             long key = random.nextInt(70);
             long fact = ++number;
-            Long price = prices.get(key);
-            if (price != null) {
-                expected.add(fact + "|" + price);
-            }
+            flinks.fact(key, fact);
             rows.computeIfAbsent(partition(key), p -> new ArrayList<>())
                     .add(new long[] {key, fact});
         }
