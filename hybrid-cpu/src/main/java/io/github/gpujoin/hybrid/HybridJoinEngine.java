@@ -208,6 +208,13 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     /**
+     * Takes note of facts that come now and are submitted later, with others of their partition.
+     */
+    public void announce(int partition, long rowCount) {
+        placement.announced(placement.unitOf(rows.index(partition)), rowCount);
+    }
+
+    /**
      * Gives an engine what it has room for of its unit's chunks, unless the unit is to move. An
      * engine of the host works when it is polled only, so it is given the oldest chunk of all at
      * most, and its unit can move at any other time.

@@ -202,8 +202,22 @@ final class Placement implements AutoCloseable {
         return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
     }
 
-    /** Takes note of probes, and at times of a reason to place units anew. */
+    /** Takes note of probes, but for those that were announced. */
     void probed(Unit unit, long rows) {
+        count(unit, unit.unannounced(rows));
+    }
+
+    /**
+     * Takes note of probes that come now and are submitted later, with others of their partition:
+     * units are placed by what comes, not by what happens to be submitted in a row.
+     */
+    void announced(Unit unit, long rows) {
+        unit.announce(rows);
+        count(unit, rows);
+    }
+
+    /** Finds, at times, a reason to place units anew. */
+    private void count(Unit unit, long rows) {
         if (units.size() == 1) {
             return;
         }

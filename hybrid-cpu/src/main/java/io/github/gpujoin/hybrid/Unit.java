@@ -26,6 +26,9 @@ final class Unit {
     /** Chunks that the engine in use, or a visit, has been given and has not answered. */
     private int submitted;
 
+    /** Probe rows that are counted already, and will be submitted later. */
+    private long announcedRows;
+
     /** Whether the engine in use holds groups. */
     private boolean hasGroups;
 
@@ -125,6 +128,17 @@ final class Unit {
     }
 
     // ------------------------------------------------------------------ chunks
+
+    void announce(long rows) {
+        announcedRows += rows;
+    }
+
+    /** How many of the rows of a chunk that comes now were not announced. */
+    long unannounced(long rows) {
+        long announced = Math.min(announcedRows, rows);
+        announcedRows -= announced;
+        return rows - announced;
+    }
 
     void submitted() {
         submitted++;

@@ -9,16 +9,19 @@ import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two CPU engines with budgets of their own stand in for a device and the host. */
 class HybridJoinEngineTest {
@@ -180,6 +183,49 @@ class HybridJoinEngineTest {
             star.probe(400, 2 * probed, 2 * probed + 2);
             assertJoins(star, engine);
             assertThat(engine.places().get(probed)).isEqualTo(Place.HOST);
+        }
+    }
+
+    @ParameterizedTest(name = "announced: {0}")
+    @ValueSource(booleans = {true, false})
+    void shouldPlaceUnitsByAnnouncedFactsAsTheyComeAndNotAsTheyAreSubmitted(boolean announced) {
+        PartitionedStar star = new PartitionedStar(6, KEYS, JoinKind.INNER, false);
+        for (int turn = 0; turn < 24; turn++) {
+            for (int p = 0; p < PartitionedStar.PARTITIONS; p++) {
+                star.probe(1, p, p + 1);
+            }
+        }
+        long hostBytes = neededBytes(star) / 2;
+        try (HybridJoinEngine engine =
+                engine(star, 16, (JoinEngineFactory) null, hostMemory.within(hostBytes))) {
+            star.load(engine);
+            List<Place> first = engine.places();
+            assertThat(first).contains(Place.HOST, Place.SPILLED);
+            List<Chunk> later = new ArrayList<>();
+            EngineRun run = new EngineRun(engine);
+            for (Chunk chunk : star.probes()) {
+                if (!engine.isSpilled(chunk.partition())) {
+                    run.submit(chunk, 0);
+                    continue;
+                }
+                later.add(chunk);
+                if (announced) {
+                    engine.announce(chunk.partition(), chunk.rowCount());
+                }
+            }
+            later.sort(Comparator.comparingInt(Chunk::partition));
+            later.forEach(chunk -> run.submit(chunk, 0));
+            run.drain();
+            List<Integer> gained = new ArrayList<>();
+            for (int unit = 0; unit < first.size(); unit++) {
+                if (!first.get(unit).hasTables() && engine.places().get(unit).hasTables()) {
+                    gained.add(unit);
+                }
+            }
+            assertThat(gained.isEmpty()).as("gained=%s", gained).isEqualTo(announced);
+            star.probes().removeAll(later);
+            star.probes().addAll(later);
+            assertThat(run.results()).isEqualTo(star.expected());
         }
     }
 

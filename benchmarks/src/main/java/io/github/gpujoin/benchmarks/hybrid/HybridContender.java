@@ -118,6 +118,7 @@ final class HybridContender implements Contender {
                 due.add(chunk);
                 return;
             }
+            engine.announce(chunk.partition(), chunk.rowCount());
             List<Chunk> others = waiting.computeIfAbsent(chunk.partition(), p -> new ArrayList<>());
             others.add(chunk);
             long bytes =

@@ -105,6 +105,7 @@ final class SpilledFacts {
         int partition = probe.chunk().partition();
         long now = time.getCurrentProcessingTime();
         Waiting waiting = partitions.computeIfAbsent(partition, p -> new Waiting(now));
+        engine.announce(partition, probe.chunk().rowCount());
         long bytes = EngineChecks.payloadBytes(probe.chunk());
         waiting.bytes += bytes;
         waitingBytes += bytes;
