@@ -22,7 +22,9 @@ import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +49,8 @@ class FileJoinITCase {
               %1$sn %% 2 = 0 as %1$sflag
             from range(%3$d) t(%1$sn)
             """;
+
+    @RegisterExtension static final MiniClusterExtension CLUSTER = new MiniClusterExtension();
 
     @TempDir private Path directory;
 
