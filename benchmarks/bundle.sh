@@ -7,8 +7,8 @@ set -euo pipefail
 file=$(readlink -f "$1") class_path=$2 native=$3
 shift 3
 
-# What "bench gpu" never loads: peers, SQL, other state backends, microbenchmarks.
-readonly SKIPPED='duckdb|rocksdb|table-planner|table-runtime|icu4j|-tests\.jar|jmh|async-profiler|jopt|zookeeper|/tpch|fastcsv|test-utils|xchart|batik|xmlgraphics|echarts|parquet|avro'
+# What "bench gpu" never loads: peers, SQL, files, other state backends, microbenchmarks.
+readonly SKIPPED='duckdb|rocksdb|flink-table|flink-cep|connector-files|icu4j|-tests\.jar|jmh|async-profiler|jopt|zookeeper|/tpch|fastcsv|test-utils|xchart|batik|xmlgraphics|echarts|parquet|avro|/guava/|javassist|disni|jucx'
 # java.desktop is for java.beans, which the logging library asks for.
 readonly MODULES=java.base,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.rmi
 readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
@@ -16,7 +16,15 @@ readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jd
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/lib"
-jlink --add-modules "$MODULES,$MORE_MODULES" --strip-debug --no-header-files --no-man-pages --output "$work/jre"
+unused=('**/lib'{awt,font,freetype,javajpeg,jawt,jsound,lcms,mlib,splash}'*') # what draws and sounds
+jlink --add-modules "$MODULES,$MORE_MODULES" --strip-debug --no-header-files --no-man-pages --output "$work/jre" \
+  --exclude-files "$(IFS=,; printf '%s' "${unused[*]/#/glob:}")"
+
+# store FOLDER JAR: stored files are packed far tighter by xz than deflated ones. Zip knows no time before 1980.
+store() {
+  find "$1" -exec touch -d 2000-01-01 {} +
+  jar -c -0 -M -f "$2" -C "$1" .
+}
 
 number=100
 IFS=: read -ra entries <<<"$class_path"
@@ -30,13 +38,19 @@ for entry in "${entries[@]}"; do
   else
     (cd "$unpacked" && jar -xf "$entry")
   fi
-  # Native libraries of other platforms, and the PTX compiler of JCuda, which nothing here asks for.
-  find "$unpacked" \( -name '*.dll' -o -name '*.dylib' -o -name '*.jnilib' -o -name '*aarch*.so*' -o -name '*arm*.so*' \
-    -o -name '*ppc64*.so*' -o -name '*s390*.so*' -o -name '*riscv*.so*' -o -name '*loongarch*.so*' -o -name '*-musl*' \
-    -o -iname '*nvptxcompiler*' \) -delete
-  # Zip knows no time before 1980; stored files are packed far tighter by xz than deflated ones.
-  find "$unpacked" -exec touch -d 2000-01-01 {} +
-  jar -c -0 -M -f "$work/lib/$number-$(basename "$entry" .jar).jar" -C "$unpacked" .
+  # Flink has its RPC system in a jar within a jar.
+  for nested in "$unpacked"/*.jar; do
+    [[ -f $nested ]] || continue
+    mkdir "$work/nested"
+    (cd "$work/nested" && jar -xf "$nested")
+    store "$work/nested" "$nested"
+    rm -r "$work/nested"
+  done
+  # Native libraries of other platforms, and those that nothing here asks for: of JCuda only the driver is.
+  find "$unpacked" -type f \( -name '*.dll' -o -name '*.dylib' -o -name '*.jnilib' -o -name '*.a' \
+    -o -name '*.so*' ! -path '*x86_64*' ! -path '*amd64*' -o -iname '*nvptxcompiler*' -o -name 'libJCudaRuntime*' \
+    -o -name 'libJNvrtc*' -o -name '*quiche*' \) -delete
+  store "$unpacked" "$work/lib/$number-$(basename "$entry" .jar).jar"
   rm -r "$unpacked"
 done
 
@@ -49,5 +63,5 @@ exec "\$here/jre/bin/java" -Xmx16g -XX:+ExitOnOutOfMemoryError $* \\
   -cp "\$here/lib/*" io.github.gpujoin.benchmarks.Bench "\$@"
 EOF
 chmod +x "$work/bench"
-tar -C "$work" -cf - bench gpu_bench jre lib | xz -6 -T0 >"$file"
+tar -C "$work" -cf - bench gpu_bench jre lib | xz -9 -T0 >"$file"
 du -h "$file"
