@@ -54,7 +54,11 @@ final class DeviceLease {
     private volatile long pauses;
     private int launches;
     private boolean running;
-    private boolean lost;
+
+    /**
+     * Written under the lock of this; looked at by rings without it, which do not wait for others.
+     */
+    private volatile boolean lost;
 
     /** Null where the driver was given. */
     private DeviceClaim claim;
@@ -193,7 +197,7 @@ final class DeviceLease {
         return pauses;
     }
 
-    synchronized boolean isLost() {
+    boolean isLost() {
         return lost;
     }
 
@@ -314,7 +318,7 @@ final class DeviceLease {
     /**
      * @throws GpuUnavailableException with DEVICE_LOST
      */
-    synchronized void requireNotLost() {
+    void requireNotLost() {
         if (lost) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST, "the device failed before: device=" + this);

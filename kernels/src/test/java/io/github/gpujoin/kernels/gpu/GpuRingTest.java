@@ -9,10 +9,12 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -81,6 +83,38 @@ class GpuRingTest {
             assertThat(driver.isIdle()).as("the kernel runs").isFalse();
         }
         lease.whileStopped(options.stallTimeoutNs(), () -> lease.freePlan(0));
+    }
+
+    /** As while an engine makes its tables; who waits for a chunk keeps other rings alive, too. */
+    @Test
+    @Timeout(30)
+    void shouldBeLookedAtWhileSomebodyHasTheDeviceToItself() throws Exception {
+        try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
+            CountDownLatch stopped = new CountDownLatch(1);
+            CountDownLatch looked = new CountDownLatch(1);
+            Thread builds =
+                    new Thread(
+                            () ->
+                                    lease.whileStopped(
+                                            options.stallTimeoutNs(),
+                                            () -> {
+                                                stopped.countDown();
+                                                await(looked);
+                                            }));
+            builds.start();
+            await(stopped);
+            ring.at(0, SLOT_BYTES);
+            looked.countDown();
+            builds.join();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @ParameterizedTest
