@@ -11,14 +11,21 @@ public final class CudaDrivers {
 
     private static final String IMAGE = "/io/github/gpujoin/kernels/engine.fatbin";
 
-    private static final List<String> KERNELS =
+    /** All kernels of the image. */
+    static final List<String> KERNELS =
             List.of(
                     "gpujoin_serve",
                     "gpujoin_insert_unique",
                     "gpujoin_insert_chained",
                     "gpujoin_group_join",
                     "gpujoin_group_place",
-                    "gpujoin_group_write");
+                    "gpujoin_group_write",
+                    "gpujoin_change_claim",
+                    "gpujoin_change_settle",
+                    "gpujoin_count_rows",
+                    "gpujoin_move_rows",
+                    "gpujoin_take_carried",
+                    "gpujoin_put_carried");
 
     private static Constructor<?> binding;
 

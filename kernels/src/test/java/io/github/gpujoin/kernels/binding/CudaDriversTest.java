@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 
 class CudaDriversTest {
 
@@ -39,6 +42,14 @@ class CudaDriversTest {
         assertThatExceptionOfType(GpuUnavailableException.class)
                 .isThrownBy(() -> CudaDrivers.open(1000))
                 .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.NO_DEVICE));
+    }
+
+    @Test
+    void shouldLoadEveryKernelOfTheSource() throws IOException {
+        String source = Files.readString(Path.of("src/main/cuda/engine/engine.cu"));
+        assertThat(Pattern.compile("\\bgpujoin_\\w+(?=\\()").matcher(source).results())
+                .extracting(MatchResult::group)
+                .containsExactlyInAnyOrderElementsOf(CudaDrivers.KERNELS);
     }
 
     @Test
