@@ -107,6 +107,11 @@ final class GpuChangingTable {
         return stream.runs().size() >= MAX_RUNS;
     }
 
+    /** To be called before {@link #apply}. */
+    void flush() {
+        stream.flush();
+    }
+
     /**
      * Applies the changes that were flushed, while the serving kernel stands still.
      *

@@ -156,7 +156,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     private void applyChanges() {
-        tables.flush();
+        tables.flushChanges();
         lease.whileStopped(
                 options.stallTimeoutNs(),
                 () -> {

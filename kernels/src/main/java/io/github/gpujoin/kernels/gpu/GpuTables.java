@@ -96,8 +96,13 @@ final class GpuTables {
         return changing.values().stream().anyMatch(GpuChangingTable::isFull);
     }
 
+    /** To be called before {@link #applyChanges}; more rows of any dimension may come after. */
+    void flushChanges() {
+        changing.values().forEach(GpuChangingTable::flush);
+    }
+
     /**
-     * Applies changes that were {@linkplain #flush flushed}, while the serving kernel stands still.
+     * Applies changes that were flushed, while the serving kernel stands still.
      *
      * @return whether a table, or carried bytes of one, lie elsewhere now
      */
@@ -112,7 +117,7 @@ final class GpuTables {
         return moved;
     }
 
-    /** To be called after the last chunk, before {@link #build} or {@link #applyChanges}. */
+    /** To be called after the last chunk, before {@link #build}. */
     void flush() {
         streams.forEach(BuildStream::flush);
     }

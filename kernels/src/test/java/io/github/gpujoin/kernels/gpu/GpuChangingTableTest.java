@@ -37,6 +37,15 @@ class GpuChangingTableTest {
     private static final JoinSpec SPEC =
             new JoinSpec(
                     FACTS, List.of(new DimensionSpec("prices", SIDE, 0, 0, JoinKind.INNER, 1)));
+    private static final ChunkSchema REGIONS =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("region", ColumnType.INT64));
+    private static final JoinSpec STAR =
+            new JoinSpec(
+                    FACTS,
+                    List.of(
+                            SPEC.dimensions().get(0),
+                            new DimensionSpec("regions", REGIONS, 0, 0, JoinKind.INNER)));
     private static final GpuOptions SMALL = GpuOptions.defaults().withSlots(2, 1000);
     private static final String TEXT = "x".repeat(100);
 
@@ -59,6 +68,15 @@ class GpuChangingTableTest {
                 0,
                 LongStream.range(firstKey, endKey)
                         .mapToObj(key -> new Object[] {key, change.code(), TEXT + key})
+                        .toList());
+    }
+
+    private static Chunk regions(long firstKey, long endKey) {
+        return TestChunks.of(
+                REGIONS,
+                1,
+                LongStream.range(firstKey, endKey)
+                        .mapToObj(key -> new Object[] {key, -key})
                         .toList());
     }
 
@@ -102,14 +120,16 @@ class GpuChangingTableTest {
     }
 
     @Test
-    void shouldApplyManyChangesInFrontOfTheFirstFacts() throws Exception {
+    void shouldApplyManyChangesWhileDimensionsAreLoaded() throws Exception {
         try (HostDevice device = HostDevice.open(SMALL);
-                GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(STAR)) {
+            engine.submitBuild(1, regions(0, 100));
             Chunk updates = changes(RowChange.UPSERT, 0, 10_000);
             for (int i = 0; i < 150; i++) {
                 engine.submitBuild(0, updates);
             }
             engine.submitBuild(0, changes(RowChange.DELETE, 0, 1));
+            engine.submitBuild(1, regions(100, 11_000));
             engine.finishBuild();
             assertThat(matches(engine, 0, 12_000)).isEqualTo(9_999);
             assertThat(engine.memoryUse().peakDeviceBytes())
