@@ -132,8 +132,7 @@ class ChangingDimensionTest {
     @ParameterizedTest(name = "partitioned={0}")
     @CsvSource({"true", "false"})
     void shouldKeepNoMoreInStateHoweverOftenItIsRestored(boolean partitioned) throws Exception {
-        this.random = new Random(10);
-        this.partitioned = partitioned;
+        joinAs(JoinKind.INNER, 10, partitioned);
         open(new CpuJoinEngineFactory(), 1, null);
         startJoining();
         int changesAnAttempt = partitioned ? 40_000 : 4_000; // too few to have a log rewritten
