@@ -103,8 +103,10 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Page-locked host memory that all joins of a TaskManager may take together;"
-                                    + " a quarter of the machine's memory unless set.");
+                            "Host memory that all joins of a TaskManager may take together for a GPU:"
+                                    + " page-locked memory, and the texts and other bytes of"
+                                    + " build rows, which stay on the host; a quarter of the"
+                                    + " machine's memory unless set.");
 
     public static final ConfigOption<RingMemory> GPU_RING_MEMORY =
             ConfigOptions.key("gpu-join.gpu.ring-memory")

@@ -5,7 +5,7 @@ package io.github.gpujoin.core.engine;
  *
  * @param buildRows rows that came for all tables, changes included
  * @param buildBytes bytes of those rows as they came: fixed columns and carried bytes
- * @param tableBytes memory that the tables take
+ * @param tableBytes memory that the tables take; of a device only that of the device
  * @param probeRows rows whose results are all delivered
  * @param resultRows rows delivered; groups, of an aggregating engine
  */

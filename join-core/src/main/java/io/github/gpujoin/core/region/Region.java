@@ -52,7 +52,7 @@ public final class Region implements AutoCloseable {
      *
      * @param released run once the memory is given back
      */
-    static Region allocate(long lengthBytes, Runnable released) {
+    public static Region allocate(long lengthBytes, Runnable released) {
         long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
         long address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
         return new Region(

@@ -77,9 +77,13 @@ final class Buffers implements AutoCloseable {
         }
     }
 
-    /** Frees everything. A lost device refuses that, and its memory is gone with it. */
+    /** Frees everything; of a lost device, which refuses that or waits, {@link #abandon}s it. */
     @Override
     public void close() {
+        if (memory.isLost()) {
+            abandon();
+            return;
+        }
         try {
             while (!buffers.isEmpty()) {
                 Buffer buffer = remove();

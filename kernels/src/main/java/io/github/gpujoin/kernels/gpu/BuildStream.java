@@ -1,6 +1,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
@@ -28,6 +29,7 @@ final class BuildStream implements AutoCloseable {
     private final BuildRowLayout rowLayout;
     private final BuildRunLayout runLayout;
     private final Buffers buffers;
+    private final Allocator host;
     private final List<Long> runs = new ArrayList<>();
     private final ArrayDeque<Long> freeRuns = new ArrayDeque<>();
     private final long[] pinnedRuns = new long[2];
@@ -35,7 +37,7 @@ final class BuildStream implements AutoCloseable {
     private int pinnedRows;
     private boolean copying;
     private long rowCount;
-    private PagedMemory carried = new PagedMemory();
+    private PagedMemory carried;
     private long carriedBytes;
 
     /**
@@ -48,6 +50,8 @@ final class BuildStream implements AutoCloseable {
         this.rowLayout = rowLayout;
         this.runLayout = new BuildRunLayout(rowLayout);
         this.buffers = lease.memory().buffers(budget);
+        this.host = lease.memory().hostWithin(budget);
+        this.carried = newCarried();
     }
 
     BuildRowLayout rowLayout() {
@@ -72,9 +76,9 @@ final class BuildStream implements AutoCloseable {
         return carriedBytes;
     }
 
-    /** Device, pinned and host memory together. */
+    /** Device and pinned memory together; carried bytes are in neither. */
     long lengthBytes() {
-        return buffers.lengthBytes() + carried.lengthBytes();
+        return buffers.lengthBytes();
     }
 
     /**
@@ -184,6 +188,11 @@ final class BuildStream implements AutoCloseable {
         freeRuns.addAll(runs);
         runs.clear();
         rowCount = 0;
+    }
+
+    /** Memory for carried bytes within the budget; the caller closes what replaces none. */
+    PagedMemory newCarried() {
+        return new PagedMemory(host);
     }
 
     /** Has carried bytes lie elsewhere from now on, those that are referred to. */

@@ -55,11 +55,6 @@ final class DeviceLease {
     private int launches;
     private boolean running;
 
-    /**
-     * Written under the lock of this; looked at by rings without it, which do not wait for others.
-     */
-    private volatile boolean lost;
-
     /** Null where the driver was given. */
     private DeviceClaim claim;
 
@@ -188,7 +183,7 @@ final class DeviceLease {
 
     /** Gives the device up: its kernel no longer gets on. */
     synchronized void lose() {
-        lost = true;
+        memory.lose();
         running = false;
     }
 
@@ -198,7 +193,7 @@ final class DeviceLease {
     }
 
     boolean isLost() {
-        return lost;
+        return memory.isLost();
     }
 
     /** A place for a plan; to be called while stopped. */
@@ -235,12 +230,14 @@ final class DeviceLease {
             try {
                 action.run();
             } catch (GpuUnavailableException e) {
-                lost |= e.failure() == GpuFailure.DEVICE_LOST;
+                if (e.failure() == GpuFailure.DEVICE_LOST) {
+                    lose();
+                }
                 throw e;
             } finally {
                 pauses++;
                 // Who waits for this lock starts the kernel, rather than stop it once more.
-                if (!takenPlans.isEmpty() && !lost && waiting.get() == 0) {
+                if (!takenPlans.isEmpty() && !isLost() && waiting.get() == 0) {
                     start();
                 }
             }
@@ -319,7 +316,7 @@ final class DeviceLease {
      * @throws GpuUnavailableException with DEVICE_LOST
      */
     void requireNotLost() {
-        if (lost) {
+        if (isLost()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST, "the device failed before: device=" + this);
         }
@@ -330,8 +327,7 @@ final class DeviceLease {
         try {
             calls.run();
         } catch (GpuUnavailableException e) {
-            lost = true;
-            running = false;
+            lose();
             throw e;
         }
     }
@@ -355,7 +351,7 @@ final class DeviceLease {
 
     /** A lost device is left alone: the driver might wait for its kernel for ever. */
     private synchronized void close() {
-        if (lost) {
+        if (isLost()) {
             buffers.abandon();
         } else {
             synchronized (controlLock) {
@@ -365,7 +361,7 @@ final class DeviceLease {
             driver.close();
         }
         if (claim != null) {
-            if (lost) {
+            if (isLost()) {
                 claim.keepAsLost();
             } else {
                 claim.release();
@@ -375,6 +371,6 @@ final class DeviceLease {
 
     @Override
     public String toString() {
-        return "DeviceLease[blocks=" + blocks + ", running=" + running + ", lost=" + lost + "]";
+        return "DeviceLease[blocks=" + blocks + ", running=" + running + ", lost=" + isLost() + "]";
     }
 }

@@ -1,13 +1,16 @@
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Keeps account of the memory of one device, and of the host memory pinned for it. All of it is
- * taken through {@link Buffers}. Thread-safe.
+ * Keeps account of the memory of one device, and of the host memory taken for it: pinned memory,
+ * which is taken through {@link Buffers} as the device's is, and what need not be pinned.
+ * Thread-safe.
  */
 final class DeviceMemory {
 
@@ -15,6 +18,7 @@ final class DeviceMemory {
     private final MemoryBudget machine;
     private final Account device = new Account("device");
     private final Account pinned = new Account("pinned");
+    private volatile boolean lost;
 
     /** Bytes of one kind. */
     private static final class Account {
@@ -69,6 +73,15 @@ final class DeviceMemory {
         return new Buffers(this, budget.orElse(machine));
     }
 
+    /** The device is lost: what is given back from now on comes back with the process. */
+    void lose() {
+        lost = true;
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+
     /** Device memory that may still be taken within the budget. */
     long availableDeviceBytes(MemoryBudget budget) {
         return Math.max(0, budget.orElse(machine).deviceBytes() - device.usedBytes());
@@ -92,6 +105,41 @@ final class DeviceMemory {
     /** As {@link #takeDevice}, of mapped host memory. */
     long takePinned(long lengthBytes, MemoryBudget budget) {
         return pinned.take(lengthBytes, budget.pinnedBytes(), driver::allocatePinned);
+    }
+
+    /** Host memory that is not page-locked, within the budget for what is. */
+    Allocator hostWithin(MemoryBudget budget) {
+        long limitBytes = budget.orElse(machine).pinnedBytes();
+        return new Allocator() {
+            @Override
+            public Region allocate(long lengthBytes) {
+                return takeHost(lengthBytes, limitBytes);
+            }
+
+            @Override
+            public long availableBytes() {
+                return Math.max(0, limitBytes - pinned.usedBytes());
+            }
+        };
+    }
+
+    private Region takeHost(long lengthBytes, long limitBytes) {
+        Region[] region = new Region[1];
+        try {
+            pinned.take(
+                    lengthBytes,
+                    limitBytes,
+                    bytes -> {
+                        region[0] = Region.allocate(bytes, () -> pinned.giveBack(bytes));
+                        return region[0].address();
+                    });
+        } catch (OutOfMemoryError e) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "the host has memory for what stays there: lengthBytes=" + lengthBytes,
+                    e);
+        }
+        return region[0];
     }
 
     void freeDevice(long address, long lengthBytes) {

@@ -82,7 +82,7 @@ final class GpuChangingTable {
         return table;
     }
 
-    /** Slots, changes and carried bytes; to be asked by any thread. */
+    /** Slots and changes; to be asked by any thread. */
     long lengthBytes() {
         return lengthBytes;
     }
@@ -203,7 +203,7 @@ final class GpuChangingTable {
 
     /** Copies carried bytes that rows refer to, and has the rows refer to the copies. */
     private void compactCarried() {
-        PagedMemory live = new PagedMemory();
+        PagedMemory live = stream.newCarried();
         long liveBytes = 0;
         try (Region refs = Region.allocate((long) Long.BYTES * REFERENCE_SLOTS)) {
             for (long first = 0; first < table.slotCount(); first += REFERENCE_SLOTS) {

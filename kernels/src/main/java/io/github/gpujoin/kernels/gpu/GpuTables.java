@@ -147,8 +147,8 @@ final class GpuTables {
     }
 
     /**
-     * Memory of the tables built here, of carried bytes, and before that of the rows that tables
-     * are made of.
+     * Device memory of the tables built here, and before that device and pinned memory of the rows
+     * that tables are made of.
      */
     long lengthBytes() {
         return IntStream.range(0, streams.size())

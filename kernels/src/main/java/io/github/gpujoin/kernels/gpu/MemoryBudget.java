@@ -5,13 +5,13 @@ import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 
 /**
- * Limits on what all engines of a process take together of one device and of the host memory pinned
+ * Limits on what all engines of a process take together of one device and of the host memory taken
  * for it. An engine is refused what would bring the total over its own budget.
  *
  * @param deviceBytes most device memory, {@link #BY_MACHINE}: nine tenths of what is free when the
  *     device is opened
- * @param pinnedBytes most page-locked host memory, {@link #BY_MACHINE}: a quarter of the machine's
- *     memory (of its container's, where it is in one)
+ * @param pinnedBytes most host memory, page-locked or with the carried bytes of build rows, {@link
+ *     #BY_MACHINE}: a quarter of the machine's memory (of its container's, where it is in one)
  */
 public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serializable {
 

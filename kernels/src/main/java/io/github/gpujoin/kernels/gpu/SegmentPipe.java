@@ -26,6 +26,9 @@ final class SegmentPipe {
     private static final long NOT_POSTED = -1;
     private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
+    /** Looks without progress, at the least, before the kernel is given up. */
+    private static final int LOOKS_BEFORE_STALL = 4;
+
     private final DeviceLease lease;
     private final int plan;
     private final SegmentSlots slots;
@@ -40,8 +43,11 @@ final class SegmentPipe {
     private long deviceBusyNs;
     private boolean headIsLent;
     private boolean groupsFull;
-    private long lastProgressNs;
-    private long nextCheckNs;
+
+    /** Time without progress, and when it was last looked at. */
+    private long waitedNs;
+
+    private long lastLookNs;
     private long pausesSeen;
 
     /**
@@ -129,7 +135,7 @@ final class SegmentPipe {
 
     /** Puts rows of a chunk in the next slot, of which there must be one, and asks for them. */
     void add(Chunk chunk, int firstRow, int rowCount) {
-        if (underWay.isEmpty()) {
+        if (underWay.size() == (headIsLent ? 1 : 0)) {
             progressed();
         }
         int slot = (int) (nextSequence % slots.count());
@@ -270,27 +276,31 @@ final class SegmentPipe {
     }
 
     private void progressed() {
-        lastProgressNs = System.nanoTime();
-        nextCheckNs = lastProgressNs + LIVENESS_CHECK_NS;
+        lastLookNs = System.nanoTime();
+        waitedNs = 0;
     }
 
     private void checkLiveness() {
-        long now = System.nanoTime();
-        if (now - nextCheckNs < 0) {
+        long sinceNs = System.nanoTime() - lastLookNs;
+        if (sinceNs < LIVENESS_CHECK_NS) {
             return;
         }
-        nextCheckNs = now + LIVENESS_CHECK_NS;
         lease.requireRunning();
         if (pausesSeen != lease.pauses()) {
             pausesSeen = lease.pauses();
             progressed();
-        } else if (now - lastProgressNs > stallTimeoutNs) {
+            return;
+        }
+        lastLookNs += sinceNs;
+        // Behind a slow sink nobody looks for long; what was to be asked for then is asked for now.
+        waitedNs += Math.min(sinceNs, stallTimeoutNs / LOOKS_BEFORE_STALL);
+        if (waitedNs >= stallTimeoutNs) {
             // Others must not wait as long to learn the same.
             lease.lose();
             throw new GpuUnavailableException(
                     GpuFailure.KERNEL_STALLED,
                     "a step ends in time: waitedNs="
-                            + (now - lastProgressNs)
+                            + waitedNs
                             + ", heartbeat="
                             + lease.heartbeat());
         }

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
@@ -19,6 +20,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,7 @@ class GpuFailureTest {
                     Column.of("key", ColumnType.INT64), Column.nullable("text", ColumnType.STRING));
     private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
     private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
+    private static final long STALL_TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(20);
     private final RefusingDriver driver = new RefusingDriver();
     private EngineRun.OpenRegions before;
     private DeviceLease lease;
@@ -52,7 +55,7 @@ class GpuFailureTest {
                 GpuOptions.defaults()
                         .withSlots(2, 64)
                         .withRingMemory(ringMemory)
-                        .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
+                        .withStallTimeoutNs(STALL_TIMEOUT_NS);
         lease = new DeviceLease(driver, options);
         engine = new GpuJoinEngine(SPEC, options, lease);
         engine.submitBuild(0, chunk());
@@ -104,6 +107,47 @@ class GpuFailureTest {
     }
 
     @Test
+    void shouldNoticeAKernelThatStandsStillThoughItIsLookedAtRarely() {
+        engine.finishBuild();
+        engine.submitProbe(chunk(), 0);
+        assertFails(
+                GpuFailure.KERNEL_STALLED,
+                () -> {
+                    while (true) {
+                        engine.poll();
+                        sleepLongerThanTheStallTimeout();
+                    }
+                });
+    }
+
+    /** As between two bursts of facts, and behind a slow sink. */
+    @Test
+    void shouldNotTakeTimeInWhichNobodyLooksForAKernelThatStandsStill() {
+        engine.finishBuild();
+        for (int round = 0; round < 3; round++) {
+            engine.submitProbe(chunk(), 0);
+            assertThat(engine.poll()).as("nothing is answered yet").isNull();
+            sleepLongerThanTheStallTimeout();
+            assertThat(engine.poll()).isNull();
+            ResultBatch batch = null;
+            while (batch == null) {
+                driver.answerSteps();
+                batch = engine.poll();
+            }
+            assertThat(batch.isLast()).isTrue();
+            sleepLongerThanTheStallTimeout();
+        }
+        assertThat(lease.isLost()).isFalse();
+    }
+
+    @Test
+    void shouldFreeNothingBehindAKernelThatDoesNotEnd() {
+        driver.kernelIs(RefusingDriver.Kernel.BUILD_STUCK);
+        assertFails(GpuFailure.KERNEL_STALLED, engine::finishBuild);
+        assertThat(lease.isLost()).isTrue();
+    }
+
+    @Test
     void shouldKeepWhatIsPendingWhereTheKernelIsGone() {
         engine.finishBuild();
         engine.submitProbe(chunk(), 0);
@@ -146,6 +190,10 @@ class GpuFailureTest {
         driver.loseDevice();
         engine.close();
         assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
+    }
+
+    private static void sleepLongerThanTheStallTimeout() {
+        LockSupport.parkNanos(2 * STALL_TIMEOUT_NS);
     }
 
     private void pollForever() {

@@ -69,6 +69,10 @@ class MemoryBudgetTest {
         return engine(new DeviceLease(driver, options(budget)), budget);
     }
 
+    private static GpuJoinEngine engine(JoinSpec spec, RefusingDriver driver, MemoryBudget budget) {
+        return new GpuJoinEngine(spec, options(budget), new DeviceLease(driver, options(budget)));
+    }
+
     private static GpuJoinEngine engine(DeviceLease lease, MemoryBudget budget) {
         return new GpuJoinEngine(SPEC, options(budget), lease);
     }
@@ -177,6 +181,36 @@ class MemoryBudgetTest {
                     .withMessageContaining("pinned memory budget: budgetBytes=")
                     .withMessageContaining("budgetBytes=" + budget.pinnedBytes() + ", usedBytes=");
         }
+    }
+
+    @Test
+    void shouldCountCarriedBytesAsTheHosts() {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64), Column.of("text", ColumnType.STRING));
+        JoinSpec spec =
+                new JoinSpec(schema, List.of(new DimensionSpec("d", schema, 0, 0, JoinKind.INNER)));
+        String text = "t".repeat(100_000);
+        Chunk chunk = TestChunks.of(schema, 0, List.<Object[]>of(new Object[] {1L, text}));
+        MemoryUse use;
+        try (GpuJoinEngine engine = engine(spec, driver, MemoryBudget.byMachine())) {
+            engine.submitBuild(0, chunk);
+            engine.finishBuild();
+            use = engine.memoryUse();
+            assertThat(use.pinnedBytes() - driver.pinnedBytes())
+                    .isGreaterThanOrEqualTo(text.length());
+            assertThat(engine.stats().tableBytes()).isLessThan(text.length());
+        }
+        RefusingDriver other = new RefusingDriver();
+        MemoryBudget budget = new MemoryBudget(MemoryBudget.BY_MACHINE, use.peakPinnedBytes() - 1);
+        try (GpuJoinEngine engine = engine(spec, other, budget)) {
+            assertRefused(
+                    () -> {
+                        engine.submitBuild(0, chunk);
+                        engine.finishBuild();
+                    });
+        }
+        assertThat(other.pinnedBytes()).isZero();
     }
 
     @ParameterizedTest(name = "{0} bytes")

@@ -1,5 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
@@ -24,7 +25,9 @@ final class RefusingDriver implements CudaDriver {
         /** Never ends. */
         STUCK,
         /** Ends by itself. */
-        GONE
+        GONE,
+        /** Those that build tables never end; the driver waits for them where it frees memory. */
+        BUILD_STUCK
     }
 
     /** A copy that was started. */
@@ -47,6 +50,10 @@ final class RefusingDriver implements CudaDriver {
     private Kernel kernel = Kernel.OBEDIENT;
     private long control;
     private long launch;
+    private long ring;
+    private long plans;
+    private long answeredSteps;
+    private boolean builds;
     private boolean closed;
 
     void refuseAllocationsAfter(int allocations) {
@@ -69,6 +76,36 @@ final class RefusingDriver implements CudaDriver {
 
     void kernelIs(Kernel kernel) {
         this.kernel = kernel;
+    }
+
+    /** Completes all steps that were asked for, without results. */
+    void answerSteps() {
+        long published = Memory.getLong(control + StepDescriptor.CONTROL_PUBLISHED_OFFSET);
+        for (; answeredSteps < published; answeredSteps++) {
+            long step = ring + answeredSteps % StepRing.ENTRIES * StepDescriptor.STEP_BYTES;
+            long plan =
+                    plans
+                            + (long) PlanDescriptor.PLAN_BYTES
+                                    * Memory.getInt(step + StepDescriptor.STEP_PLAN_OFFSET);
+            int slot = Memory.getInt(step + StepDescriptor.STEP_SLOT_OFFSET);
+            int buffer = Memory.getInt(step + StepDescriptor.STEP_RESULT_BUFFER_OFFSET);
+            long segment =
+                    Memory.getLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET)
+                            + slot
+                                    * Memory.getLong(
+                                            plan + PlanDescriptor.PLAN_SEGMENT_BYTES_OFFSET);
+            long completion =
+                    Memory.getLong(plan + PlanDescriptor.PLAN_COMPLETIONS_OFFSET)
+                            + (long) StepDescriptor.COMPLETION_BYTES
+                                    * (SegmentSlots.RESULT_BUFFERS * slot + buffer);
+            Memory.putInt(
+                    completion + StepDescriptor.COMPLETION_STATUS_OFFSET, StepDescriptor.STATUS_OK);
+            Memory.putInt(
+                    completion + StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET,
+                    Memory.getInt(segment + ChunkDescriptor.ROW_COUNT_OFFSET));
+            Memory.putLong(
+                    completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET, answeredSteps + 1);
+        }
     }
 
     boolean isClosed() {
@@ -161,6 +198,9 @@ final class RefusingDriver implements CudaDriver {
 
     private void free(Map<Long, Region> memory, long address) {
         requireDevice();
+        if (builds) {
+            throw new AssertionError("waits for a kernel for ever: address=" + address);
+        }
         memory.remove(address).close();
     }
 
@@ -228,7 +268,11 @@ final class RefusingDriver implements CudaDriver {
         if (kernelName.equals("gpujoin_serve")) {
             serveLaunches++;
             control = arguments[0];
+            ring = arguments[1];
+            plans = arguments[5];
             launch = arguments[arguments.length - 1];
+        } else {
+            builds = kernel == Kernel.BUILD_STUCK;
         }
     }
 
@@ -243,6 +287,7 @@ final class RefusingDriver implements CudaDriver {
             case OBEDIENT -> control == 0 || isAskedToStop();
             case STUCK -> control == 0;
             case GONE -> true;
+            case BUILD_STUCK -> !builds;
         };
     }
 
