@@ -5,6 +5,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import java.util.BitSet;
 import java.util.Objects;
 import java.util.Optional;
 import org.apache.flink.api.common.functions.RuntimeContext;
@@ -14,7 +15,8 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 /**
  * Tells for each probe row which of its candidates, build rows of an equal integer as key, match,
  * and emits what the kind of join makes of them. Only a row whose candidates have all been looked
- * at is known to have no match; candidates of a row come side by side, in one batch or several.
+ * at is known to have no match: one that is completed, since an engine may pass over the rows of a
+ * chunk several times, with some of the build rows each time.
  */
 final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, UnmatchedBuildEmitter<OUT> {
 
@@ -31,11 +33,16 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
 
-    /** The probe row whose candidates come, its record, and whether one of them matched. */
+    /** The probe row whose candidates come, and its record. */
     private int openRow = NONE;
 
     private B openRecord;
-    private boolean matched;
+
+    /** Rows of the chunk that are not completed and have a match. */
+    private final BitSet matched = new BitSet();
+
+    /** Those that came and have none so far, where that makes a result. */
+    private final BitSet unmatched = new BitSet();
 
     VerifyingEmitter(
             JoinSpec spec,
@@ -64,13 +71,13 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
             if (probeRow != openRow) {
-                closeRow(output);
-                openRow = probeRow;
-                openRecord = probe.assemble(row, probeRow);
-                if (keys != null) {
-                    keys.probe(openRecord);
+                if (openRow < Math.min(probeRow, batch.completedRows())) {
+                    close(openRow, output);
                 }
-                timestamps.apply(probeRow, element);
+                open(probeRow);
+                if (join.kind().keepsUnmatchedProbe() && !matched.get(probeRow)) {
+                    unmatched.set(probeRow);
+                }
             }
             if (batch.isMatched(0, row)) {
                 look(batch, row, output);
@@ -78,9 +85,19 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         }
     }
 
+    private void open(int probeRow) throws Exception {
+        openRow = probeRow;
+        // a fact's record is read from its chunk, whichever row of the batch has it
+        openRecord = probe.assemble(0, probeRow);
+        if (keys != null) {
+            keys.probe(openRecord);
+        }
+        timestamps.apply(probeRow, element);
+    }
+
     private void look(ResultBatch batch, int row, Output<StreamRecord<OUT>> output)
             throws Exception {
-        if (matched && !join.kind().givesPairs()) {
+        if (matched.get(openRow) && !join.kind().givesPairs()) {
             return;
         }
         if (numbers != null && numbers.hasNullKey(batch, row)) {
@@ -90,14 +107,14 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         if (!matches(record)) {
             return;
         }
-        boolean first = !matched;
-        matched = true;
+        matched.set(openRow);
+        unmatched.clear(openRow);
         if (numbers != null) {
             numbers.matched(batch, row);
         }
         if (join.kind().givesPairs()) {
             collect(record, output);
-        } else if (first && join.kind() == PairKind.SEMI) {
+        } else if (join.kind() == PairKind.SEMI) {
             collect(null, output);
         }
     }
@@ -113,18 +130,28 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
 
     @Override
     public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
+        int row = unmatched.nextSetBit(0);
+        while (row != NONE && row < completedRows) {
+            close(row, output);
+            row = unmatched.nextSetBit(row + 1);
+        }
+        matched.clear(0, completedRows);
         if (openRow < completedRows) {
-            closeRow(output);
+            openRow = NONE;
+            openRecord = null;
         }
     }
 
-    private void closeRow(Output<StreamRecord<OUT>> output) throws Exception {
-        if (openRow != NONE && !matched && join.kind().keepsUnmatchedProbe()) {
-            collect(null, output);
+    /** Emits a row all of whose candidates came, unless it has a match. */
+    private void close(int row, Output<StreamRecord<OUT>> output) throws Exception {
+        if (row == NONE || !unmatched.get(row)) {
+            return;
         }
-        openRow = NONE;
-        openRecord = null;
-        matched = false;
+        if (row != openRow) {
+            open(row);
+        }
+        unmatched.clear(row);
+        collect(null, output);
     }
 
     @Override

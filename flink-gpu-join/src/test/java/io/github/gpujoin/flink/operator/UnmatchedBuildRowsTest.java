@@ -1,5 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.summingLong;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
@@ -38,8 +40,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Right and full outer joins: snapshots at every step, restored with another parallelism. */
+/**
+ * Right and full outer joins: snapshots at every step, restored with another parallelism. And all
+ * kinds with a condition, where tables are made of some build rows of a partition at a time.
+ */
 class UnmatchedBuildRowsTest {
 
     private static final int PARTITIONS = JoinScenario.MAX_PARALLELISM;
@@ -123,6 +129,11 @@ class UnmatchedBuildRowsTest {
     }
 
     private static StarJoinOperatorFactory<String> operator(PairKind kind) {
+        return operator(kind, EngineSelection.only(new CpuJoinEngineFactory()));
+    }
+
+    private static StarJoinOperatorFactory<String> operator(
+            PairKind kind, EngineSelection engines) {
         JoinSpec spec =
                 new JoinSpec(
                         PROBE.schema(),
@@ -134,7 +145,7 @@ class UnmatchedBuildRowsTest {
                         PROBE.schema().indexOf(RecordLayout.NULL_KEYS));
         return new StarJoinOperatorFactory<>(
                 spec,
-                EngineSelection.only(new CpuJoinEngineFactory()),
+                engines,
                 ResultEmitters.function(
                         spec,
                         BUILD,
@@ -156,17 +167,19 @@ class UnmatchedBuildRowsTest {
                 if (p.getField(0) != null
                         && p.getField(0).equals(b.getField(0))
                         && CONDITION.join(b, p)) {
-                    results.add(b + " " + p);
+                    if (kind != PairKind.SEMI && kind != PairKind.ANTI) {
+                        results.add(b + " " + p);
+                    }
                     matched = true;
                     matchedBuild[i] = true;
                 }
             }
-            if (!matched && kind == PairKind.FULL) {
+            if (matched ? kind == PairKind.SEMI : kind.keepsUnmatchedProbe()) {
                 results.add("null " + p);
             }
         }
         for (int i = 0; i < builds.size(); i++) {
-            if (!matchedBuild[i]) {
+            if (!matchedBuild[i] && kind.keepsUnmatchedBuild()) {
                 results.add(builds.get(i) + " null");
             }
         }
@@ -284,6 +297,36 @@ class UnmatchedBuildRowsTest {
         return harnesses.get(
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
                         PARTITIONS, harnesses.size(), chunk.partition()));
+    }
+
+    @ParameterizedTest
+    @EnumSource(PairKind.class)
+    void shouldJoinEveryKindInSlicesOfAPartition(PairKind kind) throws Exception {
+        RoomForOne room = new RoomForOne();
+        Random random = new Random(kind.ordinal());
+        List<Row> builds = records(random, 20_000);
+        List<Row> probes = records(random, 300);
+        // a packer leaves out what cannot match where it is in no result
+        builds.removeIf(row -> row.getField(0) == null && !kind.keepsUnmatchedBuild());
+        List<Chunk> build = chunks(BUILD, builds, 0);
+        Map<Integer, Long> partitionBytes =
+                build.stream()
+                        .collect(groupingBy(Chunk::partition, summingLong(Chunk::lengthBytes)));
+        EngineSelection engines =
+                EngineSelection.only(room)
+                        .dividing(new Division(0, PARTITIONS, JoinScenario.SPILL_DELAY_MS));
+        try (JoinHarness harness = new JoinHarness(operator(kind, engines), PARTITIONS, 1, 0)) {
+            harness.open();
+            feed(List.of(harness), build, chunks(PROBE, probes, ChunkDescriptor.FACTS));
+            harness.endBuild();
+            harness.probeWatermark(Long.MAX_VALUE);
+            harness.endProbe();
+            harness.finish();
+            assertThat(partitionBytes.values()).anyMatch(bytes -> bytes > 2 * room.tableBytes());
+            assertThat(harness.results())
+                    .as("seed=%s", kind.ordinal())
+                    .containsExactlyInAnyOrderElementsOf(expected(kind, builds, probes));
+        }
     }
 
     @Test
