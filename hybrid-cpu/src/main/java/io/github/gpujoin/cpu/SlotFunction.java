@@ -1,5 +1,6 @@
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Memory;
 
@@ -36,11 +37,14 @@ final class SlotFunction {
      * Chooses by what the build side is like.
      *
      * @param rowBytes bytes of a row, to which the directory is held in proportion
+     * @throws EngineUnavailableException for more rows than a table has, which others may divide
      */
     static SlotFunction of(long rowCount, int rowBytes, long minKey, long maxKey) {
         if (rowCount > MAX_ROWS) {
-            throw new IllegalStateException(
-                    "a table has at most " + MAX_ROWS + " rows: rowCount=" + rowCount);
+            throw new EngineUnavailableException(
+                    EngineUnavailableException.Scope.NO_MEMORY,
+                    "a table has at most " + MAX_ROWS + " rows: rowCount=" + rowCount,
+                    null);
         }
         long hashedSlots = Math.max(1, Math.min(MAX_SLOTS, SLOTS_PER_ROW * rowCount));
         // a slot takes a quarter of a byte: a small directory may be as large as the rows

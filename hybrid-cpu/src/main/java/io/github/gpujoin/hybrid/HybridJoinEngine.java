@@ -81,7 +81,14 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         this.onDeviceLost = onDeviceLost;
         this.rows = new PartitionedRows(options);
         this.placement =
-                new Placement(options, rows, log, this.device, this.host, this::finishMove);
+                new Placement(
+                        options,
+                        rows,
+                        log,
+                        this.device,
+                        this.host,
+                        this::finishMove,
+                        this::loseDevice);
         this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
         this.visits = new SpillVisits(this::visit, engine -> groups.add(engine.takeGroups()));
         this.handedOut = new HandedOutRows(spec, device != null);
@@ -242,6 +249,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     @Override
     protected ResultBatch nextBatch() {
+        visits.closeUnlessAwaited(queue());
         closeRetired();
         HybridProbe head = queue().head();
         if (head == null || awaitsTake()) {
@@ -279,7 +287,8 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
                 host,
                 log,
                 this::retireVisited,
-                placement::spillOne);
+                placement::makeRoomOnHost,
+                options.memoryWaitNs());
     }
 
     private void retireVisited(JoinEngine engine) {
@@ -322,7 +331,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     private void takeGroupsOf(Unit unit) {
-        if (!unit.hasGroups() || unit.engine() == null) {
+        if (unit.engine() == null || !unit.hasGroups() && !unit.engine().awaitsTake()) {
             return;
         }
         try {
@@ -336,12 +345,16 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     // ------------------------------------------------------------------ a device that fails
 
-    /** Goes on without the device, from where results were handed out. */
     private void loseDevice(Unit failed, EngineUnavailableException e) {
         if (failed.place() != Place.DEVICE) {
             fail();
             throw e;
         }
+        loseDevice(e);
+    }
+
+    /** Goes on without the device, from where results were handed out. */
+    private void loseDevice(EngineUnavailableException e) {
         List<Unit> lost =
                 placement.units().stream().filter(u -> u.place() == Place.DEVICE).toList();
         if (lost.stream().anyMatch(Unit::hasGroups)) {

@@ -6,6 +6,8 @@ import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A place with memory for tables, the tables there that all units share, and what a table there
@@ -17,7 +19,9 @@ final class PlaceEngines implements AutoCloseable {
     static final double PEAK = 2.5;
 
     /** Memory may be short for a moment, since others take and give back theirs. */
-    private static final int MAX_ATTEMPTS = 3;
+    private static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Place place;
     private final JoinEngineFactory factory;
@@ -57,18 +61,21 @@ final class PlaceEngines implements AutoCloseable {
     }
 
     /**
-     * Makes the tables that all units share.
+     * Makes the tables that all units share, for which it waits at most a second longer than that
+     * takes.
      *
      * @throws EngineUnavailableException where they do not fit
      */
     void open(JoinSpec spec, BuildChunks log) {
-        for (int attempt = 1; factory != null && shared == null; attempt++) {
+        long startNs = System.nanoTime();
+        while (factory != null && shared == null) {
             try {
                 tryOpen(spec, log);
             } catch (EngineUnavailableException e) {
-                if (attempt == MAX_ATTEMPTS || e.scope() == Scope.PLACE) {
+                if (e.scope() == Scope.PLACE || System.nanoTime() - startNs > MAX_WAIT_NS) {
                     throw e;
                 }
+                LockSupport.parkNanos(RETRY_NS);
             }
         }
     }

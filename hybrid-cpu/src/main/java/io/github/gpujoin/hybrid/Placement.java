@@ -29,6 +29,7 @@ final class Placement implements AutoCloseable {
     private final PlaceEngines device;
     private final PlaceEngines host;
     private final Consumer<Unit> onMoved;
+    private final Consumer<EngineUnavailableException> onDeviceLost;
     private final ArrayDeque<Move> moves = new ArrayDeque<>();
     private List<Unit> units = List.of();
     private int[] unitOfPartition;
@@ -43,6 +44,7 @@ final class Placement implements AutoCloseable {
 
     /**
      * @param onMoved told of a unit that can {@linkplain Unit#move() move} as soon as it can
+     * @param onDeviceLost told why the device refuses for good, and calls {@link #deviceLost}
      */
     Placement(
             HybridOptions options,
@@ -50,13 +52,15 @@ final class Placement implements AutoCloseable {
             BuildChunks log,
             PlaceEngines device,
             PlaceEngines host,
-            Consumer<Unit> onMoved) {
+            Consumer<Unit> onMoved,
+            Consumer<EngineUnavailableException> onDeviceLost) {
         this.options = options;
         this.rows = rows;
         this.log = log;
         this.device = device;
         this.host = host;
         this.onMoved = onMoved;
+        this.onDeviceLost = onDeviceLost;
     }
 
     List<Unit> units() {
@@ -147,7 +151,7 @@ final class Placement implements AutoCloseable {
             beginLoad(unit, target);
             while (!load.step()) {}
             endLoad(unit, target);
-            unit.move();
+            onMoved.accept(unit);
             return true;
         } catch (EngineUnavailableException e) {
             refused(unit, target, e);
@@ -218,7 +222,7 @@ final class Placement implements AutoCloseable {
 
     /** Finds, at times, a reason to place units anew. */
     private void count(Unit unit, long rows) {
-        if (units.size() == 1) {
+        if (units.size() == 1 && unit.place().hasTables()) {
             return;
         }
         probes.add(unit.number(), rows);
@@ -258,11 +262,18 @@ final class Placement implements AutoCloseable {
     }
 
     /**
-     * Spills the unit of the host that is probed least, if there is one without chunks.
+     * Gives up tables that are being made on the host, else spills the unit of the host that is
+     * probed least, of those without chunks.
      *
-     * @return whether there was
+     * @return whether there was one
      */
-    boolean spillOne() {
+    boolean makeRoomOnHost() {
+        if (load != null && movingTo == Place.HOST) {
+            closeLoad();
+            moving.refusedBy(Place.HOST, host.availableBytes());
+            moving = null;
+            return true;
+        }
         Optional<Unit> least =
                 units.stream()
                         .filter(unit -> unit.place() == Place.HOST)
@@ -315,6 +326,9 @@ final class Placement implements AutoCloseable {
     /** Without room further down, a unit that has to go is spilled. */
     private void giveUpMove(EngineUnavailableException e) {
         refused(moving, movingTo, e);
+        if (moving == null) {
+            return; // with the device
+        }
         if (moving.place().isAtLeast(movingTo)) {
             spillMoving();
         } else {
@@ -369,7 +383,7 @@ final class Placement implements AutoCloseable {
             if (target == Place.HOST) {
                 throw e;
             }
-            device.lose(e);
+            onDeviceLost.accept(e);
         }
     }
 

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import java.util.BitSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -21,8 +22,7 @@ final class SpillVisit implements AutoCloseable {
     /** Chunks that are loaded before others get their turn. */
     private static final int STEPS = 16;
 
-    /** Memory may be short for a moment, since others take and give back theirs. */
-    private static final int MAX_REFUSALS = 3;
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final JoinSpec spec;
     private final int dimension;
@@ -32,15 +32,22 @@ final class SpillVisit implements AutoCloseable {
     private final BuildChunks log;
     private final Consumer<JoinEngine> retire;
     private final BooleanSupplier makeRoom;
+    private final long memoryWaitNs;
     private final long chunks;
+
+    /** Most chunks of a slice. */
+    private long sliceChunks;
+
     private long sliceFrom;
-    private long sliceTo;
     private TableLoad load;
     private JoinEngine engine;
     private boolean submitted;
 
-    /** How often there was no room for the least that can be loaded. */
-    private int refusals;
+    /** Since when there is no room for what is least loaded; meaningless unless it waits. */
+    private long waitsSinceNs;
+
+    private boolean waits;
+    private long retryAtNs = System.nanoTime();
 
     /** Probe rows of the chunk, as {@link #remember()} says. */
     private final BitSet before = new BitSet();
@@ -51,6 +58,7 @@ final class SpillVisit implements AutoCloseable {
     /**
      * @param retire given engines that are no longer used, whose last batch may still be read
      * @param makeRoom has others give memory back by the next poll; false where there are none
+     * @param memoryWaitNs longest time to wait for the least memory, which others may hold
      */
     SpillVisit(
             JoinSpec spec,
@@ -59,7 +67,8 @@ final class SpillVisit implements AutoCloseable {
             PlaceEngines host,
             BuildChunks log,
             Consumer<JoinEngine> retire,
-            BooleanSupplier makeRoom) {
+            BooleanSupplier makeRoom,
+            long memoryWaitNs) {
         this.spec = spec;
         this.dimension = dimension;
         this.kind = spec.dimensions().get(dimension).kind();
@@ -68,8 +77,9 @@ final class SpillVisit implements AutoCloseable {
         this.log = log;
         this.retire = retire;
         this.makeRoom = makeRoom;
+        this.memoryWaitNs = memoryWaitNs;
         this.chunks = log.count(partition);
-        this.sliceTo = chunks;
+        this.sliceChunks = chunks;
         this.agreedRows = new BatchRows(spec);
     }
 
@@ -82,8 +92,13 @@ final class SpillVisit implements AutoCloseable {
         return engine;
     }
 
+    /** Chunk of the log behind the slice's last one. */
+    private long sliceTo() {
+        return Math.min(chunks, sliceFrom + sliceChunks);
+    }
+
     private boolean isWhole() {
-        return sliceTo - sliceFrom == chunks;
+        return sliceChunks == chunks;
     }
 
     /**
@@ -114,7 +129,7 @@ final class SpillVisit implements AutoCloseable {
     private ResultBatch ofSlice(ResultBatch batch, HybridProbe head, boolean answered) {
         ResultBatch given = agreed(batch);
         boolean nothingLeft = head.completedRows() == head.chunk().rowCount();
-        boolean last = answered && (sliceTo == chunks || nothingLeft);
+        boolean last = answered && (sliceTo() == chunks || nothingLeft);
         given.set(
                 head.chunk(),
                 given.rowCount(),
@@ -130,9 +145,7 @@ final class SpillVisit implements AutoCloseable {
         if (startOver) {
             before.clear();
         }
-        long size = sliceTo - sliceFrom;
-        sliceFrom = startOver ? 0 : sliceTo;
-        sliceTo = Math.min(chunks, sliceFrom + size);
+        sliceFrom = startOver ? 0 : sliceTo();
         retire.accept(engine);
         engine = null;
     }
@@ -163,7 +176,7 @@ final class SpillVisit implements AutoCloseable {
             return true;
         }
         inSlice.set(probeRow);
-        return sliceTo == chunks && (sliceFrom == 0 || before.get(probeRow));
+        return sliceTo() == chunks && (sliceFrom == 0 || before.get(probeRow));
     }
 
     /** Of a semi join, rows that matched in any slice; else rows that matched in none. */
@@ -180,40 +193,54 @@ final class SpillVisit implements AutoCloseable {
 
     /** Loads some more; whether the slice's tables are complete. */
     private boolean isLoaded() {
+        if (System.nanoTime() - retryAtNs < 0) {
+            return false;
+        }
         try {
             if (load == null) {
                 load =
                         new TableLoad(
                                 host.newEngine(dimension),
                                 dimension,
-                                log.slice(partition, sliceFrom, sliceTo));
+                                log.slice(partition, sliceFrom, sliceTo()));
             }
             for (int step = 0; step < STEPS; step++) {
                 if (load.step()) {
                     engine = load.take();
                     load = null;
-                    refusals = 0;
+                    waits = false;
                     return true;
                 }
             }
         } catch (EngineUnavailableException e) {
-            makeSmaller(e);
+            refused(e);
         }
         return false;
     }
 
-    private void makeSmaller(EngineUnavailableException e) {
+    /** Tries less, or waits for memory that others hold while they visit. */
+    private void refused(EngineUnavailableException e) {
         long loaded = load == null ? 0 : load.loadedChunks();
         closeLoad();
         if (makeRoom.getAsBoolean()) {
             return;
         }
-        if (sliceTo - sliceFrom <= 1 && ++refusals == MAX_REFUSALS) {
-            throw noRoom("has room for the replicated dimensions and one chunk of the other", e);
+        long now = System.nanoTime();
+        retryAtNs = now + RETRY_NS;
+        boolean onlyWhole = kind != JoinKind.INNER && spec.aggregates();
+        if (loaded > 0 && sliceChunks > 1 && !onlyWhole) {
+            sliceChunks = Math.max(1, loaded / 2);
+            return;
         }
-        sliceTo = Math.min(sliceTo, sliceFrom + Math.max(1, loaded / 2));
-        if (kind != JoinKind.INNER && spec.aggregates()) {
-            throw noRoom("has room for a whole partition where groups are not of an inner join", e);
+        if (!waits) {
+            waits = true;
+            waitsSinceNs = now;
+        } else if (now - waitsSinceNs > memoryWaitNs) {
+            throw noRoom(
+                    onlyWhole
+                            ? "has room for a whole partition where groups are not of an inner join"
+                            : "has room for the replicated dimensions and one chunk of the other",
+                    e);
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.function.IntFunction;
 
 /**
  * Joins chunks without tables, of one partition after the other: tables of the last partition stay
- * until those of another are needed. Not thread-safe.
+ * until those of another are needed, or no chunk is left without tables. Not thread-safe.
  */
 final class SpillVisits implements AutoCloseable {
 
@@ -24,6 +24,19 @@ final class SpillVisits implements AutoCloseable {
     SpillVisits(IntFunction<SpillVisit> opener, Consumer<JoinEngine> takeGroups) {
         this.opener = opener;
         this.takeGroups = takeGroups;
+    }
+
+    /** Ends the visit where no chunk wants one: others of the process may wait for the memory. */
+    void closeUnlessAwaited(Iterable<HybridProbe> queue) {
+        if (current == null) {
+            return;
+        }
+        for (HybridProbe probe : queue) {
+            if (!probe.unit().place().hasTables()) {
+                return;
+            }
+        }
+        close();
     }
 
     /** As {@link SpillVisit#poll}. */

@@ -1,8 +1,10 @@
 package io.github.gpujoin.cpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.stream.LongStream;
@@ -85,8 +87,9 @@ class SlotFunctionTest {
         long rows = (1L << 30) - 64;
         SlotFunction hashed = SlotFunction.of(rows, 16, 0, Long.MAX_VALUE);
         assertThat(hashed.slots() + rows + 1).isLessThanOrEqualTo(Integer.MAX_VALUE - 31);
-        assertThatThrownBy(() -> SlotFunction.of(rows + 1, 16, 0, Long.MAX_VALUE))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessage("a table has at most 1073741760 rows: rowCount=1073741761");
+        assertThatExceptionOfType(EngineUnavailableException.class)
+                .isThrownBy(() -> SlotFunction.of(rows + 1, 16, 0, Long.MAX_VALUE))
+                .withMessage("a table has at most 1073741760 rows: rowCount=1073741761")
+                .satisfies(e -> assertThat(e.scope()).isEqualTo(Scope.NO_MEMORY));
     }
 }

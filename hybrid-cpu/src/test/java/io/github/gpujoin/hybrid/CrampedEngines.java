@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * CPU engines of a place with room for a unit at no time, and for some build chunks of a partition.
@@ -14,17 +15,25 @@ import java.lang.reflect.Proxy;
 final class CrampedEngines {
 
     private final int maxChunks;
-    private int forks;
+    private final AtomicInteger forks;
 
-    private CrampedEngines(int maxChunks) {
+    private CrampedEngines(int maxChunks, AtomicInteger forks) {
         this.maxChunks = maxChunks;
+        this.forks = forks;
     }
 
     /**
      * An engine whose fork is refused to whoever asks first; the others' forks take so many chunks.
      */
     static JoinEngine create(JoinSpec spec, int maxChunks) {
-        CrampedEngines place = new CrampedEngines(maxChunks);
+        return create(spec, maxChunks, new AtomicInteger());
+    }
+
+    /**
+     * @param forks counts them
+     */
+    static JoinEngine create(JoinSpec spec, int maxChunks, AtomicInteger forks) {
+        CrampedEngines place = new CrampedEngines(maxChunks, forks);
         return place.wrap(new CpuJoinEngine(spec), Integer.MAX_VALUE);
     }
 
@@ -37,7 +46,7 @@ final class CrampedEngines {
                         (proxy, method, arguments) -> {
                             String name = method.getName();
                             if (name.equals("forkLoading")) {
-                                requireRoom(forks++ > 0);
+                                requireRoom(forks.getAndIncrement() > 0);
                             } else if (name.equals("submitBuild")) {
                                 requireRoom(left[0]-- > 0);
                             }

@@ -20,9 +20,14 @@ final class FailingDevice implements JoinEngineFactory {
             Set.of("create", "submitBuild", "finishBuild", "forkLoading", "submitProbe", "poll");
 
     private int goodCalls;
+    private boolean failed;
 
     FailingDevice(int goodCalls) {
         this.goodCalls = goodCalls;
+    }
+
+    boolean hasFailed() {
+        return failed;
     }
 
     @Override
@@ -38,6 +43,7 @@ final class FailingDevice implements JoinEngineFactory {
 
     private void call(String name) {
         if (CALLS.contains(name) && goodCalls-- <= 0) {
+            failed = true;
             throw new EngineUnavailableException(
                     EngineUnavailableException.Scope.PLACE, "told to fail: call=" + name, null);
         }

@@ -2,6 +2,7 @@ package io.github.gpujoin.hybrid;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.EngineRun;
@@ -13,11 +14,15 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -235,18 +240,180 @@ class HybridJoinEngineTest {
         PartitionedStar star =
                 new PartitionedStar(goodCalls, 4_000, JoinKind.INNER, false)
                         .probe(80, 0, PartitionedStar.PARTITIONS);
-        JoinEngineFactory device = new FailingDevice(goodCalls);
+        FailingDevice device = new FailingDevice(goodCalls);
         try (HybridJoinEngine engine =
                 engine(star, 16, device, hostMemory.within(Long.MAX_VALUE))) {
             star.load(engine);
             assertJoins(star, engine);
-            if (!lost.isEmpty()) {
+            assertThat(lost).hasSize(device.hasFailed() ? 1 : 0);
+            if (device.hasFailed()) {
                 assertThat(engine.places()).doesNotContain(Place.DEVICE);
                 assertThat(engine.deviceFailure()).isSameAs(lost.get(0));
             }
         }
-        assertThat(lost).hasSizeLessThanOrEqualTo(1);
         assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldMakeTablesOnTheHostOfTheOneUnitOfADeviceThatFails() {
+        PartitionedStar star =
+                new PartitionedStar(9, 4_000, JoinKind.INNER, false)
+                        .probe(80, 0, PartitionedStar.PARTITIONS);
+        FailingDevice device = new FailingDevice(60);
+        try (HybridJoinEngine engine = engine(star, 1, device, hostMemory.within(Long.MAX_VALUE))) {
+            star.load(engine);
+            assertThat(engine.places()).containsExactly(Place.DEVICE);
+            assertJoins(star, engine);
+            assertThat(device.hasFailed()).isTrue();
+            assertThat(engine.places()).containsExactly(Place.HOST);
+        }
+    }
+
+    @Test
+    void shouldCloseTheTablesOfAUnitThatFindsAFasterPlaceInTheEnd() {
+        PartitionedStar star = new PartitionedStar(10, KEYS, JoinKind.INNER, false);
+        long needed = neededBytes(star);
+        boolean failed = true;
+        for (int k = 1; failed && k < 400; k += 13) {
+            FailingAllocator device = new FailingAllocator(deviceMemory.within(needed / 2), k);
+            try (HybridJoinEngine engine =
+                    engine(star, 16, device, hostMemory.within(LEAST_BYTES + needed / 4))) {
+                star.load(engine);
+            }
+            failed = device.hasFailed();
+            assertThat(deviceMemory.usedBytes()).as("k=%s", k).isZero();
+            assertThat(hostMemory.usedBytes()).as("k=%s", k).isZero();
+        }
+    }
+
+    @Test
+    void shouldTakeGroupsOfADeviceThatStopsBeforeItsFirstBatch() {
+        PartitionedStar star =
+                new PartitionedStar(11, 4_000, JoinKind.INNER, true)
+                        .probe(40, 0, PartitionedStar.PARTITIONS);
+        try (HybridJoinEngine engine =
+                        engine(star, 16, new FullDevice(), hostMemory.within(Long.MAX_VALUE));
+                JoinEngine reference = new ReferenceJoinEngineFactory().create(star.spec())) {
+            star.load(engine);
+            star.load(reference);
+            assertThat(star.aggregatedBy(engine).groups())
+                    .isEqualTo(star.aggregatedBy(reference).groups());
+        }
+    }
+
+    // ------------------------------------------------------------------ visits
+
+    /** Memory of the host, of which others can take all that is left. */
+    private final class ContestedMemory implements Allocator {
+        private final Allocator inner;
+        private boolean taken;
+
+        ContestedMemory(long limitBytes) {
+            this.inner = hostMemory.within(limitBytes);
+        }
+
+        @Override
+        public Region allocate(long lengthBytes) {
+            return (taken ? hostMemory.within(0) : inner).allocate(lengthBytes);
+        }
+
+        @Override
+        public long availableBytes() {
+            return taken ? 0 : inner.availableBytes();
+        }
+    }
+
+    /** Loads an engine without a device, and adds chunks of facts whose build rows are spilled. */
+    private HybridJoinEngine spilled(PartitionedStar star, Allocator host, long memoryWaitNs) {
+        HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        star.spec(),
+                        star.options(16, 1 << 20).withMemoryWaitNs(memoryWaitNs),
+                        null,
+                        LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, host)),
+                        star.log(),
+                        lost::add);
+        star.load(engine);
+        int unit = engine.places().indexOf(Place.SPILLED);
+        assertThat(unit).isNotNegative();
+        star.probe(10, 2 * unit, 2 * unit + 2);
+        return engine;
+    }
+
+    @Test
+    void shouldWaitForMemoryThatOthersHold() {
+        PartitionedStar star = new PartitionedStar(12, KEYS, JoinKind.INNER, false);
+        ContestedMemory host = new ContestedMemory(LEAST_BYTES);
+        try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MINUTES.toNanos(1))) {
+            EngineRun run = new EngineRun(engine);
+            star.probes().forEach(probe -> run.submit(probe, 0));
+            host.taken = true;
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(20)) {
+                assertThat(engine.poll()).isNull();
+            }
+            host.taken = false;
+            run.drain();
+            assertThat(run.results()).isEqualTo(star.expected());
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldFailWhereOthersHoldMemoryForTooLong() {
+        PartitionedStar star = new PartitionedStar(13, KEYS, JoinKind.INNER, false);
+        ContestedMemory host = new ContestedMemory(LEAST_BYTES);
+        try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MILLISECONDS.toNanos(20))) {
+            host.taken = true;
+            engine.submitProbe(star.probes().get(0), 0);
+            assertThatIllegalStateException()
+                    .isThrownBy(
+                            () -> {
+                                while (true) {
+                                    engine.poll();
+                                }
+                            })
+                    .withMessageContaining("(OVER_HOST_BUDGET)")
+                    .withMessageContaining("one chunk of the other");
+        }
+    }
+
+    @Test
+    void shouldGiveTheMemoryOfAVisitBackWhereNoChunkIsLeft() {
+        PartitionedStar star = new PartitionedStar(14, KEYS, JoinKind.INNER, false);
+        try (HybridJoinEngine engine =
+                spilled(star, hostMemory.within(LEAST_BYTES), TimeUnit.MINUTES.toNanos(1))) {
+            EngineRun run = new EngineRun(engine);
+            star.probes().forEach(probe -> run.submit(probe, 0));
+            while (engine.inFlight() > 0) {
+                assertThat(run.poll()).isTrue();
+            }
+            long visitedBytes = hostMemory.usedBytes();
+            assertThat(engine.poll()).isNull();
+            assertThat(hostMemory.usedBytes()).isLessThan(visitedBytes);
+        }
+    }
+
+    @Test
+    void shouldMakeSlicesOfOneSizeForAllChunks() {
+        int chunks = 5;
+        PartitionedStar star =
+                new PartitionedStar(15, 60_000, JoinKind.INNER, false).probe(4, 0, 1);
+        assertThat(star.log().count(PartitionedStar.FIRST_PARTITION)).isEqualTo(chunks);
+        AtomicInteger forks = new AtomicInteger();
+        try (HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        star.spec(),
+                        star.options(16, 1 << 20),
+                        null,
+                        LoggedHybrid.factory(spec -> CrampedEngines.create(spec, 4, forks)),
+                        star.log(),
+                        lost::add)) {
+            star.load(engine);
+            forks.set(1);
+            assertJoins(star, engine);
+            assertThat(forks.get()).as("one refused, then 2, 2 and 1 of 5").isEqualTo(2 + 4 * 3);
+        }
     }
 
     @ParameterizedTest(name = "device {0} %, host {1} % of the need")

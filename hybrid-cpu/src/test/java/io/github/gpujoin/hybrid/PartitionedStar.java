@@ -156,7 +156,8 @@ final class PartitionedStar {
     }
 
     HybridOptions options(int units, long windowRows) {
-        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, units, windowRows);
+        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, units)
+                .withWindowRows(windowRows);
     }
 
     /** Tells the engine of all build chunks. */

@@ -1,0 +1,68 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+
+/**
+ * A device whose engines have their groups taken before they give their first batch, as a GPU does
+ * whose first segment meets too many groups.
+ */
+final class FullDevice implements JoinEngineFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String engineName() {
+        return "full";
+    }
+
+    @Override
+    public JoinEngine create(JoinSpec spec) {
+        return wrap(new CpuJoinEngine(spec));
+    }
+
+    private static ForkableJoinEngine wrap(ForkableJoinEngine inner) {
+        boolean[] taken = {false};
+        return (ForkableJoinEngine)
+                Proxy.newProxyInstance(
+                        FullDevice.class.getClassLoader(),
+                        new Class<?>[] {ForkableJoinEngine.class},
+                        (proxy, method, arguments) -> {
+                            boolean full = !taken[0] && inner.inFlight() > 0;
+                            switch (method.getName()) {
+                                case "poll" -> {
+                                    if (full) {
+                                        return null;
+                                    }
+                                }
+                                case "awaitsTake" -> {
+                                    if (full) {
+                                        return true;
+                                    }
+                                }
+                                case "takeGroups" -> {
+                                    if (full) {
+                                        taken[0] = true;
+                                        return new GroupRows(
+                                                inner.spec().aggregation(), new long[0]);
+                                    }
+                                }
+                                default -> {}
+                            }
+                            try {
+                                Object result = method.invoke(inner, arguments);
+                                return method.getName().equals("forkLoading")
+                                        ? wrap((ForkableJoinEngine) result)
+                                        : result;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+    }
+}
