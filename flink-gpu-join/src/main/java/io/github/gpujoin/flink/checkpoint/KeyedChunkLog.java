@@ -13,8 +13,9 @@ import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerial
 /**
  * A queue of byte arrays under the current key, in managed keyed state.
  *
- * <p>Entries stand in a map under ascending positions; head and tail are values. On RocksDB that is
- * append-only: a checkpoint uploads what was added. The caller sets the current key.
+ * <p>Entries stand in a map under ascending positions, which start at 0 and may go below; head and
+ * tail are values. On RocksDB that is append-only: a checkpoint uploads what was added. The caller
+ * sets the current key.
  */
 final class KeyedChunkLog {
 
@@ -51,6 +52,13 @@ final class KeyedChunkLog {
                             + entry.length,
                     e);
         }
+    }
+
+    /** Puts an entry in front of the oldest one. */
+    void prepend(byte[] entry) throws Exception {
+        long position = position(head) - 1;
+        entries.put(position, entry);
+        head.update(position);
     }
 
     long size() throws Exception {

@@ -37,6 +37,9 @@ public final class ProbeLog {
     /** Keys of entries that were put off and go next, one element an entry. */
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
 
+    /** Entries that wait, those that are put off included; written by the task's thread. */
+    private volatile int size;
+
     /** How many entries of a key are put off. */
     private final Map<Integer, Integer> putOff = new HashMap<>();
 
@@ -59,7 +62,8 @@ public final class ProbeLog {
     }
 
     /**
-     * Queues what a snapshot holds: chunks in flight first. To be called once, after a restore.
+     * Queues what a snapshot holds: chunks in flight came first. To be called once, after a
+     * restore.
      *
      * @param onChunk given the key group of each chunk, which is its partition if it has one
      */
@@ -67,14 +71,15 @@ public final class ProbeLog {
         for (int partition : keys.ownPartitions()) {
             int key = keys.keyOf(partition);
             setCurrentKey.accept(key);
-            for (long waited = waiting.size(); waited > 0; waited--) {
-                order.add(key);
-                onChunk.accept(partition);
+            long inFlightChunks = inFlight.size();
+            for (long last = inFlightChunks - 1; last >= 0; last--) {
+                waiting.prepend(inFlight.get(last));
             }
-            while (inFlight.size() > 0) {
-                waiting.append(inFlight.get(0));
-                inFlight.remove();
-                order.add(key);
+            if (inFlightChunks > 0) {
+                inFlight.clear();
+            }
+            for (long waits = waiting.size(); waits > 0; waits--) {
+                queue(key);
                 onChunk.accept(partition);
             }
         }
@@ -84,7 +89,12 @@ public final class ProbeLog {
         int key = keys.keyOf(probe.chunk());
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
+        queue(key);
+    }
+
+    private void queue(int key) {
         order.add(key);
+        size++;
     }
 
     /** Whether no chunk waits but such as are put off. */
@@ -92,9 +102,9 @@ public final class ProbeLog {
         return order.isEmpty() && due.isEmpty();
     }
 
-    /** Chunks that wait, those that are put off included. */
+    /** Chunks that wait, those that are put off included. Any thread may ask. */
     public int size() {
-        return order.size() + due.size() + putOff.values().stream().mapToInt(n -> n).sum();
+        return size;
     }
 
     private ArrayDeque<Integer> next() {
@@ -114,6 +124,7 @@ public final class ProbeLog {
     public void remove() throws Exception {
         setCurrentKey.accept(next().remove());
         waiting.remove();
+        size--;
         oldest = null;
     }
 
@@ -132,6 +143,7 @@ public final class ProbeLog {
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
         putOff.merge(key, 1, Integer::sum);
+        size++;
     }
 
     /** Puts the chunk off that goes next, which is not due. */

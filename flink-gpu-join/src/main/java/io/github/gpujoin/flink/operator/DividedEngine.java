@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -9,6 +10,7 @@ import io.github.gpujoin.hybrid.BuildChunks;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 import java.util.function.Consumer;
@@ -46,8 +48,21 @@ record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngi
                         device,
                         host,
                         log,
-                        lost -> onFallback.accept((GpuUnavailableException) lost));
+                        lost -> onFallback.accept(asGpuFailure(lost)));
         return new DividedEngine(engine, device, host);
+    }
+
+    /** Why the device is not used; a refusal by other memory than the device's is one by memory. */
+    private static GpuUnavailableException asGpuFailure(EngineUnavailableException lost) {
+        if (lost instanceof GpuUnavailableException failed) {
+            return failed;
+        }
+        return new GpuUnavailableException(
+                lost.scope() == EngineUnavailableException.Scope.NO_MEMORY
+                        ? GpuFailure.OUT_OF_DEVICE_MEMORY
+                        : GpuFailure.DEVICE_LOST,
+                lost.getMessage(),
+                lost);
     }
 
     @Override
@@ -62,8 +77,9 @@ record DividedEngine(HybridJoinEngine engine, JoinEngineFactory device, JoinEngi
 
     @Override
     public ReasonCode reason() {
-        if (engine.deviceFailure() instanceof GpuUnavailableException failed) {
-            return ReasonCode.of(failed.failure());
+        EngineUnavailableException failed = engine.deviceFailure();
+        if (failed != null) {
+            return ReasonCode.of(asGpuFailure(failed).failure());
         }
         return device == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
     }

@@ -12,6 +12,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Moves groups from an aggregating engine to the output: sums of a part of the facts, to be added
@@ -28,6 +29,7 @@ final class GroupPump<OUT> implements ResultPump {
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
+    private final ThrowingRunnable<Exception> check;
     private final ProcessingTimeService time;
     private final long intervalMs;
     private final ArrayDeque<StreamElement> held = new ArrayDeque<>();
@@ -35,6 +37,7 @@ final class GroupPump<OUT> implements ResultPump {
     private boolean timerRuns;
 
     /**
+     * @param check throws where the task does not go on
      * @param intervalMs least time between two emissions for watermarks
      */
     GroupPump(
@@ -42,12 +45,14 @@ final class GroupPump<OUT> implements ResultPump {
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
+            ThrowingRunnable<Exception> check,
             ProcessingTimeService time,
             long intervalMs) {
         this.engine = engine;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
+        this.check = check;
         this.time = time;
         this.intervalMs = intervalMs;
         this.lastEmittedMs = time.getCurrentProcessingTime() - intervalMs;
@@ -105,6 +110,7 @@ final class GroupPump<OUT> implements ResultPump {
     public void flushAll() throws Exception {
         while (engine.inFlight() > 0) {
             if (!turn()) {
+                check.run();
                 Thread.onSpinWait();
             }
         }

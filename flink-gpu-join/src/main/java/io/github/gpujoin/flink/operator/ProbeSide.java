@@ -259,6 +259,9 @@ final class ProbeSide {
             goesOn = hasFacts() ? pump.turn() : emitUnmatched();
             goesOn &= System.nanoTime() - deadlineNs < 0;
         }
+        if (phase == JoinPhase.JOIN && engine.inFlight() == 0) {
+            engine.poll(); // lets go of what the last batch needed
+        }
         // A barrier may come next, and it must not find results that nobody has.
         pump.flush();
         times.addSince(StageTimes.Stage.JOIN, startNs);

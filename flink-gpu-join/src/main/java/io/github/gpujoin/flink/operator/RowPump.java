@@ -8,6 +8,7 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
@@ -31,6 +32,7 @@ final class RowPump<OUT> implements ResultPump {
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
     private final FanOutWatch fanOut;
+    private final ThrowingRunnable<Exception> check;
 
     /** Batch with results held back from {@link #heldFrom} on; null if none are. */
     private ResultBatch heldBatch;
@@ -38,17 +40,22 @@ final class RowPump<OUT> implements ResultPump {
     private int heldFrom;
     private long emittedRows;
 
+    /**
+     * @param check throws where the task does not go on
+     */
     RowPump(
             JoinEngine engine,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
-            FanOutWatch fanOut) {
+            FanOutWatch fanOut,
+            ThrowingRunnable<Exception> check) {
         this.engine = engine;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
         this.fanOut = fanOut;
+        this.check = check;
     }
 
     @Override
@@ -63,6 +70,7 @@ final class RowPump<OUT> implements ResultPump {
                 begunRow = emit(batch, begunRow);
             } else if (begunRow != NONE) {
                 // The rest of the row is on its way; ending here would repeat it after a restore.
+                check.run();
                 Thread.onSpinWait();
             }
         } while (begunRow != NONE);

@@ -89,9 +89,12 @@ final class SpilledFacts {
         return true;
     }
 
-    /** Puts the log's next chunks off, up to one that is due or whose build rows have tables. */
+    /**
+     * Puts the log's next chunks off, up to one that is due or whose build rows have tables. Behind
+     * the last one there is nothing left to wait for.
+     */
     void putOffNext() throws Exception {
-        while (!ended && !log.isEmpty() && !log.isDue()) {
+        while (!log.isEmpty() && !log.isDue()) {
             PendingProbe next = log.peek();
             if (!engine.isSpilled(next.chunk().partition())) {
                 return;
@@ -99,6 +102,7 @@ final class SpilledFacts {
             log.putOffNext();
             count(next);
         }
+        resumeAtEnd();
     }
 
     private void count(PendingProbe probe) {
@@ -142,10 +146,18 @@ final class SpilledFacts {
         onResumed.run();
     }
 
-    /** Has all facts joined, those that were put off and those of the log. */
+    /**
+     * Has all facts joined: those of the log are put off first, so that each partition's follow.
+     */
     void factsEnded() {
         ended = true;
-        List.copyOf(partitions.keySet()).forEach(this::resume);
+        resumeAtEnd();
+    }
+
+    private void resumeAtEnd() {
+        if (ended && log.isEmpty()) {
+            List.copyOf(partitions.keySet()).forEach(this::resume);
+        }
     }
 
     private void resume(int partition) {

@@ -223,13 +223,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             FanOutWatch fanOut =
                     new FanOutWatch(getOperatorName(), spec, counts.buildKeys(), warnFrom);
             metrics.fanOut(fanOut);
-            return new RowPump<>(engine, timed, output, onChunkCompleted, fanOut);
+            return new RowPump<>(
+                    engine, timed, output, onChunkCompleted, fanOut, this::checkNotCancelled);
         }
         return new GroupPump<>(
                 engine,
                 timed,
                 output,
                 onChunkCompleted,
+                this::checkNotCancelled,
                 getProcessingTimeService(),
                 groupIntervalMs);
     }
@@ -282,7 +284,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private void checkNotCancelled() {
         if (getContainingTask().isCanceled()) {
-            throw new CancelTaskException("the task was cancelled while it drained");
+            throw new CancelTaskException("the task was cancelled while it waited for results");
         }
     }
 

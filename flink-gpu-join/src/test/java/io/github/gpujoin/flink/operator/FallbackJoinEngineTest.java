@@ -128,7 +128,8 @@ class FallbackJoinEngineTest {
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
                             chunk -> {},
-                            JoinScenario.fanOutWatch());
+                            JoinScenario.fanOutWatch(),
+                            () -> {});
             for (PendingProbe probe : pending) {
                 assertThat(engine.submitProbe(probe.chunk(), probe.firstRow())).isTrue();
             }

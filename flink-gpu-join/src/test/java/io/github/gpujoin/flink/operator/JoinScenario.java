@@ -287,7 +287,9 @@ final class JoinScenario {
                             getClass().getClassLoader(),
                             new Class<?>[] {JoinEngine.class},
                             (proxy, method, arguments) -> {
-                                if (method.getName().equals("poll") && allowedBatches-- <= 0) {
+                                if (method.getName().equals("poll")
+                                        && engine.inFlight() > 0
+                                        && allowedBatches-- <= 0) {
                                     return null;
                                 }
                                 try {

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
@@ -12,9 +13,11 @@ import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.util.CollectorOutput;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -56,6 +59,7 @@ class RowPumpTest {
         final FanOutWatch fanOut = JoinScenario.fanOutWatch();
         final RowPump<String> pump;
         int completedChunks;
+        boolean cancelled;
 
         Run(JoinEngineFactory factory, JoinScenario scenario) {
             engine = factory.create(JoinScenario.spec());
@@ -67,7 +71,14 @@ class RowPumpTest {
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
                             chunk -> completedChunks++,
-                            fanOut);
+                            fanOut,
+                            this::checkNotCancelled);
+        }
+
+        private void checkNotCancelled() {
+            if (cancelled) {
+                throw new CancelTaskException();
+            }
         }
 
         @Override
@@ -114,6 +125,23 @@ class RowPumpTest {
             }
         }
         assertThat(stoppedInside).isGreaterThan(3);
+    }
+
+    @Test
+    void shouldNotWaitForTheRestOfARowOnceTheTaskIsCancelled() {
+        JoinScenario scenario = scenario();
+        JoinEngineFactory oneBatch = new JoinScenario.Throttle(new CpuJoinEngineFactory(), 1);
+        try (Run run = new Run(oneBatch, scenario)) {
+            scenario.factChunks().forEach(chunk -> run.engine.submitProbe(chunk, 0));
+            run.cancelled = true;
+            assertThatExceptionOfType(CancelTaskException.class)
+                    .isThrownBy(
+                            () -> {
+                                for (int i = 0; i < 3; i++) {
+                                    run.pump.turn();
+                                }
+                            });
+        }
     }
 
     @ParameterizedTest(name = "{0}")

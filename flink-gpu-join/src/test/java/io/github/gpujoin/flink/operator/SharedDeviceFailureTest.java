@@ -112,7 +112,8 @@ class SharedDeviceFailureTest {
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
                             chunk -> {},
-                            JoinScenario.fanOutWatch());
+                            JoinScenario.fanOutWatch(),
+                            () -> {});
             for (Chunk chunk : factChunks) {
                 while (!engine.submitProbe(chunk, 0)) {
                     pump.turn();

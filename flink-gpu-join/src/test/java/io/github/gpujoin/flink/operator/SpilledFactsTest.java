@@ -35,10 +35,14 @@ class SpilledFactsTest {
 
     /** An operator with no room for the tables of most units. */
     private static JoinHarness loading() throws Exception {
+        return loading(new RoomForOne());
+    }
+
+    private static JoinHarness loading(RoomForOne room) throws Exception {
         JoinHarness harness =
                 new JoinHarness(
                         JoinScenario.operator(
-                                EngineSelection.only(new RoomForOne())
+                                EngineSelection.only(room)
                                         .dividing(
                                                 new Division(
                                                         0, UNITS, JoinScenario.SPILL_DELAY_MS))),
@@ -108,6 +112,26 @@ class SpilledFactsTest {
             harness.endProbe();
             harness.finish();
             assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldBeJoinedPartitionByPartitionWhereAllCameBeforeTheBuildRows() throws Exception {
+        JoinScenario scenario = scenario(2_000);
+        RoomForOne room = new RoomForOne();
+        try (JoinHarness harness = loading(room)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                harness.probe(chunk);
+            }
+            harness.endProbe();
+            for (Chunk chunk : scenario.buildChunks()) {
+                harness.build(chunk);
+            }
+            harness.endBuild();
+            int placed = room.loads();
+            harness.runMails(1_000);
+            assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+            assertThat(room.loads() - placed).isLessThan(2 * JoinScenario.MAX_PARALLELISM);
         }
     }
 

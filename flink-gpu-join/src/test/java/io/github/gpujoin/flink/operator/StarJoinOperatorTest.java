@@ -238,6 +238,29 @@ class StarJoinOperatorTest {
     }
 
     @Test
+    void shouldJoinFactsThatWereInFlightBeforeThoseThatWaited() throws Exception {
+        JoinScenario scenario = new JoinScenario(true).buildRow(7, 70);
+        for (int i = 0; i < 7 * 40; i++) {
+            scenario.fact(7, i);
+        }
+        OperatorSubtaskState state;
+        try (JoinHarness harness = open(new JoinScenario.Throttle(CPU, 0))) {
+            harness.build(scenario.buildChunks().get(0));
+            harness.endBuild();
+            for (Chunk chunk : scenario.factChunks().subList(0, 7)) {
+                harness.probe(chunk);
+            }
+            state = harness.snapshot(1, 1);
+            assertThat(harness.results()).isEmpty();
+        }
+        try (JoinHarness harness = restored(CPU, state)) {
+            harness.endBuild();
+            harness.runMails(1_000);
+            assertThat(harness.results()).containsExactlyElementsOf(scenario.results());
+        }
+    }
+
+    @Test
     void shouldRefuseASnapshotOfAnotherJoin() throws Exception {
         OperatorSubtaskState state;
         try (JoinHarness harness = open(CPU)) {
