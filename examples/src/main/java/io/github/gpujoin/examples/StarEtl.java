@@ -2,6 +2,8 @@ package io.github.gpujoin.examples;
 
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
+import io.github.gpujoin.examples.files.FileFormat;
+import io.github.gpujoin.examples.files.TableFiles;
 import io.github.gpujoin.examples.query.Queries;
 import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.query.QueryResult;
@@ -32,7 +34,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * Runs queries of the star schema benchmark, or of TPC-H, as streaming star joins over {@code .tbl}
- * files, which it makes where there are none. Runs by itself, or on the cluster that {@code flink
+ * files, or CSV, Avro or Parquet files made of them, which it makes where there are none. Runs by itself, or on the cluster that {@code flink
  * run} submits it to.
  */
 @Command(
@@ -60,6 +62,14 @@ public final class StarEtl implements Callable<Integer> {
             paramLabel = "SF",
             description = "size of data that is made; default: 0.1")
     private BigDecimal scaleFactor;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            description =
+                    "csv, avro or parquet: reads such files, in the same directory and made of the"
+                            + " .tbl files where there are none; default: the .tbl files")
+    private FileFormat format;
 
     @Option(
             names = "--query",
@@ -106,7 +116,7 @@ public final class StarEtl implements Callable<Integer> {
         prepareOut();
         List<QueryResult> results = new ArrayList<>();
         try (JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
-            QueryRunner runner = new QueryRunner(cluster.env(options), directory, console);
+            QueryRunner runner = new QueryRunner(cluster.env(options), directory, format, console);
             for (Query query : queries) {
                 QueryResult result = runner.run(query);
                 report(result);
@@ -122,7 +132,7 @@ public final class StarEtl implements Callable<Integer> {
         for (Query query : queries) {
             StreamExecutionEnvironment env =
                     StreamExecutionEnvironment.getExecutionEnvironment(options);
-            query.plan().of(new QueryTables(env, directory, query.label()));
+            query.plan().of(new QueryTables(env, directory, format, query.label()));
             console.println(StarJoin.explain(env));
         }
         console.flush();
@@ -141,9 +151,28 @@ public final class StarEtl implements Callable<Integer> {
         BigDecimal size = scaleFactor == null ? DEFAULT_SCALE_FACTOR : scaleFactor;
         String name = benchmark.label() + "-sf" + size.stripTrailingZeros().toPlainString();
         Path directory = data != null ? data : Path.of("data", name);
+        if (format == null) {
+            provideTbl(benchmark, directory, size);
+            return directory;
+        }
+        TableFiles files = new TableFiles(directory, format);
+        List<TblTable> missing = files.missing(benchmark.tables());
+        if (!missing.isEmpty()) {
+            provideTbl(benchmark, directory, size);
+        }
+        for (TblTable table : missing) {
+            files.make(table);
+            console.println("  made " + files.file(table).getFileName());
+            console.flush();
+        }
+        return directory;
+    }
+
+    private void provideTbl(Benchmark benchmark, Path directory, BigDecimal size)
+            throws IOException {
         List<TblTable> missing = DataFiles.missing(benchmark, directory);
         if (missing.isEmpty()) {
-            return directory;
+            return;
         }
         boolean untouched = missing.size() == benchmark.tables().size();
         if (data != null && !(scaleFactor != null && untouched)) {
@@ -163,7 +192,6 @@ public final class StarEtl implements Callable<Integer> {
                     console.println("  made " + table.fileName());
                     console.flush();
                 });
-        return directory;
     }
 
     private void prepareOut() {

@@ -120,6 +120,11 @@ final class AvroRecordFormat implements RecordFormat {
                 .build();
     }
 
+    @Override
+    public BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException {
+        return new RowWriter(columns, out);
+    }
+
     private static Schema schema(RowType columns) {
         try {
             return AvroSchemaConverter.convertToSchema(columns.copy(false), false);

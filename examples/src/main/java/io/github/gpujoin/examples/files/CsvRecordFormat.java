@@ -11,8 +11,10 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
@@ -48,10 +50,35 @@ final class CsvRecordFormat implements RecordFormat {
     }
 
     @Override
+    public BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException {
+        CsvEncoder encoder = new CsvEncoder(columns);
+        out.write(header(columns));
+        return new BulkWriter<>() {
+            @Override
+            public void addElement(RowData row) throws IOException {
+                encoder.encode(row, out);
+            }
+
+            @Override
+            public void flush() throws IOException {
+                out.flush();
+            }
+
+            @Override
+            public void finish() throws IOException {
+                flush();
+            }
+        };
+    }
+
+    private static byte[] header(RowType columns) {
+        return new CsvEncoder(columns).line(columns.getFieldNames().toArray(String[]::new));
+    }
+
+    @Override
     public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
         try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(out), 1 << 16)) {
-            String[] names = columns.getFieldNames().toArray(String[]::new);
-            to.write(new CsvEncoder(columns).line(names));
+            to.write(header(columns));
             for (Path part : parts) {
                 Files.copy(part, to);
             }

@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.connector.file.src.FileSourceSplit;
+import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.formats.parquet.ParquetColumnarRowInputFormat;
 import org.apache.flink.formats.parquet.row.ParquetRowDataBuilder;
 import org.apache.flink.formats.parquet.utils.ParquetSchemaConverter;
@@ -79,10 +81,25 @@ final class ParquetRecordFormat implements RecordFormat {
     @Override
     public FileSink<RowData> sink(Path directory, RowType columns) {
         return FileSink.forBulkFormat(
-                        new org.apache.flink.core.fs.Path(directory.toUri()),
-                        ParquetRowDataBuilder.createWriterFactory(columns, configuration(), true))
+                        new org.apache.flink.core.fs.Path(directory.toUri()), writers(columns))
                 .withRollingPolicy(OnCheckpointRollingPolicy.build())
                 .build();
+    }
+
+    @Override
+    public BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException {
+        return writers(columns).create(out);
+    }
+
+    private static BulkWriter.Factory<RowData> writers(RowType columns) {
+        return ParquetRowDataBuilder.createWriterFactory(columns, configuration(), true);
+    }
+
+    @Override
+    public RowType projected(RowType columns, List<String> wanted) {
+        return new RowType(
+                columns.isNullable(),
+                columns.getFields().stream().filter(f -> wanted.contains(f.getName())).toList());
     }
 
     @Override

@@ -4,8 +4,10 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
+import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
@@ -37,6 +39,18 @@ interface RecordFormat {
      * @throws io.github.gpujoin.examples.run.Cli.UserError where the format cannot hold a column
      */
     FileSink<RowData> sink(Path directory, RowType columns);
+
+    /**
+     * Writes rows to one file, a whole one; the stream stays open.
+     *
+     * @throws io.github.gpujoin.examples.run.Cli.UserError where the format cannot hold a column
+     */
+    BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException;
+
+    /** Those columns of a file, of which some are wanted, that are cheapest to read. */
+    default RowType projected(RowType columns, List<String> wanted) {
+        return columns;
+    }
 
     /**
      * Puts the part files of a sink together to one file.

@@ -1,5 +1,6 @@
 package io.github.gpujoin.examples.query;
 
+import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.run.Progress;
 import io.github.gpujoin.examples.run.RowCounter;
 import java.io.PrintWriter;
@@ -17,17 +18,31 @@ public final class QueryRunner {
 
     private final StreamExecutionEnvironment env;
     private final Path directory;
+    private final FileFormat format;
     private final PrintWriter progressOut;
 
+    /** A runner over {@code .tbl} files. */
     public QueryRunner(StreamExecutionEnvironment env, Path directory, PrintWriter progressOut) {
+        this(env, directory, null, progressOut);
+    }
+
+    /**
+     * @param format of the files; null for {@code .tbl}
+     */
+    public QueryRunner(
+            StreamExecutionEnvironment env,
+            Path directory,
+            FileFormat format,
+            PrintWriter progressOut) {
         this.env = env;
         this.directory = directory;
+        this.format = format;
         this.progressOut = progressOut;
     }
 
     /** Runs the query's job to its end. */
     public QueryResult run(Query query) throws Exception {
-        QueryTables tables = new QueryTables(env, directory, query.label());
+        QueryTables tables = new QueryTables(env, directory, format, query.label());
         DataStream<Row> result = query.plan().of(tables);
         List<Row> rows = new ArrayList<>();
         long startNs = System.nanoTime();

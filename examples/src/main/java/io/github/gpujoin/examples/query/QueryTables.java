@@ -2,6 +2,8 @@ package io.github.gpujoin.examples.query;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.examples.files.FileFormat;
+import io.github.gpujoin.examples.files.TableFiles;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblSplits;
@@ -24,14 +26,21 @@ public final class QueryTables {
     private final StreamExecutionEnvironment env;
     private final Path directory;
     private final String label;
+
+    /** Null where {@code .tbl} files are read. */
+    private final TableFiles files;
+
     private long expectedRows;
 
     /**
+     * @param format of the files; null for {@code .tbl}
      * @param label prefix of the sources' uids
      */
-    public QueryTables(StreamExecutionEnvironment env, Path directory, String label) {
+    public QueryTables(
+            StreamExecutionEnvironment env, Path directory, FileFormat format, String label) {
         this.env = env;
         this.directory = directory;
+        this.files = format == null ? null : new TableFiles(directory, format);
         this.label = label;
     }
 
@@ -52,10 +61,10 @@ public final class QueryTables {
         return read(table, parallelism, RowCounter.ofDimension(), columns);
     }
 
-    /** Length of the table's file: an upper bound of its size in memory, near enough. */
+    /** Length of the table's file, as what it will take in memory. */
     long bytes(TblTable table) {
         try {
-            return Files.size(directory.resolve(table.fileName()));
+            return Files.size(file(table));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -68,23 +77,35 @@ public final class QueryTables {
 
     private DataStream<Chunk> read(
             TblTable table, int parallelism, RowCounter<Chunk> counter, String... columns) {
-        Path file = directory.resolve(table.fileName());
-        expectedRows += RowCounter.estimate(file);
         ChunkSchema schema = table.project(columns);
-        FileSource<Chunk> source =
-                FileSource.forBulkFileFormat(
-                                new TblFormat(table, schema),
-                                new org.apache.flink.core.fs.Path(file.toUri()))
-                        .setFileEnumerator(TblSplits::new)
-                        .build();
         String uid = label + "-" + table.name();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
-                .uid(uid)
-                .setParallelism(parallelism)
-                .map(counter)
+        expectedRows +=
+                files == null ? RowCounter.estimate(file(table)) : files.estimateRows(table);
+        DataStream<Chunk> chunks =
+                files == null
+                        ? readTbl(table, schema, parallelism, uid)
+                        : files.read(env, table, schema, parallelism, uid);
+        return chunks.map(counter)
                 .returns(ChunkTypeInfo.of(schema))
                 .name("count rows of " + table.name())
                 .uid(uid + "-rows")
+                .setParallelism(parallelism);
+    }
+
+    private Path file(TblTable table) {
+        return files == null ? directory.resolve(table.fileName()) : files.file(table);
+    }
+
+    private DataStream<Chunk> readTbl(
+            TblTable table, ChunkSchema schema, int parallelism, String uid) {
+        FileSource<Chunk> source =
+                FileSource.forBulkFileFormat(
+                                new TblFormat(table, schema),
+                                new org.apache.flink.core.fs.Path(file(table).toUri()))
+                        .setFileEnumerator(TblSplits::new)
+                        .build();
+        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
+                .uid(uid)
                 .setParallelism(parallelism);
     }
 }

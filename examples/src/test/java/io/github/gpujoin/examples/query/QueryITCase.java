@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
+import io.github.gpujoin.examples.files.FileFormat;
+import io.github.gpujoin.examples.files.TableFiles;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.tbl.TblTable;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -98,13 +101,18 @@ class QueryITCase {
         for (Benchmark benchmark : Benchmark.values()) {
             QueryRunner runner =
                     new QueryRunner(env, directory.resolve(benchmark.label()), nowhere());
-            for (Query query : Queries.of(benchmark)) {
-                List<List<String>> answer =
-                        runner.run(query).rows().stream().map(Arrays::asList).toList();
-                answers.assertThat(answer).as(query.label()).isEqualTo(EXPECTED.get(query.name()));
-            }
+            assertAnswers(answers, runner, benchmark);
         }
         answers.assertAll();
+    }
+
+    private static void assertAnswers(
+            SoftAssertions answers, QueryRunner runner, Benchmark benchmark) throws Exception {
+        for (Query query : Queries.of(benchmark)) {
+            List<List<String>> answer =
+                    runner.run(query).rows().stream().map(Arrays::asList).toList();
+            answers.assertThat(answer).as(query.label()).isEqualTo(EXPECTED.get(query.name()));
+        }
     }
 
     /** TPC-H 4 is a partitioned join. */
@@ -121,6 +129,24 @@ class QueryITCase {
                                 .map(Arrays::asList)
                                 .toList())
                 .isEqualTo(EXPECTED.get("tpch-4"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(FileFormat.class)
+    void shouldAnswerTheSameFromFilesOfOtherFormats(FileFormat format) throws Exception {
+        SoftAssertions answers = new SoftAssertions();
+        StreamExecutionEnvironment env =
+                environment("--parallelism=2", "--checkpoint-interval=50", "--engine=cpu");
+        for (Benchmark benchmark : Benchmark.values()) {
+            Path data = directory.resolve(benchmark.label());
+            TableFiles files = new TableFiles(data, format);
+            for (TblTable table : files.missing(benchmark.tables())) {
+                files.make(table);
+            }
+            QueryRunner runner = new QueryRunner(env, data, format, nowhere());
+            assertAnswers(answers, runner, benchmark);
+        }
+        answers.assertAll();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
 import java.time.Duration;
 import java.util.Objects;
@@ -38,9 +39,22 @@ public final class Dimension<F, D> {
         return this;
     }
 
-    /** The columns that must be equal: of the facts, and of this dimension. Int or long. */
+    /**
+     * The columns that must be equal: of the facts, and of this dimension; called again, further
+     * ones. Of records, they are integers of any width, or of one type that {@link GpuJoin} has
+     * keys of; of chunks, one column of integers.
+     */
     public Dimension<F, D> on(String factColumn, String dimensionColumn) {
         side.on(factColumn, dimensionColumn);
+        return this;
+    }
+
+    /**
+     * Has a null key equal a null key, and a null in a key a null in the same place of another:
+     * SQL's {@code IS NOT DISTINCT FROM} in place of {@code =}.
+     */
+    public Dimension<F, D> nullSafe() {
+        side.nulls(Nulls.MATCH_NULLS);
         return this;
     }
 

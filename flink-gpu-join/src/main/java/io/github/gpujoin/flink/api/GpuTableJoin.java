@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.pipeline.JoinedTableRows;
 import io.github.gpujoin.flink.pipeline.TableSide;
 import java.util.ArrayList;
@@ -7,7 +8,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
@@ -32,13 +32,14 @@ import org.apache.flink.types.Row;
  * tables.createTemporaryView("enriched", enriched);
  * }</pre>
  *
- * <p>Rows travel as Flink's internal ones and are not converted. Both tables are insert-only; the
- * build table is bounded, and loaded first. The result has the probe table's columns, then, unless
- * the kind of join is semi or anti, the build table's; as in {@link Table#join}, no two have one
- * name. Integers of any width are compared as numbers; other key columns are of one type, as {@link
- * GpuJoin} lists them. Event timestamps and watermarks of the probe table go on with the results,
- * whose columns of time attributes are plain timestamps: {@link #toTable(Schema)} can make one a
- * time attribute again, {@code watermark("ts", "SOURCE_WATERMARK()")}.
+ * <p>Rows travel as Flink's internal ones and are not converted. Both tables are insert-only, and
+ * the build table is bounded and loaded first, unless it {@linkplain Tables#buildChangelog
+ * changes}. The result has the probe table's columns, then, unless the kind of join is semi or
+ * anti, the build table's; as in {@link Table#join}, no two have one name. Integers of any width
+ * are compared as numbers; other key columns are of one type, as {@link GpuJoin} lists them. Event
+ * timestamps and watermarks of the probe table go on with the results, whose columns of time
+ * attributes are plain timestamps: {@link #toTable(Schema)} can make one a time attribute again,
+ * {@code watermark("ts", "SOURCE_WATERMARK()")}.
  *
  * <p>Methods change this builder and return it. Not thread-safe.
  */
@@ -47,26 +48,12 @@ public final class GpuTableJoin {
     private final StreamTableEnvironment tables;
     private final TableSide build;
     private final TableSide probe;
-    private final List<Consumer<GpuJoin.Keyed<RowData, RowData>>> settings = new ArrayList<>();
-    private boolean hasKey;
-    private Columns columns = Columns.BOTH;
-
-    /** Of which tables a result has columns, and which of them may be null throughout. */
-    private enum Columns {
-        BOTH,
-        BUILD_NULLABLE,
-        PROBE_NULLABLE,
-        ALL_NULLABLE,
-        PROBE_ONLY;
-
-        boolean buildIsNullable() {
-            return this == BUILD_NULLABLE || this == ALL_NULLABLE;
-        }
-
-        boolean probeIsNullable() {
-            return this == PROBE_NULLABLE || this == ALL_NULLABLE;
-        }
-    }
+    private PairKind kind = PairKind.INNER;
+    private boolean nullSafe;
+    private boolean replicated;
+    private Long expectedBytes;
+    private Long completeAtWatermark;
+    private String uid = "gpu-join";
 
     private GpuTableJoin(StreamTableEnvironment tables, TableSide build, TableSide probe) {
         this.tables = tables;
@@ -94,6 +81,19 @@ public final class GpuTableJoin {
          */
         public Build build(Table build) {
             return new Build(tables, TableSide.of("build", tables, build));
+        }
+
+        /**
+         * A table whose rows are updated and deleted while probe rows are joined, one row a key: a
+         * {@linkplain Dimension#changing() dimension that changes}. A probe row is joined with what
+         * the table holds when it comes, and its result is not taken back when that changes. For
+         * inner, left, semi and anti joins by keys of at most 64 bits.
+         *
+         * @throws IllegalArgumentException where the key of the join is not the table's primary
+         *     key, if it has one; thrown by {@link #toTable}
+         */
+        public Build buildChangelog(Table build) {
+            return new Build(tables, TableSide.ofChangelog("build", tables, build));
         }
     }
 
@@ -127,63 +127,70 @@ public final class GpuTableJoin {
         build.requireColumn(buildColumn);
         probe.addKey(probeColumn);
         build.addKey(buildColumn);
-        hasKey = true;
         return this;
-    }
-
-    private GpuTableJoin with(Consumer<GpuJoin.Keyed<RowData, RowData>> setting) {
-        settings.add(setting);
-        return this;
-    }
-
-    private GpuTableJoin with(Columns columns, Consumer<GpuJoin.Keyed<RowData, RowData>> kind) {
-        this.columns = columns;
-        return with(kind);
     }
 
     /** See {@link GpuJoin.Keyed#left}. */
     public GpuTableJoin left() {
-        return with(Columns.BUILD_NULLABLE, GpuJoin.Keyed::left);
+        kind = PairKind.LEFT;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#right}. */
     public GpuTableJoin right() {
-        return with(Columns.PROBE_NULLABLE, GpuJoin.Keyed::right);
+        kind = PairKind.RIGHT;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#full}. */
     public GpuTableJoin full() {
-        return with(Columns.ALL_NULLABLE, GpuJoin.Keyed::full);
+        kind = PairKind.FULL;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#semi}. */
     public GpuTableJoin semi() {
-        return with(Columns.PROBE_ONLY, GpuJoin.Keyed::semi);
+        kind = PairKind.SEMI;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#anti}. */
     public GpuTableJoin anti() {
-        return with(Columns.PROBE_ONLY, GpuJoin.Keyed::anti);
+        kind = PairKind.ANTI;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#nullSafe}. */
     public GpuTableJoin nullSafe() {
-        return with(GpuJoin.Keyed::nullSafe);
+        nullSafe = true;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#replicated}. */
     public GpuTableJoin replicated() {
-        return with(GpuJoin.Keyed::replicated);
+        replicated = true;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#expectedBytes}. */
     public GpuTableJoin expectedBytes(long bytes) {
-        return with(join -> join.expectedBytes(bytes));
+        expectedBytes = bytes;
+        return this;
+    }
+
+    /**
+     * The watermark of a build table that changes from which on probe rows are joined; {@link
+     * Long#MAX_VALUE} for its end. Without this call, from the start.
+     */
+    public GpuTableJoin completeAtWatermark(long watermark) {
+        completeAtWatermark = watermark;
+        return this;
     }
 
     /** See {@link GpuJoin.Keyed#uid}. */
     public GpuTableJoin uid(String uid) {
-        return with(join -> join.uid(uid));
+        this.uid = Objects.requireNonNull(uid, "uid");
+        return this;
     }
 
     /** The result as a table with the columns of both, none of them a time attribute. */
@@ -197,17 +204,44 @@ public final class GpuTableJoin {
     }
 
     private DataStream<RowData> results() {
-        if (!hasKey) {
+        if (build.keyColumns().isEmpty()) {
             throw new IllegalArgumentException("tables are joined on columns, .on(probe, build)");
         }
+        if (!build.isChangelog() && completeAtWatermark != null) {
+            throw new IllegalArgumentException(
+                    "a build table is complete at its end, unless it changes, .buildChangelog(table):"
+                            + " completeAtWatermark="
+                            + completeAtWatermark);
+        }
+        return build.isChangelog() ? joinWithChanging() : joinWithWhole();
+    }
+
+    private DataStream<RowData> joinWithWhole() {
         GpuJoin.Keyed<RowData, RowData> join =
                 GpuJoin.build(build.stream())
                         .probe(probe.stream())
-                        .<Row>where(build.key(), build.keyType())
-                        .equalTo(probe.key(), probe.keyType());
-        settings.forEach(setting -> setting.accept(join));
+                        .<Row>where(build.key(), build.key().keyType())
+                        .equalTo(probe.key(), probe.key().keyType())
+                        .uid(uid);
+        switch (kind) {
+            case INNER -> {}
+            case LEFT -> join.left();
+            case RIGHT -> join.right();
+            case FULL -> join.full();
+            case SEMI -> join.semi();
+            case ANTI -> join.anti();
+        }
+        if (nullSafe) {
+            join.nullSafe();
+        }
+        if (replicated) {
+            join.replicated();
+        }
+        if (expectedBytes != null) {
+            join.expectedBytes(expectedBytes);
+        }
         RowType type = resultType();
-        if (columns == Columns.PROBE_ONLY) {
+        if (!hasBuildColumns()) {
             return join.apply((b, p) -> p, InternalTypeInfo.of(type));
         }
         return join.apply(
@@ -216,11 +250,61 @@ public final class GpuTableJoin {
                 InternalTypeInfo.of(type));
     }
 
+    private DataStream<RowData> joinWithChanging() {
+        build.requireRowForEachKey();
+        Dimension<RowData, RowData> join =
+                StarJoin.facts(probe.stream())
+                        .select(names(probe))
+                        .uid(uid)
+                        .dimension(build.stream())
+                        .named("build")
+                        .changing();
+        for (int i = 0; i < build.keyColumns().size(); i++) {
+            join.on(probe.keyColumns().get(i), build.keyColumns().get(i));
+        }
+        switch (kind) {
+            case INNER -> {}
+            case LEFT -> join.left();
+            case SEMI -> join.semi();
+            case ANTI -> join.anti();
+            case RIGHT, FULL ->
+                    throw new IllegalArgumentException(
+                            "which rows of a table that changes have no match changes too, so there"
+                                    + " is no right or full join with one: kind="
+                                    + kind);
+        }
+        if (hasBuildColumns()) {
+            join.select(names(build));
+        }
+        if (nullSafe) {
+            join.nullSafe();
+        }
+        if (replicated) {
+            join.replicated();
+        } else if (expectedBytes != null) {
+            join.expectedBytes(expectedBytes);
+        } else {
+            join.partitioned();
+        }
+        if (completeAtWatermark != null) {
+            join.completeAtWatermark(completeAtWatermark);
+        }
+        return join.toRecords(InternalTypeInfo.of(resultType()));
+    }
+
+    private static String[] names(TableSide side) {
+        return side.rowType().getFieldNames().toArray(String[]::new);
+    }
+
+    private boolean hasBuildColumns() {
+        return kind != PairKind.SEMI && kind != PairKind.ANTI;
+    }
+
     private RowType resultType() {
         List<RowType.RowField> fields = new ArrayList<>();
-        add(fields, probe.rowType(), columns.probeIsNullable());
-        if (columns != Columns.PROBE_ONLY) {
-            add(fields, build.rowType(), columns.buildIsNullable());
+        add(fields, probe.rowType(), kind.keepsUnmatchedBuild());
+        if (hasBuildColumns()) {
+            add(fields, build.rowType(), kind.keepsUnmatchedProbe());
         }
         Set<String> names = new HashSet<>();
         for (RowType.RowField field : fields) {

@@ -38,11 +38,13 @@ public enum PairKind {
      *     are needed to tell
      */
     public JoinKind ofCandidates(boolean conditioned) {
-        return switch (this) {
-            case INNER, RIGHT -> JoinKind.INNER;
-            case LEFT, FULL -> JoinKind.LEFT;
-            case SEMI -> conditioned ? JoinKind.INNER : JoinKind.SEMI;
-            case ANTI -> conditioned ? JoinKind.LEFT : JoinKind.ANTI;
-        };
+        JoinKind kind =
+                switch (this) {
+                    case INNER, RIGHT -> JoinKind.INNER;
+                    case LEFT, FULL -> JoinKind.LEFT;
+                    case SEMI -> JoinKind.SEMI;
+                    case ANTI -> JoinKind.ANTI;
+                };
+        return conditioned ? kind.ofCandidates() : kind;
     }
 }

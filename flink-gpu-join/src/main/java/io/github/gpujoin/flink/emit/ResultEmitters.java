@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.pack.RecordKind;
 import io.github.gpujoin.flink.pack.RecordLayout;
+import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
 
@@ -69,6 +70,16 @@ public final class ResultEmitters {
      */
     public static ResultEmitterFactory<Chunk> chunks(ResultColumns columns, int chunkBytes) {
         return context -> new ChunkEmitter(columns, chunkBytes);
+    }
+
+    /**
+     * The same results, of a join that compares keys of some dimensions by their hashes.
+     *
+     * @param spec of the engine, which gives candidates
+     */
+    public static <T> ResultEmitterFactory<T> verified(
+            JoinSpec spec, List<VerifiedDimension> dimensions, ResultEmitterFactory<T> results) {
+        return context -> new CandidateEmitter<>(spec, dimensions, results.create(context));
     }
 
     /** Rows of groups, with the type {@link GroupFields#rowType}. */

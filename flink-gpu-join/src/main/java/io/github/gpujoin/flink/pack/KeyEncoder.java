@@ -73,6 +73,11 @@ public final class KeyEncoder<K> {
         return layout.hash().of(bytes.getSharedBuffer(), bytes.length());
     }
 
+    /** The {@linkplain #canonical bytes} of the hashed key that was encoded last. */
+    byte[] canonicalOfEncoded() {
+        return bytes.getCopyOfBuffer();
+    }
+
     /**
      * The bytes that equal keys share and no others have.
      *

@@ -49,17 +49,12 @@ public final class KeyLayout<K> implements Serializable {
     private final Form form;
     private final Hash hash;
 
-    private KeyLayout(TypeInformation<K> type, Nulls nulls, Hash hash) {
+    private KeyLayout(TypeInformation<K> type, Nulls nulls, List<KeyPart> parts, Hash hash) {
         this.type = type;
         this.nulls = nulls;
-        this.hash = hash;
-        List<KeyPart> found = new ArrayList<>();
-        collectParts(type, found);
-        if (found.isEmpty()) {
-            throw new IllegalArgumentException("a join key has at least one part: key=" + type);
-        }
-        this.parts = List.copyOf(found);
+        this.parts = List.copyOf(parts);
         this.form = formOf(type, parts, nulls);
+        this.hash = hash;
     }
 
     /**
@@ -67,18 +62,40 @@ public final class KeyLayout<K> implements Serializable {
      *     without fields
      */
     public static <K> KeyLayout<K> of(TypeInformation<K> type, Nulls nulls) {
-        return new KeyLayout<>(type, nulls, KeyHash::hash);
+        List<KeyPart> parts = new ArrayList<>();
+        collectParts(type, type, parts);
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("a join key has at least one part: key=" + type);
+        }
+        return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
     }
 
     /** The same layout with another hash, whose collisions must not change what is equal. */
     public KeyLayout<K> hashedBy(Hash other) {
-        return new KeyLayout<>(type, nulls, other);
+        return new KeyLayout<>(type, nulls, parts, other);
     }
 
-    private void collectParts(TypeInformation<?> part, List<KeyPart> into) {
+    /**
+     * The same layout with integers as wide as the wider ones of both sides, so that an int equals
+     * a long in a key of several parts too.
+     *
+     * @param other that this one {@linkplain #isComparableTo is comparable to}
+     */
+    public KeyLayout<K> alignedWith(KeyLayout<?> other) {
+        List<KeyPart> wider = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            KeyPart mine = parts.get(i);
+            KeyPart others = other.parts.get(i);
+            wider.add(mine.width() < others.width() ? others : mine);
+        }
+        return new KeyLayout<>(type, nulls, wider, hash);
+    }
+
+    private static void collectParts(
+            TypeInformation<?> type, TypeInformation<?> part, List<KeyPart> into) {
         if (RecordShape.isRecord(part)) {
             RecordShape<?> shape = RecordShape.of(part);
-            shape.names().forEach(name -> collectParts(shape.typeOf(name), into));
+            shape.names().forEach(name -> collectParts(type, shape.typeOf(name), into));
             return;
         }
         into.add(
@@ -119,8 +136,17 @@ public final class KeyLayout<K> implements Serializable {
      * @param other of the other side of a join
      */
     public boolean isComparableTo(KeyLayout<?> other) {
-        return parts.equals(other.parts) && nulls == other.nulls
-                || form == Form.INTEGER && other.form == Form.INTEGER;
+        if (nulls != other.nulls || parts.size() != other.parts.size()) {
+            return false;
+        }
+        for (int i = 0; i < parts.size(); i++) {
+            KeyPart mine = parts.get(i);
+            KeyPart others = other.parts.get(i);
+            if (mine != others && !(mine.isInteger() && others.isInteger())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** What stands in the key's column. */

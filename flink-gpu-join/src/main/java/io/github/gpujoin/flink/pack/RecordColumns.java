@@ -33,7 +33,7 @@ final class RecordColumns {
 
     /** Empty where a column is carried or not read from a field's place. */
     static Optional<RecordColumns> of(RecordLayout<?> layout) {
-        if (layout.isWhole() || layout.hasChanges()) {
+        if (!layout.keys().isEmpty() || layout.hasChanges()) {
             return Optional.empty();
         }
         RecordShape<?> shape = RecordShape.of(layout.type());

@@ -8,8 +8,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.types.RowKind;
 
 /**
@@ -24,23 +22,10 @@ public final class RecordEncoder<T> {
 
     /** Columns whose values are copied from an offset in the record. */
     private record RawColumns(int[] columns, long[] offsets) {
-        static RawColumns of(List<Slot<?>> slots) {
+        static RawColumns of(List<ColumnSlot<?>> slots) {
             return new RawColumns(
-                    slots.stream().mapToInt(Slot::column).toArray(),
-                    slots.stream().mapToLong(Slot::offset).toArray());
-        }
-    }
-
-    /** A column and where its values come from: a field offset or, where that is -1, a getter. */
-    private record Slot<T>(
-            int column,
-            RecordField field,
-            long offset,
-            RecordShape.Getter<T> getter,
-            TypeSerializer<Object> serializer) {
-
-        boolean isRaw() {
-            return offset >= 0;
+                    slots.stream().mapToInt(ColumnSlot::column).toArray(),
+                    slots.stream().mapToLong(ColumnSlot::offset).toArray());
         }
     }
 
@@ -84,13 +69,14 @@ public final class RecordEncoder<T> {
     private final Class<T> type;
     private final ChunkSchema schema;
     private final boolean exactType;
-    private final SelectedKey.Reader<T, ?> keyReader;
+    private final MadeKeys<T> keys;
+    private final ValueWriter values = new ValueWriter();
     private final int timestampColumn;
     private final RawColumns raw8;
     private final RawColumns raw4;
-    private final Slot<T>[] narrow;
-    private final Slot<T>[] objects;
-    private final Slot<T>[] nullableKeys;
+    private final ColumnSlot<T>[] narrow;
+    private final ColumnSlot<T>[] objects;
+    private final ColumnSlot<T>[] nullableKeys;
 
     /** Bits of each nullable key, 0 where a null drops the row. */
     private final int[] nullKeyBits;
@@ -102,12 +88,10 @@ public final class RecordEncoder<T> {
     /** Null where records are changes, or do not say what they are. */
     private final RecordShape<T> inserted;
 
-    private final Slot<T>[] byColumn;
-    private final DataOutputSerializer scratch = new DataOutputSerializer(256);
+    private final ColumnSlot<T>[] byColumn;
     private final long[] offsets8;
     private final long[] offsets4;
     private final boolean rawOnly;
-    private Number selectedKey;
     private int nullKeys;
     private RowChange change = RowChange.UPSERT;
 
@@ -118,7 +102,7 @@ public final class RecordEncoder<T> {
         this.type = layout.type().getTypeClass();
         this.schema = layout.schema();
         this.exactType = layout.isWhole() && layout.schema().indexOf(RecordLayout.RECORD) < 0;
-        this.keyReader = layout.isWhole() ? layout.key().reader() : null;
+        this.keys = new MadeKeys<>(layout.keys());
         this.timestampColumn = layout.schema().indexOf(RecordLayout.TIMESTAMP);
         this.nullKeysColumn = layout.schema().indexOf(RecordLayout.NULL_KEYS);
         this.numberColumn = layout.schema().indexOf(RecordLayout.NUMBER);
@@ -127,24 +111,24 @@ public final class RecordEncoder<T> {
                 RecordKind.of(layout.type()).hasRowKind() && changeColumn < 0
                         ? RecordShape.of(layout.type())
                         : null;
-        this.byColumn = slots(layout);
-        List<Slot<?>> eight = new ArrayList<>();
-        List<Slot<?>> four = new ArrayList<>();
-        List<Slot<T>> narrower = new ArrayList<>();
-        List<Slot<T>> others = new ArrayList<>();
-        List<Slot<T>> keys = new ArrayList<>();
-        for (Slot<T> slot : byColumn) {
+        this.byColumn = array(ColumnSlot.of(layout, keys));
+        List<ColumnSlot<?>> eight = new ArrayList<>();
+        List<ColumnSlot<?>> four = new ArrayList<>();
+        List<ColumnSlot<T>> narrower = new ArrayList<>();
+        List<ColumnSlot<T>> others = new ArrayList<>();
+        List<ColumnSlot<T>> nullable = new ArrayList<>();
+        for (ColumnSlot<T> slot : byColumn) {
             if (slot == null) {
                 continue;
             }
             if (!slot.isRaw()) {
                 others.add(slot);
-                if (!slot.field.nullable()) {
-                    keys.add(slot);
+                if (!slot.field().nullable()) {
+                    nullable.add(slot);
                 }
                 continue;
             }
-            switch (slot.field.kind()) {
+            switch (slot.field().kind()) {
                 case LONG, DOUBLE -> eight.add(slot);
                 case INT, FLOAT -> four.add(slot);
                 default -> narrower.add(slot);
@@ -163,53 +147,16 @@ public final class RecordEncoder<T> {
                         && changeColumn < 0;
         this.narrow = array(narrower);
         this.objects = array(others);
-        this.nullableKeys = array(keys);
+        this.nullableKeys = array(nullable);
         this.nullKeyBits =
-                keys.stream()
-                        .mapToInt(key -> layout.nullKeyBits().getOrDefault(key.field.name(), 0))
+                nullable.stream()
+                        .mapToInt(key -> layout.nullKeyBits().getOrDefault(key.field().name(), 0))
                         .toArray();
     }
 
-    private Slot<T>[] slots(RecordLayout<T> layout) {
-        boolean ofFields = layout.schema().indexOf(RecordLayout.RECORD) < 0;
-        RecordShape<T> shape = ofFields ? RecordShape.of(layout.type()) : null;
-        List<Slot<T>> slots = new ArrayList<>();
-        for (int column = 0; column < layout.schema().size(); column++) {
-            RecordField field = layout.fields().get(column);
-            slots.add(
-                    switch (field.name()) {
-                        case RecordLayout.TIMESTAMP,
-                                RecordLayout.NULL_KEYS,
-                                RecordLayout.NUMBER,
-                                RecordLayout.CHANGE ->
-                                null;
-                        case RecordLayout.KEY ->
-                                new Slot<>(column, field, -1, record -> selectedKey, null);
-                        case RecordLayout.RECORD ->
-                                new Slot<>(column, field, -1, record -> record, copy(field));
-                        default -> slot(shape, column, field);
-                    });
-        }
-        return array(slots);
-    }
-
-    private static <T> Slot<T> slot(RecordShape<T> shape, int column, RecordField field) {
-        String name = field.name();
-        long offset = shape.isPrimitive(name) ? shape.offsetOf(name) : -1;
-        RecordShape.Getter<T> getter = offset < 0 ? shape.getter(name) : null;
-        return new Slot<>(column, field, offset, getter, copy(field));
-    }
-
     @SuppressWarnings("unchecked")
-    private static TypeSerializer<Object> copy(RecordField field) {
-        return field.serializer() == null
-                ? null
-                : (TypeSerializer<Object>) field.serializer().duplicate();
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <T> Slot<T>[] array(List<Slot<T>> slots) {
-        return slots.toArray(Slot[]::new);
+    private static <T> ColumnSlot<T>[] array(List<ColumnSlot<T>> slots) {
+        return slots.toArray(ColumnSlot[]::new);
     }
 
     /**
@@ -226,12 +173,10 @@ public final class RecordEncoder<T> {
         if (inserted != null) {
             checkInserted(inserted.kindOf(record));
         }
-        if (keyReader != null) {
-            selectedKey = keyReader.integer(record);
-        }
+        keys.read(record);
         int nulls = 0;
         for (int i = 0; i < nullableKeys.length; i++) {
-            if (nullableKeys[i].getter.get(record) == null) {
+            if (nullableKeys[i].getter().get(record) == null) {
                 if (nullKeyBits[i] == 0) {
                     return false;
                 }
@@ -283,14 +228,14 @@ public final class RecordEncoder<T> {
 
     /** Value of a key column of the record that was accepted last. */
     public long key(T record, int column) {
-        Slot<T> slot = byColumn[column];
+        ColumnSlot<T> slot = byColumn[column];
         if (!slot.isRaw()) {
-            Object key = slot.getter.get(record);
+            Object key = slot.getter().get(record);
             return key == null ? standInKey : ((Number) key).longValue();
         }
-        return slot.field.kind() == FieldKind.LONG
-                ? Memory.getLong(record, slot.offset)
-                : FieldBits.narrowed(record, slot.field.kind(), slot.offset);
+        return slot.field().kind() == FieldKind.LONG
+                ? Memory.getLong(record, slot.offset())
+                : FieldBits.narrowed(record, slot.field().kind(), slot.offset());
     }
 
     /**
@@ -341,8 +286,9 @@ public final class RecordEncoder<T> {
     }
 
     private void encodeOthers(T record, long timestamp, ChunkBuilder builder) throws IOException {
-        for (Slot<T> slot : narrow) {
-            builder.putInt(slot.column, FieldBits.narrowed(record, slot.field.kind(), slot.offset));
+        for (ColumnSlot<T> slot : narrow) {
+            int value = FieldBits.narrowed(record, slot.field().kind(), slot.offset());
+            builder.putInt(slot.column(), value);
         }
         if (timestampColumn >= 0) {
             builder.putLong(timestampColumn, timestamp);
@@ -356,56 +302,14 @@ public final class RecordEncoder<T> {
         if (changeColumn >= 0) {
             builder.putInt(changeColumn, change.code());
         }
-        for (Slot<T> slot : objects) {
-            encodeObject(slot.getter.get(record), slot, builder);
+        for (ColumnSlot<T> slot : objects) {
+            Object value = slot.getter().get(record);
+            boolean standsIn = value == null && !slot.field().nullable();
+            values.write(standsIn ? standInKey(slot) : value, slot, builder);
         }
     }
 
-    private void encodeObject(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
-        try {
-            if (!slot.field.nullable()) {
-                putFixed(value == null ? standInKey(slot) : value, slot, target);
-            } else if (value == null) {
-                target.addNull();
-            } else {
-                addCarried(value, slot, target);
-            }
-        } catch (ClassCastException e) {
-            throw new IllegalArgumentException(
-                    "a field holds what its type says: field="
-                            + slot.field.name()
-                            + ", type="
-                            + slot.field.type()
-                            + ", class="
-                            + value.getClass().getName(),
-                    e);
-        }
-    }
-
-    private Object standInKey(Slot<T> slot) {
-        return slot.field.kind().ofInteger(standInKey);
-    }
-
-    private void putFixed(Object value, Slot<T> slot, ChunkBuilder target) {
-        switch (slot.field.kind()) {
-            case LONG -> target.putLong(slot.column, (Long) value);
-            case DOUBLE -> target.putDouble(slot.column, (Double) value);
-            default -> target.putInt(slot.column, FieldBits.of(value, slot.field.kind()));
-        }
-    }
-
-    private void addCarried(Object value, Slot<T> slot, ChunkBuilder target) throws IOException {
-        switch (slot.field.kind()) {
-            case LONG -> target.addLong((Long) value);
-            case DOUBLE -> target.addLong(Double.doubleToRawLongBits((Double) value));
-            case STRING -> target.addString((String) value);
-            case BYTES -> target.addBytes((byte[]) value, 0, ((byte[]) value).length);
-            case SERIALIZED -> {
-                scratch.clear();
-                slot.serializer.serialize(value, scratch);
-                target.addBytes(scratch.getSharedBuffer(), 0, scratch.length());
-            }
-            default -> target.addInt(FieldBits.of(value, slot.field.kind()));
-        }
+    private Object standInKey(ColumnSlot<T> slot) {
+        return slot.field().kind().ofInteger(standInKey);
     }
 }

@@ -50,18 +50,21 @@ public final class RecordLayout<T> implements Serializable {
 
     private final TypeInformation<T> type;
     private final List<RecordField> fields;
-    private final SelectedKey<T, ?> key;
+    private final List<KeyColumn<T>> keys;
+    private final boolean whole;
     private final Map<String, Integer> nullKeyBits;
     private final ChunkSchema schema;
 
     private RecordLayout(
             TypeInformation<T> type,
             List<RecordField> fields,
-            SelectedKey<T, ?> key,
+            List<KeyColumn<T>> keys,
+            boolean whole,
             Map<String, Integer> nullKeyBits) {
         this.type = type;
         this.fields = List.copyOf(fields);
-        this.key = key;
+        this.keys = List.copyOf(keys);
+        this.whole = whole;
         this.nullKeyBits = Map.copyOf(nullKeyBits);
         this.schema = ChunkSchema.of(fields.stream().map(RecordField::column).toList());
     }
@@ -94,7 +97,7 @@ public final class RecordLayout<T> implements Serializable {
                         "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
             }
         }
-        return new RecordLayout<>(type, fields, null, Map.of());
+        return new RecordLayout<>(type, fields, List.of(), false, Map.of());
     }
 
     /**
@@ -104,7 +107,8 @@ public final class RecordLayout<T> implements Serializable {
     public static <T> RecordLayout<T> whole(
             TypeInformation<T> type, SelectedKey<T, ?> key, SerializerConfig config) {
         List<RecordField> fields = new ArrayList<>();
-        fields.add(new RecordField(KEY, key.layout().kind(), false, key.layout().type(), null));
+        KeyColumn<T> column = new KeyColumn<>(KEY, key, false);
+        fields.add(column.integerField());
         if (RecordKind.of(type) == RecordKind.POJO) {
             RecordShape<T> shape = RecordShape.of(type);
             shape.names().forEach(name -> fields.add(field(shape, name, config)));
@@ -117,7 +121,15 @@ public final class RecordLayout<T> implements Serializable {
                             type,
                             type.createSerializer(config)));
         }
-        return new RecordLayout<>(type, fields, key, Map.of());
+        return new RecordLayout<>(type, fields, List.of(column), true, Map.of());
+    }
+
+    /** The same layout of some fields, with columns of such keys in front of all others. */
+    public RecordLayout<T> withKeys(List<KeyColumn<T>> made) {
+        List<RecordField> extended = new ArrayList<>();
+        made.forEach(key -> extended.addAll(key.fields()));
+        extended.addAll(fields);
+        return new RecordLayout<>(type, extended, made, whole, nullKeyBits);
     }
 
     /** The same layout with the column {@link #TIMESTAMP} after all others. */
@@ -156,15 +168,20 @@ public final class RecordLayout<T> implements Serializable {
         return schema.indexOf(CHANGE) >= 0;
     }
 
-    private boolean isNullable(String key) {
-        return key.equals(KEY) || !RecordShape.of(type).isPrimitive(key);
+    private boolean isNullable(String name) {
+        for (KeyColumn<T> made : keys) {
+            if (made.name().equals(name)) {
+                return made.key().layout().nulls() == KeyLayout.Nulls.MATCH_NOTHING;
+            }
+        }
+        return !RecordShape.of(type).isPrimitive(name);
     }
 
     private RecordLayout<T> with(
             String name, FieldKind kind, TypeInformation<?> fieldType, Map<String, Integer> bits) {
         List<RecordField> extended = new ArrayList<>(fields);
         extended.add(new RecordField(name, kind, false, fieldType, null));
-        return new RecordLayout<>(type, extended, key, bits);
+        return new RecordLayout<>(type, extended, keys, whole, bits);
     }
 
     /** Of each key column that may be null, its bits in {@link #NULL_KEYS}. */
@@ -183,7 +200,8 @@ public final class RecordLayout<T> implements Serializable {
                 || name.equals(TIMESTAMP)
                 || name.equals(NULL_KEYS)
                 || name.equals(NUMBER)
-                || name.equals(CHANGE);
+                || name.equals(CHANGE)
+                || KeyColumn.isReserved(name);
     }
 
     public TypeInformation<T> type() {
@@ -210,12 +228,12 @@ public final class RecordLayout<T> implements Serializable {
 
     /** Whether records can be made again from their columns: see {@link #whole}. */
     public boolean isWhole() {
-        return key != null;
+        return whole;
     }
 
-    /** Of whole records, else null. */
-    SelectedKey<T, ?> key() {
-        return key;
+    /** Keys that are no column of the record; one of whole records. */
+    List<KeyColumn<T>> keys() {
+        return keys;
     }
 
     /** A writer of records into chunk builders of this schema, for one thread. */

@@ -16,6 +16,11 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         return new SelectedKey<>(selector, KeyLayout.of(type, nulls));
     }
 
+    /** See {@link KeyLayout#alignedWith}. */
+    public SelectedKey<T, K> alignedWith(SelectedKey<?, ?> other) {
+        return new SelectedKey<>(selector, layout.alignedWith(other.layout));
+    }
+
     /** For one thread. */
     public Reader<T, K> reader() {
         return new Reader<>(selector, layout.encoder());
@@ -34,6 +39,11 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         /** See {@link KeyEncoder#encode}. */
         Number integer(T record) throws Exception {
             return encoder.encode(selector.getKey(record));
+        }
+
+        /** See {@link KeyEncoder#canonicalOfEncoded}. */
+        byte[] canonicalOfEncoded() {
+            return encoder.canonicalOfEncoded();
         }
 
         /** See {@link KeyEncoder#canonical}. */

@@ -4,14 +4,18 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A dimension as the user described it. Mutable; used while the job graph is made. */
 public final class DimensionSide<R> {
 
     private final InputSide<R> input;
-    private String factKey;
-    private String key;
+    private final List<String> factColumns = new ArrayList<>();
+    private final List<String> columns = new ArrayList<>();
+    private Nulls nulls = Nulls.MATCH_NOTHING;
     private JoinKind kind = JoinKind.INNER;
     private Distribution distribution;
     private long expectedBytes = PartitionClass.UNKNOWN;
@@ -26,9 +30,18 @@ public final class DimensionSide<R> {
         return input;
     }
 
+    /** Adds columns that must be equal. */
     public void on(String factColumn, String dimensionColumn) {
-        this.factKey = factColumn;
-        this.key = dimensionColumn;
+        factColumns.add(factColumn);
+        columns.add(dimensionColumn);
+    }
+
+    public void nulls(Nulls nulls) {
+        this.nulls = nulls;
+    }
+
+    Nulls nulls() {
+        return nulls;
     }
 
     public void kind(JoinKind kind) {
@@ -83,12 +96,23 @@ public final class DimensionSide<R> {
         this.completeAtWatermark = watermark;
     }
 
-    String factKey() {
-        return requireKey(factKey);
+    /** Columns of the facts that are the key, one for each of the dimension's. */
+    List<String> factColumns() {
+        return factColumns;
     }
 
-    String key() {
-        return requireKey(key);
+    /**
+     * Columns of the dimension that are the key.
+     *
+     * @throws IllegalArgumentException where there are none
+     */
+    List<String> columns() {
+        if (columns.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a dimension is joined on a key, .on(factColumn, dimensionColumn): dimension="
+                            + input.name());
+        }
+        return columns;
     }
 
     JoinKind kind() {
@@ -153,14 +177,5 @@ public final class DimensionSide<R> {
 
     boolean isDistributionFixed() {
         return versioned || distribution != null;
-    }
-
-    private String requireKey(String column) {
-        if (column == null) {
-            throw new IllegalArgumentException(
-                    "a dimension is joined on a key, .on(factColumn, dimensionColumn): dimension="
-                            + input.name());
-        }
-        return column;
     }
 }

@@ -9,6 +9,8 @@ import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
+import io.github.gpujoin.flink.pack.FieldKind;
+import io.github.gpujoin.flink.pack.KeyColumn;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordField;
@@ -17,7 +19,6 @@ import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.RecordShape;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import java.util.Set;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -178,6 +180,22 @@ public final class InputSide<R> {
         return columnFilters;
     }
 
+    /** Type of the records. Keys other than integers are of records alone. */
+    TypeInformation<?> recordType() {
+        if (chunks) {
+            throw new IllegalArgumentException(
+                    "columnar chunks are joined on one integer column, that nulls do not match in;"
+                            + " records on others too: input="
+                            + name);
+        }
+        return stream.getType();
+    }
+
+    /** Whether an engine compares values of the column as they are; of chunks, it has to. */
+    boolean isIntegerColumn(String column) {
+        return chunks || FieldKind.of(RecordShape.of(stream.getType()).typeOf(column)).isKey();
+    }
+
     /** All columns that there are. */
     List<String> columnNames() {
         if (chunks) {
@@ -216,65 +234,63 @@ public final class InputSide<R> {
     /**
      * Lays out the chunks of this side: key columns, then those selected, then others in use.
      *
-     * @param keys names of the key columns
-     * @param keptNullKeys bits of those of them whose rows are kept where they are null
      * @param withTimestamp whether each record's event timestamp travels along
-     * @param packing its partition column is the first key
+     * @param packing whatever its partition column, that is the partition key
      */
-    Packed pack(
-            Collection<String> keys,
-            Map<String, Integer> keptNullKeys,
-            boolean withTimestamp,
-            Packing packing) {
-        Set<String> columns = new LinkedHashSet<>(keys);
+    Packed pack(SideKeys keys, boolean withTimestamp, Packing packing) {
+        Set<String> columns = new LinkedHashSet<>(keys.own());
         selections.forEach(selection -> columns.add(selection.column()));
         columns.addAll(used);
         return chunks
-                ? packChunks(List.copyOf(columns), keys, keptNullKeys, packing)
-                : packRecords(List.copyOf(columns), keys, keptNullKeys, withTimestamp, packing);
+                ? packChunks(List.copyOf(columns), keys, packing)
+                : packRecords(List.copyOf(columns), keys, withTimestamp, packing);
     }
 
     @SuppressWarnings("unchecked")
     private Packed packRecords(
-            List<String> columns,
-            Collection<String> keys,
-            Map<String, Integer> keptNullKeys,
-            boolean timestamp,
-            Packing packing) {
+            List<String> columns, SideKeys keys, boolean timestamp, Packing packing) {
         SerializerConfig config = stream.getExecutionConfig().getSerializerConfig();
         DataStream<R> records = (DataStream<R>) stream;
+        List<KeyColumn<R>> made =
+                keys.made().stream().map(key -> (KeyColumn<R>) (KeyColumn<?>) key).toList();
         RecordLayout<R> layout =
-                RecordLayout.of(records.getType(), columns, keys, config)
-                        .keepingNullKeys(keptNullKeys);
+                RecordLayout.of(records.getType(), columns, keys.own(), config)
+                        .withKeys(made)
+                        .keepingNullKeys(keys.keptNulls());
         if (timestamp) {
             layout = layout.withTimestamp();
         }
         if (kindOfChange != null) {
             layout = layout.withChanges();
         }
-        PackOperator<R> packer = new PackOperator<>(layout, filter, kindOfChange, packing);
+        PackOperator<R> packer =
+                new PackOperator<>(
+                        layout, filter, kindOfChange, byKey(packing, layout.schema(), keys));
         return new Packed(layout.schema(), layout.fields(), layout.nullKeyBits(), packer);
     }
 
     @SuppressWarnings("unchecked")
-    private Packed packChunks(
-            List<String> columns,
-            Collection<String> keys,
-            Map<String, Integer> keptNullKeys,
-            Packing packing) {
+    private Packed packChunks(List<String> columns, SideKeys keys, Packing packing) {
         ChunkSchema schema = ((ChunkTypeInfo) stream.getType()).schema();
         ChunkProjection projection =
-                ChunkProjection.of(schema, columns, keys).keepingNullKeys(keptNullKeys);
+                ChunkProjection.of(schema, columns, keys.own()).keepingNullKeys(keys.keptNulls());
         ChunkProjection whole =
                 ChunkProjection.of(
-                        schema, schema.columns().stream().map(Column::name).toList(), keys);
+                        schema, schema.columns().stream().map(Column::name).toList(), keys.own());
         if (goOnByReference(packing) && whole.isIdentity()) {
             projection = whole;
         }
         ChunkPackOperator packer =
-                new ChunkPackOperator(projection, (FilterFunction<RowView>) filter, packing);
+                new ChunkPackOperator(
+                        projection,
+                        (FilterFunction<RowView>) filter,
+                        byKey(packing, projection.schema(), keys));
         return new Packed(
                 projection.schema(), projection.fields(), projection.nullKeyBits(), packer);
+    }
+
+    private static Packing byKey(Packing packing, ChunkSchema schema, SideKeys keys) {
+        return packing.partitionedBy(schema.require(keys.partitionKey()), packing.partitions());
     }
 
     /**

@@ -1,11 +1,15 @@
 package io.github.gpujoin.flink.pipeline;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import java.util.ArrayList;
 import java.util.List;
 
 /** All inputs of a join, and their columns by name. */
 record JoinSides(InputSide<?> facts, List<DimensionSide<?>> dimensions) {
+
+    /** For no dimension. */
+    static final int NONE = JoinExplanation.NONE;
 
     /**
      * A column of a side.
@@ -45,6 +49,16 @@ record JoinSides(InputSide<?> facts, List<DimensionSide<?>> dimensions) {
                             + names());
         }
         return found.get(0);
+    }
+
+    /** The dimension of whose rows each fact sees the version of its time, or {@link #NONE}. */
+    int versionedDimension() {
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).isVersioned()) {
+                return d;
+            }
+        }
+        return NONE;
     }
 
     private List<String> names() {

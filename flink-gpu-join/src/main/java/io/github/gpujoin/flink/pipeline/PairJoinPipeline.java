@@ -16,6 +16,7 @@ import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.operator.TimesToLive;
+import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
@@ -57,11 +58,28 @@ public final class PairJoinPipeline<B, P> {
             TypeInformation<K> probeType) {
 
         SelectedKey<B, K> ofBuild(Nulls nulls) {
-            return SelectedKey.of(build, buildType, nulls);
+            return SelectedKey.of(build, buildType, nulls)
+                    .alignedWith(SelectedKey.of(probe, probeType, nulls));
         }
 
         SelectedKey<P, K> ofProbe(Nulls nulls) {
-            return SelectedKey.of(probe, probeType, nulls);
+            return SelectedKey.of(probe, probeType, nulls)
+                    .alignedWith(SelectedKey.of(build, buildType, nulls));
+        }
+
+        /**
+         * @throws IllegalArgumentException where values of a type cannot be keys, or not be
+         *     compared
+         */
+        void check() {
+            KeyLayout<K> ofBuild = KeyLayout.of(buildType, Nulls.MATCH_NOTHING);
+            if (!ofBuild.isComparableTo(KeyLayout.of(probeType, Nulls.MATCH_NOTHING))) {
+                throw new IllegalArgumentException(
+                        "the keys of both sides are of one type: build="
+                                + buildType
+                                + ", probe="
+                                + probeType);
+            }
         }
     }
 
@@ -84,19 +102,7 @@ public final class PairJoinPipeline<B, P> {
                         buildKeyType,
                         env.clean(Objects.requireNonNull(probeKey, "probeKey")),
                         probeKeyType);
-        requireComparableKeys();
-    }
-
-    private void requireComparableKeys() {
-        if (!keys.ofBuild(nulls).layout().isComparableTo(keys.ofProbe(nulls).layout())) {
-            throw new IllegalArgumentException(
-                    "the keys of both sides are of one type: build="
-                            + keys.buildType
-                            + ", probe="
-                            + keys.probeType
-                            + ", nulls="
-                            + nulls);
-        }
+        keys.check();
     }
 
     private static <T> RecordLayout<T> layout(DataStream<T> stream, SelectedKey<T, ?> key) {
@@ -117,13 +123,8 @@ public final class PairJoinPipeline<B, P> {
         return badRecords;
     }
 
-    /**
-     * @throws IllegalArgumentException where the keys cannot be compared so: an int is a long's
-     *     equal only where neither is null
-     */
     public void nulls(Nulls nulls) {
         this.nulls = nulls;
-        requireComparableKeys();
     }
 
     public void condition(JoinFunction<B, P, Boolean> condition) {

@@ -1,6 +1,5 @@
 package io.github.gpujoin.flink.pipeline;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.FactFilter;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
@@ -13,21 +12,19 @@ import io.github.gpujoin.flink.emit.OutputField;
 import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.emit.VerifiedDimension;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.DimensionTtl;
 import io.github.gpujoin.flink.operator.EventTimeJoin;
 import io.github.gpujoin.flink.operator.TimesToLive;
-import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -46,8 +43,7 @@ public final class StarJoinPipeline {
     private final Grouping grouping;
     private final JoinTopology topology;
     private final int partitionedDimension;
-    private final Packed packedFacts;
-    private final List<Packed> packedDimensions;
+    private final PackedSides packed;
     private final JoinSpec spec;
 
     /**
@@ -74,26 +70,25 @@ public final class StarJoinPipeline {
             grouping.useColumns(sides);
         }
         this.partitionedDimension = partitionedDimension();
-        this.packedFacts = packFacts();
-        this.packedDimensions = packDimensions();
+        this.packed = new PackedSides(sides, partitionedDimension, grouping != null, topology);
         this.spec =
                 new JoinSpec(
-                        packedFacts.schema(),
-                        dimensionSpecs(),
+                        packed.facts().schema(),
+                        packed.specs(),
                         factFilters(),
-                        grouping == null ? null : grouping.aggregation(sides, this::packed),
-                        packedFacts.schema().indexOf(RecordLayout.NULL_KEYS));
+                        grouping == null ? null : grouping.aggregation(sides, packed::of),
+                        packed.facts().schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
     /** Parts of groups, of each subtask and each stretch of time. */
     public SingleOutputStreamOperator<Row> toPartialGroups() {
-        GroupFields fields = grouping.fields(sides, this::packed);
+        GroupFields fields = grouping.fields(sides, packed::of);
         return join(ResultEmitters.groups(fields), fields.rowType());
     }
 
     /** Whole groups, at the end of the facts. */
     public SingleOutputStreamOperator<Row> toGroups() {
-        GroupFields fields = grouping.fields(sides, this::packed);
+        GroupFields fields = grouping.fields(sides, packed::of);
         return GroupTotals.of(toPartialGroups(), fields, topology.uid("groups"));
     }
 
@@ -115,11 +110,11 @@ public final class StarJoinPipeline {
 
     /** How the join will be run, as far as that is known before. */
     public JoinExplanation explain() {
-        List<DimensionExplanation> sides = new ArrayList<>();
+        List<DimensionExplanation> explained = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
             boolean partitioned = d == partitionedDimension;
-            sides.add(
+            explained.add(
                     DimensionExplanation.planned(
                             side.input().name(),
                             side.kind().name(),
@@ -127,7 +122,7 @@ public final class StarJoinPipeline {
                             side.distributionReason(partitioned, topology.replicateMaxBytes()),
                             side.expectedBytes()));
         }
-        return topology.explain(spec, sides);
+        return topology.explain(spec, explained);
     }
 
     private void requireDistinctNames() {
@@ -170,65 +165,13 @@ public final class StarJoinPipeline {
         return chosen;
     }
 
-    private Packed packFacts() {
-        // The key by which facts are sent comes first, so that it is column 0.
-        Set<String> keys = new LinkedHashSet<>();
-        if (partitionedDimension != NONE) {
-            keys.add(dimensions.get(partitionedDimension).factKey());
-        }
-        dimensions.forEach(dimension -> keys.add(dimension.factKey()));
-        return facts.pack(
-                keys,
-                keptNullKeys(),
-                (grouping == null || versionedDimension() != NONE) && facts.hasTimestamps(),
-                packing(facts, ChunkDescriptor.FACTS, partitionedDimension != NONE));
-    }
-
-    /** Keys with which facts are kept even where they are null, with bits of their dimensions. */
-    private Map<String, Integer> keptNullKeys() {
-        Map<String, Integer> bits = new LinkedHashMap<>();
-        for (int d = 0; d < dimensions.size(); d++) {
-            if (dimensions.get(d).kind().keepsUnmatched()) {
-                bits.merge(dimensions.get(d).factKey(), 1 << d, (a, b) -> a | b);
-            }
-        }
-        dimensions.stream()
-                .filter(side -> !side.kind().keepsUnmatched())
-                .forEach(side -> bits.remove(side.factKey()));
-        return bits;
-    }
-
-    private List<Packed> packDimensions() {
-        List<Packed> packed = new ArrayList<>();
-        for (int d = 0; d < dimensions.size(); d++) {
-            DimensionSide<?> side = dimensions.get(d);
-            Packing packing = packing(side.input(), d, d == partitionedDimension);
-            packed.add(side.input().pack(List.of(side.key()), Map.of(), hasTime(side), packing));
-        }
-        return packed;
-    }
-
-    private Packing packing(InputSide<?> side, int dimension, boolean partitioned) {
-        return new Packing(
-                side.name(),
-                dimension,
-                partitioned ? topology.partitions() : 0,
-                0,
-                topology.chunkBytes(),
-                topology.flushIntervalMs(),
-                topology.badRecords());
-    }
-
-    /** What is in the chunks of a side. */
-    private Packed packed(int side) {
-        return side == ChunkDescriptor.FACTS ? packedFacts : packedDimensions.get(side);
-    }
-
     private List<FactFilter> factFilters() {
         facts.columnFilters()
-                .forEach(filter -> requireNotNull(packedFacts, filter.column(), "a filter reads"));
+                .forEach(
+                        filter ->
+                                requireNotNull(packed.facts(), filter.column(), "a filter reads"));
         return facts.columnFilters().stream()
-                .map(f -> new FactFilter(packedFacts.column(f.column()), f.values()))
+                .map(f -> new FactFilter(packed.facts().column(f.column()), f.values()))
                 .toList();
     }
 
@@ -243,28 +186,11 @@ public final class StarJoinPipeline {
         }
     }
 
-    private List<DimensionSpec> dimensionSpecs() {
-        List<DimensionSpec> specs = new ArrayList<>();
-        for (int d = 0; d < dimensions.size(); d++) {
-            DimensionSide<?> side = dimensions.get(d);
-            Packed packed = packedDimensions.get(d);
-            specs.add(
-                    new DimensionSpec(
-                            side.input().name(),
-                            packed.schema(),
-                            packed.column(side.key()),
-                            packedFacts.column(side.factKey()),
-                            side.kind(),
-                            packed.schema().indexOf(RecordLayout.CHANGE)));
-        }
-        return specs;
-    }
-
     private ResultColumns resultColumns() {
         List<OutputField> fields = new ArrayList<>();
-        addFields(fields, facts, ChunkDescriptor.FACTS, packedFacts);
+        addFields(fields, facts, ChunkDescriptor.FACTS, packed.facts());
         for (int d = 0; d < dimensions.size(); d++) {
-            addFields(fields, dimensions.get(d).input(), d, packedDimensions.get(d));
+            addFields(fields, dimensions.get(d).input(), d, packed.dimensions().get(d));
         }
         if (fields.isEmpty()) {
             throw new IllegalArgumentException(
@@ -289,46 +215,50 @@ public final class StarJoinPipeline {
 
     private <OUT> SingleOutputStreamOperator<OUT> join(
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
-        List<ChunkSchema> schemas = packedDimensions.stream().map(Packed::schema).toList();
+        List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
         List<DataStream<Chunk>> build = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
             String name = side.input().name();
-            SingleOutputStreamOperator<Chunk> packed =
+            SingleOutputStreamOperator<Chunk> chunks =
                     side.input()
                             .transform(
-                                    packedDimensions.get(d),
+                                    packed.dimensions().get(d),
                                     buildType,
                                     topology.uid("pack-" + name));
             boolean partitioned = d == partitionedDimension;
-            build.add(dimension(packed, side, partitioned));
+            build.add(dimension(chunks, side, partitioned));
         }
-        SingleOutputStreamOperator<Chunk> packed =
+        SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(
-                        packedFacts,
-                        ChunkTypeInfo.of(packedFacts.schema()),
+                        packed.facts(),
+                        ChunkTypeInfo.of(packed.facts().schema()),
                         topology.uid("pack-facts"));
-        DataStream<Chunk> probe = topology.facts(packed, "facts", partitionedDimension != NONE);
-        return topology.join(build, probe, spec, explain(), eventTime(), ttls(), emitter, type);
+        DataStream<Chunk> probe = topology.facts(factChunks, "facts", partitionedDimension != NONE);
+        List<VerifiedDimension> verified = packed.verified();
+        return topology.join(
+                build,
+                probe,
+                spec,
+                explain(),
+                eventTime(),
+                ttls(),
+                verified.isEmpty() ? emitter : ResultEmitters.verified(spec, verified, emitter),
+                type);
     }
 
     private DataStream<Chunk> dimension(
-            SingleOutputStreamOperator<Chunk> packed, DimensionSide<?> side, boolean partitioned) {
+            SingleOutputStreamOperator<Chunk> chunks, DimensionSide<?> side, boolean partitioned) {
         String name = side.input().name();
         if (side.isVersioned()) {
-            return topology.versions(packed, name);
+            return topology.versions(chunks, name);
         }
         LoadCompletion.Signal signal =
-                versionedDimension() == NONE
+                sides.versionedDimension() == NONE
                         ? LoadCompletion.Signal.LARGEST_WATERMARK
                         : LoadCompletion.Signal.IDLENESS;
-        return topology.dimension(packed, name, side.completeAtWatermark(), signal, partitioned);
-    }
-
-    /** Whether rows have a column for the time from which they are valid, or live. */
-    private static boolean hasTime(DimensionSide<?> side) {
-        return side.isVersioned() || side.ttl() != null;
+        return topology.dimension(chunks, name, side.completeAtWatermark(), signal, partitioned);
     }
 
     private TimesToLive ttls() {
@@ -336,11 +266,11 @@ public final class StarJoinPipeline {
         for (int d = 0; d < dimensions.size(); d++) {
             Duration ttl = dimensions.get(d).ttl();
             if (ttl != null) {
-                int column = packedDimensions.get(d).column(RecordLayout.TIMESTAMP);
+                int column = packed.dimensions().get(d).column(RecordLayout.TIMESTAMP);
                 ttls.add(new DimensionTtl(d, column, ttl.toMillis(), d == partitionedDimension));
             }
         }
-        if (facts.ttl() != null && versionedDimension() != NONE) {
+        if (facts.ttl() != null && sides.versionedDimension() != NONE) {
             throw new IllegalArgumentException(
                     "facts of a versioned dimension wait for watermarks, as long as it takes: ttl="
                             + facts.ttl());
@@ -349,32 +279,24 @@ public final class StarJoinPipeline {
         return new TimesToLive(factsMs, ttls);
     }
 
-    private int versionedDimension() {
-        for (int d = 0; d < dimensions.size(); d++) {
-            if (dimensions.get(d).isVersioned()) {
-                return d;
-            }
-        }
-        return NONE;
-    }
-
     /** Null where facts are joined as they come. */
     private EventTimeJoin eventTime() {
-        int dimension = versionedDimension();
+        int dimension = sides.versionedDimension();
         if (dimension == NONE) {
             return null;
         }
         return new EventTimeJoin(
                 dimension,
-                packedDimensions.get(dimension).column(RecordLayout.TIMESTAMP),
-                packedFacts.column(RecordLayout.TIMESTAMP),
+                packed.dimensions().get(dimension).column(RecordLayout.TIMESTAMP),
+                packed.facts().column(RecordLayout.TIMESTAMP),
                 lateFacts(),
                 lateVersions());
     }
 
     /** Side output of facts whose time was joined already. */
     public OutputTag<Row> lateFacts() {
-        return new OutputTag<>(topology.uid("late-facts"), ChunkRows.typeOf(packedFacts.schema()));
+        return new OutputTag<>(
+                topology.uid("late-facts"), ChunkRows.typeOf(packed.facts().schema()));
     }
 
     /**
@@ -383,7 +305,7 @@ public final class StarJoinPipeline {
      * @throws IllegalStateException where no dimension is versioned
      */
     public OutputTag<Row> lateVersions() {
-        int dimension = versionedDimension();
+        int dimension = sides.versionedDimension();
         if (dimension == NONE) {
             throw new IllegalStateException(
                     "versions are late where a dimension has them, .versioned(): dimensions="
@@ -391,6 +313,6 @@ public final class StarJoinPipeline {
         }
         return new OutputTag<>(
                 topology.uid("late-versions"),
-                ChunkRows.typeOf(packedDimensions.get(dimension).schema()));
+                ChunkRows.typeOf(packed.dimensions().get(dimension).schema()));
     }
 }

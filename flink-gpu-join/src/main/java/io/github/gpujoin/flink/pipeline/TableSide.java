@@ -1,20 +1,19 @@
 package io.github.gpujoin.flink.pipeline;
 
-import io.github.gpujoin.flink.pack.RowDataFields;
+import io.github.gpujoin.flink.pack.ColumnsKey;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableException;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.catalog.ResolvedSchema;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.DataType;
-import org.apache.flink.table.types.logical.LogicalType;
-import org.apache.flink.table.types.logical.LogicalTypeFamily;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.utils.DataTypeUtils;
+import org.apache.flink.types.Row;
 
 /** A table as a side of a join: its rows as a stream of Flink's internal ones, and its keys. */
 public final class TableSide {
@@ -22,12 +21,18 @@ public final class TableSide {
     private final String side;
     private final DataStream<RowData> stream;
     private final RowType rowType;
+
+    /** Null where rows are inserted only. */
+    private final ResolvedSchema changelog;
+
     private final List<String> keyColumns = new ArrayList<>();
 
-    private TableSide(String side, DataStream<RowData> stream, RowType rowType) {
+    private TableSide(
+            String side, DataStream<RowData> stream, RowType rowType, ResolvedSchema changelog) {
         this.side = side;
         this.stream = stream;
         this.rowType = rowType;
+        this.changelog = changelog;
     }
 
     /**
@@ -40,17 +45,59 @@ public final class TableSide {
                 DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
         try {
             DataStream<RowData> stream = tables.toDataStream(table, internal);
-            return new TableSide(side, stream, (RowType) internal.getLogicalType());
+            return new TableSide(side, stream, (RowType) internal.getLogicalType(), null);
         } catch (TableException e) {
             if (e.getMessage().contains("doesn't support consuming")) {
                 throw new IllegalArgumentException(
-                        "a table that is joined is insert-only, and rows of this one are updated or"
-                                + " deleted: side="
+                        "a table that is joined is insert-only, but for .buildChangelog(table), and"
+                                + " rows of this one are updated or deleted: side="
                                 + side,
                         e);
             }
             throw e;
         }
+    }
+
+    /**
+     * A table whose rows may be updated and deleted.
+     *
+     * @param side for messages
+     */
+    public static TableSide ofChangelog(String side, StreamTableEnvironment tables, Table table) {
+        ResolvedSchema schema = table.getResolvedSchema();
+        DataType row = DataTypeUtils.removeTimeAttribute(schema.toSourceRowDataType()).notNull();
+        RowType rowType = (RowType) row.getLogicalType();
+        DataStream<Row> changes = tables.toChangelogStream(table);
+        // Changes of a key stay in their order where nothing is sent on.
+        DataStream<RowData> stream =
+                changes.map(new InternalRows(row))
+                        .returns(InternalTypeInfo.of(rowType))
+                        .setParallelism(changes.getParallelism());
+        return new TableSide(side, stream, rowType, schema);
+    }
+
+    public boolean isChangelog() {
+        return changelog != null;
+    }
+
+    /**
+     * @throws IllegalArgumentException where a key of the join may have several rows
+     */
+    public void requireRowForEachKey() {
+        changelog
+                .getPrimaryKey()
+                .filter(primary -> !keyColumns.containsAll(primary.getColumns()))
+                .ifPresent(
+                        primary -> {
+                            throw new IllegalArgumentException(
+                                    "a table that changes has one row for each key of the join, which"
+                                            + " its primary key is part of: side="
+                                            + side
+                                            + ", primaryKey="
+                                            + primary.getColumns()
+                                            + ", key="
+                                            + keyColumns);
+                        });
     }
 
     /**
@@ -73,6 +120,10 @@ public final class TableSide {
         keyColumns.add(column);
     }
 
+    public List<String> keyColumns() {
+        return keyColumns;
+    }
+
     public DataStream<RowData> stream() {
         return stream;
     }
@@ -81,21 +132,7 @@ public final class TableSide {
         return rowType;
     }
 
-    public TableKey key() {
-        return new TableKey(stream.getType(), keyColumns);
-    }
-
-    /** Type of the key: integers of any width are longs, so that they can be compared. */
-    public RowTypeInfo keyType() {
-        return new RowTypeInfo(
-                keyColumns.stream()
-                        .map(column -> keyType(rowType.getTypeAt(rowType.getFieldIndex(column))))
-                        .toArray(TypeInformation<?>[]::new));
-    }
-
-    private static TypeInformation<?> keyType(LogicalType type) {
-        return type.is(LogicalTypeFamily.INTEGER_NUMERIC)
-                ? TypeInformation.of(Long.class)
-                : RowDataFields.typeOf(type);
+    public ColumnsKey<RowData> key() {
+        return new ColumnsKey<>(stream.getType(), keyColumns);
     }
 }

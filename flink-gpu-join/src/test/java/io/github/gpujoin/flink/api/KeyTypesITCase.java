@@ -61,6 +61,10 @@ class KeyTypesITCase {
             this.type = type;
         }
 
+        TypeInformation<?> type() {
+            return type;
+        }
+
         Object value(int n) {
             return switch (this) {
                 case BOOLEAN -> n % 2 == 0;
@@ -223,28 +227,29 @@ class KeyTypesITCase {
                                 GpuJoin.build(stream)
                                         .probe(stream)
                                         .where(r -> r, Types.ROW(Types.INT, Types.INT))
-                                        .equalTo(r -> r, Types.ROW(Types.INT, Types.LONG)))
+                                        .equalTo(r -> r, Types.ROW(Types.INT, Types.STRING)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("the keys of both sides are of one type: build=Row(");
     }
 
     @Test
     @SuppressWarnings("unchecked")
-    void shouldRefuseNullSafeKeysOfIntegersOfTwoWidths() {
+    void shouldCompareIntegersOfTwoWidthsWhereNullsMatchToo() throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-        DataStream<Integer> stream = env.fromData(1, 2);
+        DataStream<Integer> stream = env.fromData(1, -2);
         TypeInformation<?> ints = Types.INT;
         TypeInformation<?> longs = Types.LONG;
-        GpuJoin.Keyed<Integer, Integer> join =
+        List<String> pairs = new ArrayList<>();
+        try (CloseableIterator<String> rows =
                 GpuJoin.build(stream)
                         .probe(stream)
                         .where(n -> n, (TypeInformation<Number>) ints)
-                        .equalTo(n -> n.longValue(), (TypeInformation<Number>) longs);
-
-        assertThatThrownBy(join::nullSafe)
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(
-                        "the keys of both sides are of one type: build=Integer, probe=Long,"
-                                + " nulls=MATCH_NULLS");
+                        .equalTo(n -> n.longValue(), (TypeInformation<Number>) longs)
+                        .nullSafe()
+                        .apply((b, p) -> b + " " + p, Types.STRING)
+                        .executeAndCollect()) {
+            rows.forEachRemaining(pairs::add);
+        }
+        assertThat(pairs).containsExactlyInAnyOrder("1 1", "-2 -2");
     }
 }

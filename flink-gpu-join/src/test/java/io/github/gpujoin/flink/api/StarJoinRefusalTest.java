@@ -67,8 +67,8 @@ class StarJoinRefusalTest {
                                         .dimension(dimension)
                                         .on("note", "id")
                                         .toRows())
-                .hasMessageContaining("a join key is an int, long")
-                .hasMessageContaining("note");
+                .hasMessageStartingWith("the columns of a key are of one type on both sides")
+                .hasMessageContaining("String");
         assertThatThrownBy(() -> StarJoin.facts(facts).select("note").dimension(dimension).toRows())
                 .hasMessageContaining("a dimension is joined on a key");
         assertThatThrownBy(() -> StarJoin.facts(facts).select("note").toRows())

@@ -8,12 +8,15 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.DataTypes;
 import org.apache.flink.table.api.EnvironmentSettings;
+import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
@@ -21,6 +24,7 @@ import org.apache.flink.table.runtime.typeutils.ExternalTypeInfo;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -156,27 +160,129 @@ class TableJoinITCase {
         if (nullSafe) {
             join.nullSafe();
         }
-        switch (kind) {
-            case "left" -> join.left();
-            case "right" -> join.right();
-            case "full" -> join.full();
-            case "semi" -> join.semi();
-            case "anti" -> join.anti();
-            default -> {}
-        }
-        tables.createTemporaryView("joined", join.toTable());
-        boolean pairs = !kind.equals("semi") && !kind.equals("anti");
-
-        List<String> actual =
-                texts(
-                        tables.sqlQuery(
-                                pairs ? "SELECT pn, bn FROM joined" : "SELECT pn FROM joined"));
+        List<String> actual = numbers(tables, join, kind);
 
         TableEnvironment batch = batch(first, other, seed);
         assertThat(actual)
                 .as("seed=%s", seed)
                 .containsExactlyInAnyOrderElementsOf(
                         texts(batch.sqlQuery(sql(kind, second != null, nullSafe))));
+    }
+
+    /** A changelog of rows of one key each, with what is left of it. */
+    private static List<Row> changelog(Random random, KeyType type, List<Row> left) {
+        Map<Object, Row> rows = new LinkedHashMap<>();
+        List<Row> changes = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            Object key = type.value(random.nextInt(12));
+            Row old = rows.remove(key);
+            if (old != null && random.nextInt(3) == 0) {
+                changes.add(ofKind(RowKind.DELETE, old));
+                continue;
+            }
+            Row row = Row.of(key, value(random, KeyType.STRING, 3), i);
+            if (old != null) {
+                changes.add(ofKind(RowKind.UPDATE_BEFORE, old));
+            }
+            changes.add(ofKind(old == null ? RowKind.INSERT : RowKind.UPDATE_AFTER, row));
+            rows.put(key, row);
+        }
+        left.addAll(rows.values());
+        return changes;
+    }
+
+    private static Row ofKind(RowKind kind, Row row) {
+        Row copy = Row.copy(row);
+        copy.setKind(kind);
+        return copy;
+    }
+
+    /** Facts wait for the end of the changes, so what they see is what SQL joins in the end. */
+    @ParameterizedTest(name = "{0}: {1}, replicated={2}")
+    @CsvSource({
+        "INT, inner, false",
+        "INT, left, true",
+        "BIGINT, left, false",
+        "DATE, semi, true",
+        "DATE, inner, false",
+        "DOUBLE, anti, false"
+    })
+    void shouldJoinWithWhatIsLeftOfAChangelogAsSqlDoes(
+            KeyType type, String kind, boolean replicated) throws Exception {
+        long seed = 5L * type.ordinal() + kind.length();
+        Random random = new Random(seed);
+        List<Row> left = new ArrayList<>();
+        List<Row> changes = changelog(random, type, left);
+        List<Row> probes = rows(random, type, KeyType.STRING, 60);
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        Table build =
+                tables.fromChangelogStream(
+                        env.fromData(
+                                changes, ExternalTypeInfo.of(type("b", type, KeyType.STRING))));
+        tables.createTemporaryView(
+                "p",
+                env.fromData(probes, ExternalTypeInfo.of(type("p", type, KeyType.STRING))));
+        GpuTableJoin join =
+                GpuTableJoin.in(tables)
+                        .buildChangelog(build)
+                        .probe(tables.from("p"))
+                        .on("pk", "bk")
+                        .completeAtWatermark(Long.MAX_VALUE);
+        if (replicated) {
+            join.replicated();
+        }
+        List<String> actual = numbers(tables, join, kind);
+
+        TableEnvironment batch = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        batch.createTemporaryView(
+                "b", batch.fromValues(type("b", type, KeyType.STRING), left.toArray()));
+        batch.createTemporaryView(
+                "p", batch.fromValues(type("p", type, KeyType.STRING), probes.toArray()));
+        assertThat(actual)
+                .as("seed=%s", seed)
+                .containsExactlyInAnyOrderElementsOf(
+                        texts(batch.sqlQuery(sql(kind, false, false))));
+    }
+
+    @Test
+    void shouldRefuseChangelogsThatItCannotJoinWith() {
+        StreamTableEnvironment tables = streams(KeyType.INT, KeyType.STRING, 1);
+        Table counts = tables.sqlQuery("SELECT bk, COUNT(*) AS c FROM b GROUP BY bk");
+        Table texts = tables.sqlQuery("SELECT bl, COUNT(*) AS c FROM b GROUP BY bl");
+        Table keyed =
+                tables.fromChangelogStream(
+                        tables.toChangelogStream(counts),
+                        Schema.newBuilder()
+                                .column("bk", DataTypes.INT().notNull())
+                                .column("c", DataTypes.BIGINT())
+                                .primaryKey("bk")
+                                .build());
+        Table probe = tables.from("p");
+        GpuTableJoin.Tables in = GpuTableJoin.in(tables);
+
+        assertThatThrownBy(() -> in.buildChangelog(counts).probe(counts))
+                .hasMessageEndingWith("deleted: side=probe");
+        assertThatThrownBy(
+                        () ->
+                                in.buildChangelog(counts)
+                                        .probe(probe)
+                                        .on("pk", "bk")
+                                        .full()
+                                        .toTable())
+                .hasMessageEndingWith("no right or full join with one: kind=FULL");
+        assertThatThrownBy(() -> in.buildChangelog(texts).probe(probe).on("pl", "bl").toTable())
+                .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
+        assertThatThrownBy(() -> in.buildChangelog(keyed).probe(probe).on("pn", "c").toTable())
+                .hasMessageEndingWith("side=build, primaryKey=[bk], key=[c]");
+        assertThatThrownBy(
+                        () ->
+                                in.build(probe)
+                                        .probe(probe)
+                                        .on("pk", "pk")
+                                        .completeAtWatermark(1)
+                                        .toTable())
+                .hasMessageEndingWith("completeAtWatermark=1");
     }
 
     private static String sql(String kind, boolean composite, boolean nullSafe) {
@@ -187,6 +293,23 @@ class TableJoinITCase {
             case "anti" -> "SELECT pn FROM p LEFT JOIN b ON " + on + " WHERE bn IS NULL";
             default -> "SELECT pn, bn FROM p " + kind + " JOIN b ON " + on;
         };
+    }
+
+    /** Numbers of the probe rows, and of the build rows that they are joined with. */
+    private static List<String> numbers(StreamTableEnvironment tables, GpuTableJoin join, String kind)
+            throws Exception {
+        switch (kind) {
+            case "left" -> join.left();
+            case "right" -> join.right();
+            case "full" -> join.full();
+            case "semi" -> join.semi();
+            case "anti" -> join.anti();
+            default -> {}
+        }
+        tables.createTemporaryView("joined", join.toTable());
+        boolean pairs = !kind.equals("semi") && !kind.equals("anti");
+        return texts(
+                tables.sqlQuery(pairs ? "SELECT pn, bn FROM joined" : "SELECT pn FROM joined"));
     }
 
     private static List<String> texts(Table table) throws Exception {
@@ -223,8 +346,8 @@ class TableJoinITCase {
         assertThatThrownBy(() -> GpuTableJoin.in(tables).build(counts))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "a table that is joined is insert-only, and rows of this one are updated or"
-                                + " deleted: side=build");
+                        "a table that is joined is insert-only, but for .buildChangelog(table), and"
+                                + " rows of this one are updated or deleted: side=build");
         GpuTableJoin join = GpuTableJoin.in(tables).build(probe).probe(probe);
         assertThatThrownBy(() -> join.on("pk", "missing"))
                 .hasMessage(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordLayout;
@@ -16,6 +17,7 @@ import java.util.Random;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.Row;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,18 +49,24 @@ class CollidingKeysTest {
         return records;
     }
 
-    @ParameterizedTest(name = "{0} {1} seed {2}")
+    @ParameterizedTest(name = "{0} {1} sliced={3} seed {2}")
     @CsvSource({
-        "INNER, MATCH_NOTHING, 1",
-        "INNER, MATCH_NULLS, 2",
-        "LEFT, MATCH_NOTHING, 3",
-        "LEFT, MATCH_NULLS, 4",
-        "SEMI, MATCH_NOTHING, 5",
-        "SEMI, MATCH_NULLS, 6",
-        "ANTI, MATCH_NOTHING, 7",
-        "ANTI, MATCH_NULLS, 8"
+        "INNER, MATCH_NOTHING, 1, false",
+        "INNER, MATCH_NULLS, 2, false",
+        "LEFT, MATCH_NOTHING, 3, false",
+        "LEFT, MATCH_NULLS, 4, false",
+        "SEMI, MATCH_NOTHING, 5, false",
+        "SEMI, MATCH_NULLS, 6, false",
+        "ANTI, MATCH_NOTHING, 7, false",
+        "ANTI, MATCH_NULLS, 8, false",
+        "INNER, MATCH_NULLS, 9, true",
+        "LEFT, MATCH_NOTHING, 10, true",
+        "LEFT, MATCH_NULLS, 11, true",
+        "SEMI, MATCH_NOTHING, 12, true",
+        "ANTI, MATCH_NOTHING, 13, true"
     })
-    void shouldJoinKeysAndNotTheirHashes(PairKind kind, Nulls nulls, long seed) throws Exception {
+    void shouldJoinKeysAndNotTheirHashes(PairKind kind, Nulls nulls, long seed, boolean sliced)
+            throws Exception {
         Random random = new Random(seed);
         List<Row> builds = records(random, 200);
         List<Row> probes = records(random, 100);
@@ -84,16 +92,17 @@ class CollidingKeysTest {
                         null,
                         probe.schema().indexOf(RecordLayout.NULL_KEYS));
 
-        List<String> actual =
-                EmitterRun.values(
-                        EmitterRun.join(
-                                spec,
-                                List.of(EmitterRun.pack(build, builds, 0)),
-                                EmitterRun.pack(probe, probes, -1),
-                                ResultEmitters.function(spec, build, probe, join),
-                                random));
+        ResultEmitterFactory<String> emitter = ResultEmitters.function(spec, build, probe, join);
+        List<Chunk> buildChunks = EmitterRun.pack(build, builds, 0);
+        List<Chunk> probeChunks = EmitterRun.pack(probe, probes, -1);
 
-        assertThat(actual)
+        List<StreamRecord<String>> actual =
+                sliced
+                        ? EmitterRun.joinInSlices(
+                                spec, List.of(buildChunks), 0, probeChunks, emitter, random)
+                        : EmitterRun.join(spec, List.of(buildChunks), probeChunks, emitter, random);
+
+        assertThat(EmitterRun.values(actual))
                 .as("seed=%s", seed)
                 .containsExactlyInAnyOrderElementsOf(expected(kind, nulls, builds, probes));
     }

@@ -75,19 +75,13 @@ final class EmitterRun {
             Random random)
             throws Exception {
         Elements<OUT> output = new Elements<>();
-        try (JoinEngine engine = new ReferenceJoinEngine(spec);
+        try (JoinEngine engine = engine(spec, builds);
                 ResultEmitter<OUT> emitter = factory.create(null)) {
-            for (int d = 0; d < builds.size(); d++) {
-                for (Chunk chunk : builds.get(d)) {
-                    engine.submitBuild(d, chunk);
-                }
-            }
-            engine.finishBuild();
             for (Chunk chunk : facts) {
                 engine.submitProbe(chunk, 0);
                 ResultBatch batch;
                 while ((batch = engine.poll()) != null) {
-                    emitInParts(emitter, batch, output, random);
+                    emitInParts(emitter, batch, 0, batch.rowCount(), output, random);
                     emitter.completed(batch.completedRows(), output);
                 }
                 if (random.nextInt(3) == 0) {
@@ -99,15 +93,88 @@ final class EmitterRun {
         return output.elements;
     }
 
-    private static <OUT> void emitInParts(
+    private static JoinEngine engine(JoinSpec spec, List<List<Chunk>> builds) throws Exception {
+        JoinEngine engine = new ReferenceJoinEngine(spec);
+        for (int d = 0; d < builds.size(); d++) {
+            for (Chunk chunk : builds.get(d)) {
+                engine.submitBuild(d, chunk);
+            }
+        }
+        engine.finishBuild();
+        return engine;
+    }
+
+    /**
+     * As {@link #join}, where facts pass over a dimension chunk by chunk, as over one that is
+     * larger than memory: no fact is complete before the last one. Where the engine left-joins the
+     * dimension, each fact that has a candidate has one in every chunk.
+     *
+     * @param sliced the dimension
+     */
+    static <OUT> List<StreamRecord<OUT>> joinInSlices(
+            JoinSpec spec,
+            List<List<Chunk>> builds,
+            int sliced,
+            List<Chunk> facts,
+            ResultEmitterFactory<OUT> factory,
+            Random random)
+            throws Exception {
+        Elements<OUT> output = new Elements<>();
+        List<Chunk> slices = builds.get(sliced);
+        try (ResultEmitter<OUT> emitter = factory.create(null)) {
+            for (Chunk chunk : facts) {
+                for (Chunk slice : slices) {
+                    List<List<Chunk>> some = new ArrayList<>(builds);
+                    some.set(sliced, List.of(slice));
+                    boolean last = slice == slices.get(slices.size() - 1);
+                    try (JoinEngine engine = engine(spec, some)) {
+                        engine.submitProbe(chunk, 0);
+                        ResultBatch batch;
+                        while ((batch = engine.poll()) != null) {
+                            boolean complete = last && batch.isLast();
+                            batch.set(chunk, batch.rowCount(), complete ? chunk.rowCount() : 0);
+                            emitSlice(emitter, batch, sliced, last, output, random);
+                            emitter.completed(batch.completedRows(), output);
+                        }
+                    }
+                }
+            }
+            emitter.flush(output);
+        }
+        return output.elements;
+    }
+
+    /** That a fact has no match at all is known with the last slice. */
+    private static <OUT> void emitSlice(
             ResultEmitter<OUT> emitter,
             ResultBatch batch,
+            int sliced,
+            boolean last,
             Output<StreamRecord<OUT>> output,
             Random random)
             throws Exception {
         int row = 0;
         while (row < batch.rowCount()) {
-            int next = row + 1 + random.nextInt(batch.rowCount() - row);
+            int from = row;
+            while (row < batch.rowCount() && (last || batch.isMatched(sliced, row))) {
+                row++;
+            }
+            emitInParts(emitter, batch, from, row, output, random);
+            row++;
+        }
+    }
+
+    private static <OUT> void emitInParts(
+            ResultEmitter<OUT> emitter,
+            ResultBatch batch,
+            int fromRow,
+            int toRow,
+            Output<StreamRecord<OUT>> output,
+            Random random)
+            throws Exception {
+        int row = fromRow;
+        while (row < toRow) {
+            int next = row + 1 + random.nextInt(toRow - row);
             emitter.emit(batch, row, next, output);
             row = next;
         }

@@ -15,6 +15,8 @@ import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.emit.VerifiedKeys;
+import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordEncoder;
 import io.github.gpujoin.flink.pack.RecordLayout;
@@ -134,23 +136,32 @@ class UnmatchedBuildRowsTest {
 
     private static StarJoinOperatorFactory<String> operator(
             PairKind kind, EngineSelection engines) {
+        return operator(kind, engines, BUILD, PROBE, null);
+    }
+
+    private static StarJoinOperatorFactory<String> operator(
+            PairKind kind,
+            EngineSelection engines,
+            RecordLayout<Row> build,
+            RecordLayout<Row> probe,
+            VerifiedKeys<Row, Row> keys) {
         JoinSpec spec =
                 new JoinSpec(
-                        PROBE.schema(),
+                        probe.schema(),
                         List.of(
                                 new DimensionSpec(
-                                        "build", BUILD.schema(), 0, 0, kind.ofCandidates(true))),
+                                        "build", build.schema(), 0, 0, kind.ofCandidates(true))),
                         List.of(),
                         null,
-                        PROBE.schema().indexOf(RecordLayout.NULL_KEYS));
+                        probe.schema().indexOf(RecordLayout.NULL_KEYS));
         return new StarJoinOperatorFactory<>(
                 spec,
                 engines,
                 ResultEmitters.function(
                         spec,
-                        BUILD,
-                        PROBE,
-                        new PairJoin<>(kind, null, CONDITION, UnmatchedBuildRowsTest::text)),
+                        build,
+                        probe,
+                        new PairJoin<>(kind, keys, CONDITION, UnmatchedBuildRowsTest::text)),
                 PARTITIONS,
                 1_000,
                 RingOptions.of(new Configuration(), "join", PARTITIONS));
@@ -348,6 +359,48 @@ class UnmatchedBuildRowsTest {
             harness.endProbe();
             harness.finish();
             assertThat(harness.results()).hasSize(60);
+        }
+    }
+
+    /** Text as key, all of one hash, so that each row is a candidate of every other side's. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PairKind.class,
+            names = {"RIGHT", "FULL"})
+    void shouldGiveRowsWhoseKeyMatchesNothingThoughItsHashDoes(PairKind kind) throws Exception {
+        long seed = 11;
+        Random random = new Random(seed);
+        List<Row> builds = records(random, 80);
+        List<Row> probes = records(random, 90);
+        SelectedKey<Row, String> key =
+                new SelectedKey<>(
+                        row -> row.getField(0) == null ? null : "key " + row.getField(0),
+                        KeyLayout.of(Types.STRING, Nulls.MATCH_NOTHING)
+                                .hashedBy((bytes, length) -> 7));
+        RecordLayout<Row> layout = RecordLayout.whole(RECORD, key, new SerializerConfigImpl());
+        RecordLayout<Row> build = layout.numbered();
+        RecordLayout<Row> probe = layout.keepingNullKeys(Map.of(RecordLayout.KEY, 1));
+        StarJoinOperatorFactory<String> operator =
+                operator(
+                        kind,
+                        EngineSelection.only(new CpuJoinEngineFactory()),
+                        build,
+                        probe,
+                        new VerifiedKeys<>(key, key));
+        try (JoinHarness harness = new JoinHarness(operator, PARTITIONS, 1, 0)) {
+            harness.open();
+            feed(
+                    List.of(harness),
+                    chunks(build, builds, 0),
+                    chunks(probe, probes, ChunkDescriptor.FACTS));
+            harness.endBuild();
+            harness.runMails(1_000);
+            harness.probeWatermark(Long.MAX_VALUE);
+            harness.endProbe();
+            harness.finish();
+            assertThat(harness.results())
+                    .as("seed=%s", seed)
+                    .containsExactlyInAnyOrderElementsOf(expected(kind, builds, probes));
         }
     }
 }

@@ -36,4 +36,15 @@ public enum JoinKind {
     public boolean hasNullPayload() {
         return keepsPayload && keepsUnmatched;
     }
+
+    /**
+     * What an engine is asked for where rows with equal keys may still not match, so that all of
+     * them are needed to tell.
+     */
+    public JoinKind ofCandidates() {
+        return switch (this) {
+            case INNER, SEMI -> INNER;
+            case LEFT, ANTI -> LEFT;
+        };
+    }
 }

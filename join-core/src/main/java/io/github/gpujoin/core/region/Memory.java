@@ -114,6 +114,23 @@ public final class Memory {
         UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
     }
 
+    /** Whether two ranges hold the same bytes. */
+    public static boolean equal(
+            Object base, long offset, Object otherBase, long otherOffset, long lengthBytes) {
+        long at = 0;
+        for (; at <= lengthBytes - Long.BYTES; at += Long.BYTES) {
+            if (getLong(base, offset + at) != getLong(otherBase, otherOffset + at)) {
+                return false;
+            }
+        }
+        for (; at < lengthBytes; at++) {
+            if (getByte(base, offset + at) != getByte(otherBase, otherOffset + at)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     public static void fill(Object base, long offset, long lengthBytes, byte value) {
         UNSAFE.setMemory(base, offset, lengthBytes, value);
     }

@@ -1,0 +1,54 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.examples.tbl.TblColumn;
+import io.github.gpujoin.examples.tbl.TblTable;
+import java.time.LocalDate;
+import java.util.List;
+import org.apache.flink.table.types.logical.BigIntType;
+import org.apache.flink.table.types.logical.DateType;
+import org.apache.flink.table.types.logical.DecimalType;
+import org.apache.flink.table.types.logical.IntType;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.VarCharType;
+
+/** Columns of a benchmark's table as those of Flink's rows, and the values that stand for others. */
+final class TableColumns {
+
+    /** Digits of an amount of money, two of them after the point. */
+    static final int DIGITS = 15;
+
+    static final int SCALE = 2;
+
+    private TableColumns() {}
+
+    static RowType rowType(TblTable table) {
+        List<RowType.RowField> fields =
+                table.columns().stream()
+                        .map(column -> new RowType.RowField(column.name(), type(column)))
+                        .toList();
+        return new RowType(false, fields);
+    }
+
+    private static LogicalType type(TblColumn column) {
+        LogicalType type =
+                switch (column.type()) {
+                    case INT32 -> new IntType();
+                    case INT64 -> new BigIntType();
+                    case HUNDREDTHS -> new DecimalType(DIGITS, SCALE);
+                    case DATE -> new DateType();
+                    case TEXT -> VarCharType.STRING_TYPE;
+                };
+        return type.copy(column.nullable());
+    }
+
+    /** The number {@code yyyymmdd} of a date. */
+    static int number(LocalDate date) {
+        return 10_000 * date.getYear() + 100 * date.getMonthValue() + date.getDayOfMonth();
+    }
+
+    /** The date of a number {@code yyyymmdd}. */
+    static LocalDate date(int number) {
+        return LocalDate.of(number / 10_000, number / 100 % 100, number % 100);
+    }
+}

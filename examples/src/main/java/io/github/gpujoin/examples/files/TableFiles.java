@@ -1,0 +1,120 @@
+package io.github.gpujoin.examples.files;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
+import io.github.gpujoin.examples.data.WholeFile;
+import io.github.gpujoin.examples.tbl.TblFormat;
+import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.serialization.BulkWriter;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.connector.file.src.FileSourceSplit;
+import org.apache.flink.connector.file.src.reader.BulkFormat;
+import org.apache.flink.core.fs.local.LocalDataOutputStream;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.RowType;
+
+/**
+ * Tables of a benchmark as files of a format, one each: {@code lineorder.parquet} and so on, in the
+ * directory of the {@code .tbl} files, of which they are made.
+ */
+public final class TableFiles {
+
+    private final Path directory;
+    private final FileFormat format;
+
+    public TableFiles(Path directory, FileFormat format) {
+        this.directory = directory;
+        this.format = format;
+    }
+
+    /** The file of a table, whether it is there or not. */
+    public Path file(TblTable table) {
+        return directory.resolve(table.name() + "." + format.name().toLowerCase(Locale.ROOT));
+    }
+
+    /** Tables of which there is no file. */
+    public List<TblTable> missing(List<TblTable> tables) {
+        return tables.stream().filter(table -> !Files.isRegularFile(file(table))).toList();
+    }
+
+    /** Rows in the file of a table, near enough. */
+    public long estimateRows(TblTable table) {
+        return format.records().estimateRows(file(table));
+    }
+
+    /** Makes the file of a table of its {@code .tbl} file. It appears when it is whole. */
+    public void make(TblTable table) throws IOException {
+        RowType columns = TableColumns.rowType(table);
+        Path tbl = directory.resolve(table.fileName());
+        try (WholeFile whole = WholeFile.create(file(table))) {
+            try (LocalDataOutputStream out = new LocalDataOutputStream(whole.draft().toFile())) {
+                BulkWriter<RowData> writer = format.records().writer(columns, out);
+                copy(table, tbl, writer);
+                writer.finish();
+            }
+            whole.commit();
+        }
+    }
+
+    private static void copy(TblTable table, Path tbl, BulkWriter<RowData> to) throws IOException {
+        long bytes = Files.size(tbl);
+        FileSourceSplit all =
+                new FileSourceSplit(
+                        "all", new org.apache.flink.core.fs.Path(tbl.toUri()), 0, bytes, 0, bytes);
+        ChunkRows rows = new ChunkRows(table);
+        try (BulkFormat.Reader<Chunk> reader =
+                new TblFormat(table, table.projectAll()).createReader(new Configuration(), all)) {
+            BulkFormat.RecordIterator<Chunk> batch;
+            while ((batch = reader.readBatch()) != null) {
+                Chunk chunk = batch.next().getRecord();
+                for (int row = 0; row < chunk.rowCount(); row++) {
+                    to.addElement(rows.row(chunk, row));
+                }
+                batch.releaseBatch();
+            }
+        }
+    }
+
+    /**
+     * Columns of a table as a stream of chunks.
+     *
+     * @param schema a projection of the table
+     * @param uid prefix of the source's operators' uids
+     */
+    public DataStream<Chunk> read(
+            StreamExecutionEnvironment env,
+            TblTable table,
+            ChunkSchema schema,
+            int parallelism,
+            String uid) {
+        Path path = file(table);
+        RowType columns =
+                format.records()
+                        .projected(
+                                format.records().columns(path, null),
+                                schema.columns().stream().map(column -> column.name()).toList());
+        RecordFile file = new RecordFile(path, format, columns, 0, null);
+        return env.fromSource(
+                        format.records().source(file, BadLines.FAIL),
+                        WatermarkStrategy.noWatermarks(),
+                        table.name())
+                .uid(uid)
+                .setParallelism(parallelism)
+                .transform(
+                        "chunks of " + table.name(),
+                        ChunkTypeInfo.of(schema),
+                        new RowsToChunks(table, schema, columns))
+                .uid(uid + "-chunks")
+                .setParallelism(parallelism);
+    }
+}

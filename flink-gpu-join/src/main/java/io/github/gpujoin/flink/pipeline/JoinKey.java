@@ -1,0 +1,68 @@
+package io.github.gpujoin.flink.pipeline;
+
+import io.github.gpujoin.flink.emit.VerifiedDimension;
+import io.github.gpujoin.flink.pack.ColumnsKey;
+import io.github.gpujoin.flink.pack.KeyColumn;
+import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
+import io.github.gpujoin.flink.pack.SelectedKey;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.types.Row;
+
+/**
+ * What a dimension and the facts are compared by: a column of integers that either has, or columns
+ * that packers make of others.
+ *
+ * @param factColumn in the facts' chunks
+ * @param column in the dimension's
+ * @param madeOfFacts null where the column is the facts' own
+ * @param made null where it is the dimension's own
+ */
+record JoinKey(
+        String factColumn, String column, KeyColumn<Object> madeOfFacts, KeyColumn<Object> made) {
+
+    /**
+     * @throws IllegalArgumentException where the columns cannot be compared
+     */
+    static JoinKey of(InputSide<?> facts, DimensionSide<?> dimension) {
+        List<String> factColumns = dimension.factColumns();
+        List<String> columns = dimension.columns();
+        boolean single = columns.size() == 1 && dimension.nulls() == Nulls.MATCH_NOTHING;
+        if (single
+                && facts.isIntegerColumn(factColumns.get(0))
+                && dimension.input().isIntegerColumn(columns.get(0))) {
+            return new JoinKey(factColumns.get(0), columns.get(0), null, null);
+        }
+        SelectedKey<Object, Row> ofFacts = selected(facts, factColumns, dimension.nulls());
+        SelectedKey<Object, Row> ofRows = selected(dimension.input(), columns, dimension.nulls());
+        if (!ofRows.layout().isComparableTo(ofFacts.layout())) {
+            throw new IllegalArgumentException(
+                    "the columns of a key are of one type on both sides: dimension="
+                            + dimension.input().name()
+                            + ", key="
+                            + ofRows.layout().type()
+                            + ", key of the facts="
+                            + ofFacts.layout().type());
+        }
+        SelectedKey<Object, Row> aligned = ofRows.alignedWith(ofFacts);
+        boolean numbered =
+                !aligned.layout().isExact() && VerifiedDimension.numbersRows(dimension.kind());
+        KeyColumn<Object> madeOfFacts =
+                KeyColumn.of(factColumns, ofFacts.alignedWith(ofRows), false);
+        KeyColumn<Object> made = KeyColumn.of(columns, aligned, numbered);
+        return new JoinKey(madeOfFacts.name(), made.name(), madeOfFacts, made);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static SelectedKey<Object, Row> selected(
+            InputSide<?> side, List<String> columns, Nulls nulls) {
+        TypeInformation<Object> type = (TypeInformation<Object>) side.recordType();
+        ColumnsKey<Object> key = new ColumnsKey<>(type, columns);
+        return SelectedKey.of(key, key.keyType(), nulls);
+    }
+
+    /** Whether an engine knows all there is to know of the key. */
+    boolean isExact() {
+        return made == null || made.key().layout().isExact();
+    }
+}
