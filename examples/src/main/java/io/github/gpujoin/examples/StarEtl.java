@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * Runs queries of the star schema benchmark, or of TPC-H, as streaming star joins over {@code .tbl}
- * files, or CSV, Avro or Parquet files made of them, which it makes where there are none. Runs by itself, or on the cluster that {@code flink
- * run} submits it to.
+ * files, or CSV, Avro or Parquet files made of them, which it makes where there are none. Runs by
+ * itself, or on the cluster that {@code flink run} submits it to.
  */
 @Command(
         name = "star-etl",

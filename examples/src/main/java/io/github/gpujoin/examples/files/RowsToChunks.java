@@ -11,8 +11,8 @@ import io.github.gpujoin.examples.tbl.TblTable;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
-import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.RowData;
@@ -23,10 +23,11 @@ import org.apache.flink.table.types.logical.RowType;
 
 /**
  * Puts rows of a benchmark's table into chunks. Columns are of the table's types, or text that
- * reads as these. A chunk goes on when it is full, at a barrier and at the end.
+ * reads as these. A chunk goes on when it is full, before a barrier, and before a watermark, of
+ * which the last comes with the end.
  */
 final class RowsToChunks extends AbstractStreamOperator<Chunk>
-        implements OneInputStreamOperator<RowData, Chunk>, BoundedOneInput {
+        implements OneInputStreamOperator<RowData, Chunk> {
 
     private static final long serialVersionUID = 1L;
 
@@ -144,14 +145,14 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
     }
 
     @Override
-    public void endInput() {
+    public void processWatermark(Watermark watermark) throws Exception {
         emit();
+        super.processWatermark(watermark);
     }
 
     private void emit() {
         if (!builder.isEmpty()) {
-            Chunk chunk =
-                    builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
+            Chunk chunk = builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
             output.collect(new StreamRecord<>(chunk));
         }
     }

@@ -12,7 +12,9 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.VarCharType;
 
-/** Columns of a benchmark's table as those of Flink's rows, and the values that stand for others. */
+/**
+ * Columns of a benchmark's table as those of Flink's rows, and the values that stand for others.
+ */
 final class TableColumns {
 
     /** Digits of an amount of money, two of them after the point. */

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
@@ -316,10 +318,14 @@ class StarKeyTypesITCase {
                                         .changing()
                                         .toRows())
                 .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
+        ChunkSchema schema = ChunkSchema.of(List.of(Column.of("l", ColumnType.INT64)));
+        ChunkBuilder row = new ChunkBuilder(schema, 64);
+        row.putLong(0, 1);
+        row.endRow();
         DataStream<Chunk> chunks =
                 env.fromData(
-                        ChunkTypeInfo.of(ChunkSchema.of(List.of(Column.of("l", ColumnType.INT64)))),
-                        new Chunk[0]);
+                        ChunkTypeInfo.of(schema),
+                        row.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0));
         assertThatThrownBy(
                         () ->
                                 StarJoin.factChunks(chunks)

@@ -221,8 +221,7 @@ class TableJoinITCase {
                         env.fromData(
                                 changes, ExternalTypeInfo.of(type("b", type, KeyType.STRING))));
         tables.createTemporaryView(
-                "p",
-                env.fromData(probes, ExternalTypeInfo.of(type("p", type, KeyType.STRING))));
+                "p", env.fromData(probes, ExternalTypeInfo.of(type("p", type, KeyType.STRING))));
         GpuTableJoin join =
                 GpuTableJoin.in(tables)
                         .buildChangelog(build)
@@ -296,8 +295,8 @@ class TableJoinITCase {
     }
 
     /** Numbers of the probe rows, and of the build rows that they are joined with. */
-    private static List<String> numbers(StreamTableEnvironment tables, GpuTableJoin join, String kind)
-            throws Exception {
+    private static List<String> numbers(
+            StreamTableEnvironment tables, GpuTableJoin join, String kind) throws Exception {
         switch (kind) {
             case "left" -> join.left();
             case "right" -> join.right();
