@@ -3,29 +3,38 @@ package io.github.gpujoin.flink.checkpoint;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.function.IntConsumer;
 import java.util.function.IntToLongFunction;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
-import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Facts and versions that wait for their event time, as a snapshot holds them: in keyed state under
- * their partition, with the time up to which the partition's facts were joined.
+ * Facts and versions that wait for their event time, in keyed state under their partition, with the
+ * time up to which the partition's facts were joined before the last snapshot.
  */
 public final class EventTimeLog {
 
     private static final String ROWS = "event-time-rows";
     private static final String JOINED = "event-time-joined";
 
+    /** Is given what waits. */
+    @FunctionalInterface
+    public interface Waiting {
+
+        /**
+         * @param position of the chunk among those of its partition, ascending in order of arrival
+         */
+        void accept(Chunk chunk, long position) throws Exception;
+    }
+
     private final JoinSpec spec;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
-    private final KeyedChunkLog rows;
+    private final KeyedChunks rows;
     private final ValueState<Long> joined;
 
     /**
@@ -36,42 +45,60 @@ public final class EventTimeLog {
         this.spec = spec;
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
-        this.rows = new KeyedChunkLog(store, ROWS);
+        this.rows = new KeyedChunks(store, ROWS);
         this.joined = store.getState(new ValueStateDescriptor<>(JOINED, LongSerializer.INSTANCE));
     }
 
+    /** Returns the position of the chunk, which is of one partition. */
+    public long add(Chunk chunk) throws Exception {
+        setCurrentKey.accept(keys.keyOf(chunk));
+        return rows.add(chunk.bytes());
+    }
+
+    public Chunk get(int partition, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        return LoggedChunks.wrap(spec, rows.get(position));
+    }
+
+    /** Has a chunk in place of the one at the position of its partition. */
+    public void replace(Chunk chunk, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(chunk));
+        rows.put(position, chunk.bytes());
+    }
+
+    public void remove(int partition, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        rows.remove(position);
+    }
+
     /**
-     * Replaces what the last snapshot held.
+     * Writes how far facts are joined.
      *
-     * @param waiting chunks of one partition each, in order of arrival
-     * @param joinedUpTo event time in ms, by partition
+     * @param upTo event time in ms, by partition
      */
-    public void write(List<Chunk> waiting, IntToLongFunction joinedUpTo) throws Exception {
+    public void joined(IntToLongFunction upTo) throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
-            rows.clear();
-            joined.update(joinedUpTo.applyAsLong(partition));
-        }
-        for (Chunk chunk : waiting) {
-            setCurrentKey.accept(keys.keyOf(chunk));
-            rows.append(chunk.bytes());
+            joined.update(upTo.applyAsLong(partition));
         }
     }
 
     /**
-     * Gives what waits of a restored snapshot.
+     * Gives what waits of a restored snapshot, where it stays.
      *
      * @return event time in ms up to which each partition's facts were joined
      */
-    public Map<Integer, Long> restore(ThrowingConsumer<Chunk, Exception> waiting) throws Exception {
+    public Map<Integer, Long> restore(Waiting waiting) throws Exception {
         Map<Integer, Long> joinedUpTo = new HashMap<>();
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             if (joined.value() != null) {
                 joinedUpTo.put(partition, joined.value());
             }
-            for (long i = 0; i < rows.size(); i++) {
-                waiting.accept(LoggedChunks.wrap(spec, rows.get(i)));
+            TreeSet<Long> positions = new TreeSet<>();
+            rows.positions().forEach(positions::add);
+            for (long position : positions) {
+                waiting.accept(LoggedChunks.wrap(spec, rows.get(position)), position);
             }
         }
         return joinedUpTo;

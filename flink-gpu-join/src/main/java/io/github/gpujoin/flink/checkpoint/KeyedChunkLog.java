@@ -1,14 +1,9 @@
 package io.github.gpujoin.flink.checkpoint;
 
-import java.io.IOException;
-import java.util.NoSuchElementException;
 import org.apache.flink.api.common.state.KeyedStateStore;
-import org.apache.flink.api.common.state.MapState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
-import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 
 /**
  * A queue of byte arrays under the current key, in managed keyed state.
@@ -19,70 +14,38 @@ import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerial
  */
 final class KeyedChunkLog {
 
-    private final String name;
-    private final MapState<Long, byte[]> entries;
+    private final KeyedChunks entries;
     private final ValueState<Long> head;
-    private final ValueState<Long> tail;
 
     KeyedChunkLog(KeyedStateStore store, String name) {
-        this.name = name;
-        this.entries =
-                store.getMapState(
-                        new MapStateDescriptor<>(
-                                name,
-                                LongSerializer.INSTANCE,
-                                BytePrimitiveArraySerializer.INSTANCE));
+        this.entries = new KeyedChunks(store, name);
         this.head =
                 store.getState(new ValueStateDescriptor<>(name + "-head", LongSerializer.INSTANCE));
-        this.tail =
-                store.getState(new ValueStateDescriptor<>(name + "-tail", LongSerializer.INSTANCE));
     }
 
     void append(byte[] entry) throws Exception {
-        try {
-            long position = position(tail);
-            entries.put(position, entry);
-            tail.update(position + 1);
-        } catch (Exception e) {
-            throw new IOException(
-                    "the state backend keeps every chunk that is spilled or waits, and needs the"
-                            + " space for it: state="
-                            + name
-                            + ", bytes="
-                            + entry.length,
-                    e);
-        }
+        entries.add(entry);
     }
 
     /** Puts an entry in front of the oldest one. */
     void prepend(byte[] entry) throws Exception {
-        long position = position(head) - 1;
+        long position = first() - 1;
         entries.put(position, entry);
         head.update(position);
     }
 
     long size() throws Exception {
-        return position(tail) - position(head);
+        return entries.end() - first();
     }
 
     /** The entry {@code index} places behind the head. */
     byte[] get(long index) throws Exception {
-        byte[] entry = entries.get(position(head) + index);
-        if (entry == null) {
-            throw new NoSuchElementException(
-                    "the log holds all entries from head to tail: head="
-                            + position(head)
-                            + ", tail="
-                            + position(tail)
-                            + ", index="
-                            + index);
-        }
-        return entry;
+        return entries.get(first() + index);
     }
 
     /** Takes the oldest entry out. */
     void remove() throws Exception {
-        long position = position(head);
+        long position = first();
         entries.remove(position);
         head.update(position + 1);
     }
@@ -90,11 +53,10 @@ final class KeyedChunkLog {
     void clear() {
         entries.clear();
         head.clear();
-        tail.clear();
     }
 
-    private static long position(ValueState<Long> state) throws Exception {
-        Long value = state.value();
+    private long first() throws Exception {
+        Long value = head.value();
         return value == null ? 0 : value;
     }
 }

@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.stream.Stream;
 import org.apache.flink.util.function.BiConsumerWithException;
 
 /**
@@ -33,7 +32,8 @@ import org.apache.flink.util.function.BiConsumerWithException;
  *   batches   a=1 ?b  |  b=7 ?a ?c  |  a=2
  * </pre>
  *
- * <p>Rows that wait are on the heap. Runs in the task's mailbox thread.
+ * <p>Rows that wait are in state, but for those of chunks that the watermark stands in. Runs in the
+ * task's mailbox thread.
  */
 final class EventTimeOrder {
 
@@ -55,11 +55,14 @@ final class EventTimeOrder {
     private final DimensionSpec side;
     private final EventTimeJoin join;
     private final Target target;
+    private final EventTimeLog log;
     private final BiConsumerWithException<Chunk, Integer, Exception> onLate;
     private final Batch versionBatch;
     private final Batch factBatch;
-    private final PriorityQueue<TimedRows> facts = new PriorityQueue<>(TimedRows.byNextTime());
-    private final PriorityQueue<TimedRows> versions = new PriorityQueue<>(TimedRows.byNextTime());
+    private final PriorityQueue<WaitingChunk> facts =
+            new PriorityQueue<>(WaitingChunk.byNextTime());
+    private final PriorityQueue<WaitingChunk> versions =
+            new PriorityQueue<>(WaitingChunk.byNextTime());
 
     /** Bits of the keys of {@link #factBatch}. */
     private final BitSet factKeys = new BitSet(KEY_BITS);
@@ -105,15 +108,18 @@ final class EventTimeOrder {
     }
 
     /**
+     * @param log holds the rows that wait
      * @param onLate given a chunk and a row of it whose time was joined already
      */
     EventTimeOrder(
             JoinSpec spec,
             EventTimeJoin join,
+            EventTimeLog log,
             Target target,
             BiConsumerWithException<Chunk, Integer, Exception> onLate) {
         this.side = spec.dimensions().get(join.dimension());
         this.join = join;
+        this.log = log;
         this.target = target;
         this.onLate = onLate;
         this.versionBatch = new Batch(side.schema(), join.dimension());
@@ -130,14 +136,22 @@ final class EventTimeOrder {
     /** Takes a chunk of facts, or of versions. */
     void accept(Chunk chunk) throws Exception {
         List<Integer> late = new ArrayList<>();
-        boolean isFacts = chunk.dimension() == ChunkDescriptor.FACTS;
         long joined = joinedUpTo(chunk.partition());
-        int column = isFacts ? join.factTimeColumn() : join.versionTimeColumn();
-        TimedRows rows = new TimedRows(chunk, column, sequence++, joined, late::add);
-        add(isFacts ? facts : versions, rows);
+        TimedRows rows = new TimedRows(chunk, timeColumn(chunk), joined, late::add);
+        if (!rows.isEmpty()) {
+            add(rows, log.add(rows.rest()));
+        }
         for (int row : late) {
             onLate.accept(chunk, row);
         }
+    }
+
+    private int timeColumn(Chunk chunk) {
+        return isFacts(chunk) ? join.factTimeColumn() : join.versionTimeColumn();
+    }
+
+    private static boolean isFacts(Chunk chunk) {
+        return chunk.dimension() == ChunkDescriptor.FACTS;
     }
 
     /** Watermarks may start anew after a restore; what was joined before stays joined. */
@@ -145,11 +159,10 @@ final class EventTimeOrder {
         return Math.max(watermark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
     }
 
-    private void add(PriorityQueue<TimedRows> queue, TimedRows rows) {
-        if (!rows.isEmpty()) {
-            waitingRows += rows.size();
-            queue.add(rows);
-        }
+    private void add(TimedRows rows, long position) {
+        waitingRows += rows.size();
+        (isFacts(rows.chunk()) ? facts : versions)
+                .add(new WaitingChunk(log, position, rows, sequence++));
     }
 
     /** No row of this time or before it comes any more. */
@@ -180,20 +193,20 @@ final class EventTimeOrder {
     }
 
     /** Fills the batch; false where no row is left up to the watermark. */
-    private boolean nextBatch() {
+    private boolean nextBatch() throws Exception {
         while (true) {
-            TimedRows version = due(versions);
-            TimedRows fact = due(facts);
+            WaitingChunk version = due(versions);
+            WaitingChunk fact = due(facts);
             if (version == null && fact == null) {
                 return false;
             }
             if (fact == null || version != null && version.time() <= fact.time()) {
-                int bit = keyBit(version.chunk(), side.keyColumn(), version.row());
+                int bit = keyBit(version.rows(), side.keyColumn());
                 if (factKeys.get(bit) || take(versions, versionBatch)) {
                     return true;
                 }
             } else {
-                factKeys.set(keyBit(fact.chunk(), side.factKeyColumn(), fact.row()));
+                factKeys.set(keyBit(fact.rows(), side.factKeyColumn()));
                 if (take(facts, factBatch)) {
                     return true;
                 }
@@ -201,23 +214,22 @@ final class EventTimeOrder {
         }
     }
 
-    private TimedRows due(PriorityQueue<TimedRows> queue) {
-        TimedRows first = queue.peek();
+    private WaitingChunk due(PriorityQueue<WaitingChunk> queue) {
+        WaitingChunk first = queue.peek();
         return first == null || first.time() > watermark ? null : first;
     }
 
-    private static int keyBit(Chunk chunk, int column, int row) {
-        return KeyHash.slot(KeyHash.hash(chunk.getLong(column, row)), KEY_BITS);
+    private static int keyBit(TimedRows rows, int column) {
+        return KeyHash.slot(KeyHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
     }
 
     /** Puts the queue's next row into the batch; whether that is full now. */
-    private boolean take(PriorityQueue<TimedRows> queue, Batch batch) {
-        TimedRows rows = queue.remove();
-        boolean full = batch.add(rows);
-        rows.advance();
+    private boolean take(PriorityQueue<WaitingChunk> queue, Batch batch) throws Exception {
+        WaitingChunk chunk = queue.remove();
+        boolean full = batch.add(chunk.rows());
         waitingRows--;
-        if (!rows.isEmpty()) {
-            queue.add(rows);
+        if (chunk.advance()) {
+            queue.add(chunk);
         }
         return full;
     }
@@ -234,16 +246,22 @@ final class EventTimeOrder {
 
     // ------------------------------------------------------------------ snapshots
 
-    void snapshot(EventTimeLog log) throws Exception {
-        List<Chunk> waiting =
-                Stream.concat(facts.stream(), versions.stream())
-                        .sorted(TimedRows.byArrival())
-                        .map(TimedRows::rest)
-                        .toList();
-        log.write(waiting, this::joinedUpTo);
+    void snapshot() throws Exception {
+        for (WaitingChunk chunk : facts) {
+            chunk.snapshot();
+        }
+        for (WaitingChunk chunk : versions) {
+            chunk.snapshot();
+        }
+        log.joined(this::joinedUpTo);
     }
 
-    void restore(EventTimeLog log) throws Exception {
-        restoredUpTo = log.restore(this::accept);
+    void restore() throws Exception {
+        restoredUpTo =
+                log.restore(
+                        (chunk, position) -> {
+                            int column = timeColumn(chunk);
+                            add(new TimedRows(chunk, column, Long.MIN_VALUE, row -> {}), position);
+                        });
     }
 }

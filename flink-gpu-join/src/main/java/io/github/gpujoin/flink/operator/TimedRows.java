@@ -12,10 +12,6 @@ final class TimedRows {
 
     private final Chunk chunk;
     private final int timeColumn;
-
-    /** In order of arrival in the operator. */
-    private final long sequence;
-
     private final int[] rows;
     private int next;
 
@@ -24,10 +20,9 @@ final class TimedRows {
      * @param onLate given each of those
      * @throws IllegalArgumentException where a row has no event time
      */
-    TimedRows(Chunk chunk, int timeColumn, long sequence, long joinedUpTo, IntConsumer onLate) {
+    TimedRows(Chunk chunk, int timeColumn, long joinedUpTo, IntConsumer onLate) {
         this.chunk = chunk;
         this.timeColumn = timeColumn;
-        this.sequence = sequence;
         int[] kept = new int[chunk.rowCount()];
         int count = 0;
         boolean inOrder = true;
@@ -62,17 +57,16 @@ final class TimedRows {
                 .toArray();
     }
 
-    /** The cursor whose next row comes first; of rows of one time, the one that arrived first. */
-    static Comparator<TimedRows> byNextTime() {
-        return Comparator.comparingLong(TimedRows::time).thenComparingLong(rows -> rows.sequence);
-    }
-
-    static Comparator<TimedRows> byArrival() {
-        return Comparator.comparingLong(rows -> rows.sequence);
-    }
-
     Chunk chunk() {
         return chunk;
+    }
+
+    int timeColumn() {
+        return timeColumn;
+    }
+
+    boolean isBegun() {
+        return next > 0;
     }
 
     boolean isEmpty() {
@@ -110,6 +104,6 @@ final class TimedRows {
         for (int row : left) {
             builder.addRow(chunk, row);
         }
-        return builder.seal(chunk.dimension(), chunk.partition(), chunk.epoch(), sequence);
+        return builder.seal(chunk.dimension(), chunk.partition(), chunk.epoch(), chunk.sequence());
     }
 }

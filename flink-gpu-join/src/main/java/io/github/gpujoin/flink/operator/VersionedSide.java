@@ -31,7 +31,6 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
 
     private final EventTimeJoin join;
-    private final EventTimeLog log;
     private final ThrowingRunnable<Exception> startJoining;
     private final ProbeSide probeSide;
     private final ThrowingConsumer<Chunk, Exception> applyChange;
@@ -67,14 +66,13 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             Output<StreamRecord<OUT>> output,
             JoinMetrics metrics) {
         this.join = join;
-        this.log = log;
         this.startJoining = startJoining;
         this.probeSide = probeSide;
         this.applyChange = applyChange;
         this.check = check;
         this.mailbox = mailbox;
         this.output = output;
-        this.order = new EventTimeOrder(spec, join, this, this::late);
+        this.order = new EventTimeOrder(spec, join, log, this, this::late);
         this.factRows = new ChunkRows(spec, ChunkDescriptor.FACTS);
         this.versionRows = new ChunkRows(spec, join.dimension());
         this.lateFacts = metrics.lateFacts();
@@ -181,10 +179,10 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
     }
 
     void snapshot() throws Exception {
-        order.snapshot(log);
+        order.snapshot();
     }
 
     void restore() throws Exception {
-        order.restore(log);
+        order.restore();
     }
 }

@@ -29,6 +29,9 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
@@ -79,6 +82,7 @@ class VersionedDimensionTest {
     private final List<Long> lateFacts = new ArrayList<>();
     private final List<Long> lateVersions = new ArrayList<>();
     private final List<JoinHarness> subtasks = new ArrayList<>();
+    private StateBackend backend = new HashMapStateBackend();
     private Random random;
     private long number;
     private long factMark = Long.MIN_VALUE;
@@ -93,10 +97,21 @@ class VersionedDimensionTest {
         assertThat(Region.openCount()).isZero();
     }
 
-    @ParameterizedTest(name = "seed={0} engine={1}")
-    @CsvSource({"1,cpu", "2,cpu", "3,cpu", "4,cpu", "5,cpu", "6,cpu", "7,reference", "8,reference"})
-    void shouldJoinEachFactWithTheVersionOfItsTime(long seed, String engine) throws Exception {
+    @ParameterizedTest(name = "seed={0} engine={1} RocksDB={2}")
+    @CsvSource({
+        "1,cpu,false",
+        "2,cpu,true",
+        "3,cpu,false",
+        "4,cpu,true",
+        "5,cpu,false",
+        "6,cpu,false",
+        "7,reference,true",
+        "8,reference,false"
+    })
+    void shouldJoinEachFactWithTheVersionOfItsTime(long seed, String engine, boolean rocksDb)
+            throws Exception {
         this.random = new Random(seed);
+        this.backend = rocksDb ? new EmbeddedRocksDBStateBackend() : new HashMapStateBackend();
         JoinEngineFactory factory =
                 engine.equals("cpu")
                         ? new CpuJoinEngineFactory()
@@ -121,6 +136,24 @@ class VersionedDimensionTest {
         assertThat(lateVersions)
                 .isNotEmpty()
                 .containsExactlyInAnyOrderElementsOf(expectedLateVersions);
+    }
+
+    @Test
+    void shouldHoldRowsThatWaitInStateOnce() throws Exception {
+        random = new Random(9);
+        open(new CpuJoinEngineFactory(), 1, null);
+        long[] bytes = new long[4];
+        for (int i = 0; i < bytes.length; i++) {
+            facts(2_000, 1_000);
+            // every time the watermark stands within all chunks so far
+            versionWatermark(900 + 10 * i);
+            factWatermark(900 + 10 * i);
+            bytes[i] = subtasks.get(0).snapshot(i, i).getStateSize();
+        }
+        assertThat(bytes[3]).isGreaterThan(bytes[0]).isLessThan(4 * bytes[0]);
+        versionWatermark(Long.MAX_VALUE);
+        factWatermark(Long.MAX_VALUE);
+        assertThat(subtasks.get(0).snapshot(5, 5).getStateSize()).isLessThan(bytes[0] / 4);
     }
 
     @Test
@@ -192,6 +225,7 @@ class VersionedDimensionTest {
                             .byEventTime(EVENT_TIME);
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
+            subtask.setStateBackend(backend);
             if (state == null) {
                 subtask.initializeEmptyState();
             } else {
