@@ -2,13 +2,14 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.Cli.UserError;
-import io.github.gpujoin.flink.pack.AvroFields;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileReader;
@@ -40,6 +41,16 @@ final class AvroRecordFormat implements RecordFormat {
     /** Digits of a second that a time of day has in Flink's internal rows. */
     private static final int ROW_TIME_DIGITS = 3;
 
+    /** What Flink makes of arrays, maps, records, null, and unions of several types. */
+    private static final Set<LogicalTypeRoot> NO_VALUES =
+            EnumSet.of(
+                    LogicalTypeRoot.ARRAY,
+                    LogicalTypeRoot.MULTISET,
+                    LogicalTypeRoot.MAP,
+                    LogicalTypeRoot.ROW,
+                    LogicalTypeRoot.NULL,
+                    LogicalTypeRoot.RAW);
+
     @Override
     public RowType columns(Path file, Path schema) {
         return rowType(readerSchema(file, schema));
@@ -70,7 +81,6 @@ final class AvroRecordFormat implements RecordFormat {
             throw new UserError("rows of an Avro file are records: schema=" + schema);
         }
         try {
-            schema.getFields().forEach(AvroFields::typeOf);
             RowType columns =
                     (RowType)
                             AvroSchemaConverter.convertToDataType(schema.toString(), false)
@@ -83,6 +93,15 @@ final class AvroRecordFormat implements RecordFormat {
     }
 
     private static void requireHeld(RowType.RowField column) {
+        if (NO_VALUES.contains(column.getType().getTypeRoot())) {
+            throw new IllegalArgumentException(
+                    "a column of an Avro record is a number, boolean, text, enum, bytes, fixed or of"
+                            + " a logical type of these, or a union of one of them and null:"
+                            + " field="
+                            + column.getName()
+                            + ", type="
+                            + column.getType());
+        }
         if (column.getType().is(LogicalTypeRoot.TIME_WITHOUT_TIME_ZONE)
                 && LogicalTypeChecks.getPrecision(column.getType()) > ROW_TIME_DIGITS) {
             throw new IllegalArgumentException(
