@@ -19,7 +19,10 @@ final class PlaceEngines implements AutoCloseable {
     static final double PEAK = 2.5;
 
     /** Memory may be short for a moment, since others take and give back theirs. */
-    private static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int MIN_ATTEMPTS = 3;
+
+    /** The host is the last place there is, so it is waited for. */
+    private static final long HOST_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -61,21 +64,25 @@ final class PlaceEngines implements AutoCloseable {
     }
 
     /**
-     * Makes the tables that all units share, for which it waits at most a second longer than that
-     * takes.
+     * Makes the tables that all units share. On the host it waits for memory, at most a second
+     * longer than that takes.
      *
      * @throws EngineUnavailableException where they do not fit
      */
     void open(JoinSpec spec, BuildChunks log) {
+        long waitNs = place == Place.HOST ? HOST_WAIT_NS : 0;
         long startNs = System.nanoTime();
-        while (factory != null && shared == null) {
+        for (int attempt = 1; factory != null && shared == null; attempt++) {
             try {
                 tryOpen(spec, log);
             } catch (EngineUnavailableException e) {
-                if (e.scope() == Scope.PLACE || System.nanoTime() - startNs > MAX_WAIT_NS) {
+                boolean waited = System.nanoTime() - startNs >= waitNs;
+                if (e.scope() == Scope.PLACE || attempt >= MIN_ATTEMPTS && waited) {
                     throw e;
                 }
-                LockSupport.parkNanos(RETRY_NS);
+                if (!waited) {
+                    LockSupport.parkNanos(RETRY_NS);
+                }
             }
         }
     }
