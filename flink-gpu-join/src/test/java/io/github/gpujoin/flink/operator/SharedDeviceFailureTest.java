@@ -106,6 +106,7 @@ class SharedDeviceFailureTest {
             buildChunks.forEach(chunk -> engine.submitBuild(0, chunk));
             loaded.await();
             engine.finishBuild();
+            loaded.await(); // tables are freed with the last subtask that has them
             RowPump<String> pump =
                     new RowPump<>(
                             engine,
