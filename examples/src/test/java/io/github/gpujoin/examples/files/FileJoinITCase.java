@@ -22,6 +22,7 @@ import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,7 +51,15 @@ class FileJoinITCase {
             from range(%3$d) t(%1$sn)
             """;
 
-    @RegisterExtension static final MiniClusterExtension CLUSTER = new MiniClusterExtension();
+    private static final int PARALLELISM = 2;
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(PARALLELISM)
+                            .build());
 
     @TempDir private Path directory;
 
@@ -63,7 +72,7 @@ class FileJoinITCase {
                                 "--build=" + directory.resolve(build),
                                 "--probe=" + directory.resolve(probe),
                                 "--out=" + directory.resolve(result),
-                                "--parallelism=2",
+                                "--parallelism=" + PARALLELISM,
                                 "--engine=cpu"));
         all.addAll(Arrays.asList(arguments));
         StringWriter out = new StringWriter();

@@ -240,16 +240,15 @@ final class JoinTopology {
     private EngineSelection engines(int partitionedDimension, boolean changes) {
         EngineSelection selection = engines();
         ReadableConfig config = env.getConfiguration();
+        // Read in any case, so that a value that cannot be is told of by every job.
+        int units = GpuJoinOptions.units(config);
+        long spillDelayMs = GpuJoinOptions.spillDelayMs(config);
         boolean divides =
                 partitionedDimension != JoinExplanation.NONE
                         && !changes
                         && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
         return divides
-                ? selection.dividing(
-                        new Division(
-                                partitionedDimension,
-                                GpuJoinOptions.units(config),
-                                GpuJoinOptions.spillDelayMs(config)))
+                ? selection.dividing(new Division(partitionedDimension, units, spillDelayMs))
                 : selection;
     }
 
