@@ -5,15 +5,13 @@ import java.util.Locale;
 
 /** Formats of files of rows, told apart by the ends of their names. */
 public enum FileFormat {
-    CSV(new CsvRecordFormat(), "build."),
-    AVRO(new AvroRecordFormat(), "build_"),
-    PARQUET(new ParquetRecordFormat(), "build_");
+    CSV("build."),
+    AVRO("build_"),
+    PARQUET("build_");
 
-    private final RecordFormat records;
     private final String buildPrefix;
 
-    FileFormat(RecordFormat records, String buildPrefix) {
-        this.records = records;
+    FileFormat(String buildPrefix) {
         this.buildPrefix = buildPrefix;
     }
 
@@ -28,8 +26,13 @@ public enum FileFormat {
         return CSV;
     }
 
+    /** Made when asked for: the classes of Flink's tables need not be there for other files. */
     RecordFormat records() {
-        return records;
+        return switch (this) {
+            case CSV -> new CsvRecordFormat();
+            case AVRO -> new AvroRecordFormat();
+            case PARQUET -> new ParquetRecordFormat();
+        };
     }
 
     /** Goes before the name of a build column that a probe column has too. */
