@@ -282,6 +282,15 @@ public final class GpuJoinOptions {
         return BOUNDS;
     }
 
+    /**
+     * Tells of a value that cannot be, whether the join at hand has a use for the option or not.
+     *
+     * @throws RuntimeException that names the option and its value
+     */
+    public static void check(ReadableConfig config) {
+        BOUNDS.check(config);
+    }
+
     /** {@link #CHUNK_BYTES} within its bounds. */
     public static int chunkBytes(ReadableConfig config) {
         return (int) BOUNDS.read(config, CHUNK_BYTES).getBytes();

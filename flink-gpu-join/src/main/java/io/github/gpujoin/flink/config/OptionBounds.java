@@ -13,7 +13,7 @@ import org.apache.flink.util.TimeUtils;
 final class OptionBounds {
 
     /** Values from the least to the most, both allowed; {@code null} where there is no such end. */
-    private record Range<T extends Comparable<T>>(T least, T most) {
+    private record Range<T extends Comparable<T>>(ConfigOption<T> option, T least, T most) {
 
         boolean contains(T value) {
             return value.compareTo(least) >= 0 && (most == null || value.compareTo(most) <= 0);
@@ -34,7 +34,7 @@ final class OptionBounds {
     }
 
     <T extends Comparable<T>> OptionBounds range(ConfigOption<T> option, T least, T most) {
-        ranges.put(option.key(), new Range<>(least, most));
+        ranges.put(option.key(), new Range<>(option, least, most));
         return this;
     }
 
@@ -59,6 +59,17 @@ final class OptionBounds {
                     "%s must be %s: %s=%s", option.key(), range, option.key(), text(value));
         }
         return value;
+    }
+
+    /**
+     * Reads every option that has a least value.
+     *
+     * @throws IllegalConfigurationException where one is out of its bounds
+     */
+    void check(ReadableConfig config) {
+        for (Range<?> range : ranges.values()) {
+            read(config, range.option());
+        }
     }
 
     /** The bounds in words, where the option has any. */

@@ -63,6 +63,7 @@ final class JoinTopology {
                             + "="
                             + mode);
         }
+        GpuJoinOptions.check(env.getConfiguration());
         this.env = env;
         this.uid = uid;
         this.badRecords = badRecords;
@@ -240,15 +241,16 @@ final class JoinTopology {
     private EngineSelection engines(int partitionedDimension, boolean changes) {
         EngineSelection selection = engines();
         ReadableConfig config = env.getConfiguration();
-        // Read in any case, so that a value that cannot be is told of by every job.
-        int units = GpuJoinOptions.units(config);
-        long spillDelayMs = GpuJoinOptions.spillDelayMs(config);
         boolean divides =
                 partitionedDimension != JoinExplanation.NONE
                         && !changes
                         && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
         return divides
-                ? selection.dividing(new Division(partitionedDimension, units, spillDelayMs))
+                ? selection.dividing(
+                        new Division(
+                                partitionedDimension,
+                                GpuJoinOptions.units(config),
+                                GpuJoinOptions.spillDelayMs(config)))
                 : selection;
     }
 
