@@ -86,7 +86,7 @@ class FileJoinRestartITCase {
                                         name,
                                         "--bad-records=" + problems,
                                         "--checkpoint-interval=3600000"));
-        while (!run.isDone() && unfinished().size() < 2) {
+        while (!run.isDone() && begun().size() < 2) {
             Thread.sleep(20);
         }
         // The attempt that writes has the damaged file open, and fails at its end.
@@ -138,10 +138,13 @@ class FileJoinRestartITCase {
         return new Run(exitCode, out.toString(), err.toString());
     }
 
-    /** Directories, of rows and of problems, in which part files have begun. */
-    private List<String> unfinished() throws IOException {
+    /**
+     * Directories, of rows and of problems, in which part files have begun. A checkpoint at the end
+     * of the build file can have finished the one of problems.
+     */
+    private List<String> begun() throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
-            return files.filter(file -> file.getFileName().toString().contains(".inprogress."))
+            return files.filter(file -> file.getFileName().toString().contains("part-"))
                     .filter(file -> file.toFile().length() > 0)
                     .map(file -> file.getParent().getParent().getFileName().toString())
                     .distinct()
