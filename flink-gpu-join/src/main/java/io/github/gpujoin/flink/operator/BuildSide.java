@@ -4,7 +4,10 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.PartitionSize;
-import io.github.gpujoin.flink.operator.StageTimes.Stage;
+import io.github.gpujoin.flink.engine.Division;
+import io.github.gpujoin.flink.expiry.DimensionExpiry;
+import io.github.gpujoin.flink.report.StageTimes.Stage;
+import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 
 /**

@@ -4,6 +4,8 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.expiry.FactExpiry;
+import io.github.gpujoin.flink.report.StageTimes;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.flink.api.common.operators.MailboxExecutor;

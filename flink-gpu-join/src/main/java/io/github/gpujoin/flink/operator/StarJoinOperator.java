@@ -11,7 +11,22 @@ import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
-import io.github.gpujoin.flink.operator.StageTimes.Stage;
+import io.github.gpujoin.flink.engine.DividedEngine;
+import io.github.gpujoin.flink.engine.EngineInUse;
+import io.github.gpujoin.flink.engine.EngineOpener;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.engine.GpuDevices;
+import io.github.gpujoin.flink.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.expiry.DimensionExpiry;
+import io.github.gpujoin.flink.expiry.FactExpiry;
+import io.github.gpujoin.flink.expiry.TimesToLive;
+import io.github.gpujoin.flink.report.FanOutWatch;
+import io.github.gpujoin.flink.report.JoinMetrics;
+import io.github.gpujoin.flink.report.JoinReporting;
+import io.github.gpujoin.flink.report.RunReport;
+import io.github.gpujoin.flink.report.StageTimes.Stage;
+import io.github.gpujoin.flink.report.SubtaskCounts;
+import io.github.gpujoin.flink.report.TimedEmitter;
 import io.github.gpujoin.flink.transport.RingOptions;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -135,11 +150,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 getOperatorName(),
                                 getOperatorID(),
                                 getRuntimeContext(),
-                                getProcessingTimeService(),
-                                metrics)
-                        .open(keys, buildLog, probeLog, () -> probeSide.postMail());
+                                reason -> metrics.fallbacks(reason).inc())
+                        .open(keys, buildLog);
         engine = opened.engine();
         engineInUse = opened.inUse();
+        metrics.engine(engineInUse, opened.names(), keys.ownPartitions().getNumberOfKeyGroups());
         counts =
                 new SubtaskCounts(
                         spec,
@@ -161,7 +176,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 new ProbeSide(
                         engine,
                         probeLog,
-                        opened.spilled(),
+                        spilledFacts(),
                         unmatched,
                         this::createPump,
                         mailbox,
@@ -199,6 +214,22 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (context.isRestored()) {
             restore();
         }
+    }
+
+    /** Null where all build rows always have tables. */
+    private SpilledFacts spilledFacts() {
+        if (!(engineInUse instanceof DividedEngine divided)) {
+            return null;
+        }
+        SpilledFacts spilled =
+                new SpilledFacts(
+                        divided.engine(),
+                        probeLog,
+                        getProcessingTimeService(),
+                        engines.division().spillDelayMs(),
+                        () -> probeSide.postMail());
+        metrics.divided(divided, spilled::waitingBytes);
+        return spilled;
     }
 
     private PartitionKeys partitionKeys() {

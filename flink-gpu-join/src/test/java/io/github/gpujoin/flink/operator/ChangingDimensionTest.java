@@ -17,6 +17,7 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.engine.EngineSelection;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.engine.EngineSelection;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;

@@ -12,9 +12,9 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 
 /** One subtask of the join operator under test, whose results are strings. */
-final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
+public final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
 
-    JoinHarness(
+    public JoinHarness(
             StreamOperatorFactory<String> factory,
             int maxParallelism,
             int parallelism,
@@ -33,12 +33,12 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
         return (StarJoinOperator<String>) getOperator();
     }
 
-    void build(Chunk chunk) throws Exception {
+    public void build(Chunk chunk) throws Exception {
         join().setKeyContextElement1(new StreamRecord<>(chunk));
         join().processElement1(new StreamRecord<>(chunk));
     }
 
-    void probe(Chunk chunk) throws Exception {
+    public void probe(Chunk chunk) throws Exception {
         join().setKeyContextElement2(new StreamRecord<>(chunk));
         join().processElement2(new StreamRecord<>(chunk));
     }
@@ -59,11 +59,11 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
         join().processWatermarkStatus2(status);
     }
 
-    void endBuild() throws Exception {
+    public void endBuild() throws Exception {
         join().endInput(1);
     }
 
-    void endProbe() throws Exception {
+    public void endProbe() throws Exception {
         join().endInput(2);
     }
 
@@ -71,7 +71,7 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
         join().prepareSnapshotPreBarrier(checkpointId);
     }
 
-    void finish() throws Exception {
+    public void finish() throws Exception {
         join().finish();
     }
 
@@ -92,7 +92,7 @@ final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
     }
 
     /** Results so far, without watermarks. */
-    List<String> results() {
+    public List<String> results() {
         return new ArrayList<>(extractOutputValues());
     }
 }

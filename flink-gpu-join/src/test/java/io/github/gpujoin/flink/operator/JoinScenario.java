@@ -18,6 +18,9 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.report.FanOutWatch;
+import io.github.gpujoin.flink.report.SampledKeys;
 import io.github.gpujoin.flink.transport.RingOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -28,15 +31,18 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.CollectorOutput;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Rows of a join of facts (key, number) with one dimension (key, number), the chunks that packers
  * would make of them, and the results that must come out, as {@code "fact|dimension"}.
  */
-final class JoinScenario {
+public final class JoinScenario {
 
-    static final int MAX_PARALLELISM = 16;
+    public static final int MAX_PARALLELISM = 16;
     static final RingOptions NO_RINGS =
             RingOptions.of(new Configuration(), "join", MAX_PARALLELISM);
 
@@ -48,18 +54,18 @@ final class JoinScenario {
     private static final int CHUNK_ROWS = 40;
 
     /** Longest time that facts wait whose build rows have no tables. */
-    static final long SPILL_DELAY_MS = 10_000;
+    public static final long SPILL_DELAY_MS = 10_000;
 
     private final boolean partitioned;
     private final List<long[]> build = new ArrayList<>();
     private final List<long[]> facts = new ArrayList<>();
     private long sequence;
 
-    JoinScenario(boolean partitioned) {
+    public JoinScenario(boolean partitioned) {
         this.partitioned = partitioned;
     }
 
-    static JoinScenario random(long seed, boolean partitioned) {
+    public static JoinScenario random(long seed, boolean partitioned) {
         JoinScenario scenario = new JoinScenario(partitioned);
         Random random = new Random(seed);
         for (int i = 0; i < 300; i++) {
@@ -71,34 +77,46 @@ final class JoinScenario {
         return scenario;
     }
 
-    JoinScenario buildRow(long key, long value) {
+    public JoinScenario buildRow(long key, long value) {
         build.add(new long[] {key, value});
         return this;
     }
 
-    JoinScenario fact(long key, long number) {
+    public JoinScenario fact(long key, long number) {
         facts.add(new long[] {key, number});
         return this;
     }
 
-    static JoinSpec spec() {
+    public static JoinSpec spec() {
         return new JoinSpec(
                 FACTS, List.of(new DimensionSpec("dimension", DIMENSION, 0, 0, JoinKind.INNER)));
     }
 
-    static FanOutWatch fanOutWatch() {
+    public static FanOutWatch fanOutWatch() {
         return fanOutWatch(Integer.MAX_VALUE);
     }
 
-    static FanOutWatch fanOutWatch(int warnFrom) {
+    public static FanOutWatch fanOutWatch(int warnFrom) {
         return new FanOutWatch("test", spec(), new SampledKeys(spec()), warnFrom);
     }
 
-    static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {
+    /** Takes one turn of emitting what an engine has joined. */
+    public static ThrowingRunnable<Exception> pump(JoinEngine engine, List<StreamElement> output) {
+        return new RowPump<>(
+                        engine,
+                        new TextEmitter(),
+                        new CollectorOutput<>(output),
+                        chunk -> {},
+                        fanOutWatch(),
+                        () -> {})
+                ::turn;
+    }
+
+    public static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {
         return operator(EngineSelection.only(engine));
     }
 
-    static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
+    public static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
                 spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM, 1_000, NO_RINGS);
     }
@@ -156,15 +174,15 @@ final class JoinScenario {
                 .toList();
     }
 
-    List<Chunk> buildChunks() {
+    public List<Chunk> buildChunks() {
         return chunks(DIMENSION, 0, build);
     }
 
-    List<Chunk> factChunks() {
+    public List<Chunk> factChunks() {
         return chunks(FACTS, ChunkDescriptor.FACTS, facts);
     }
 
-    List<String> results() {
+    public List<String> results() {
         List<String> results = new ArrayList<>();
         for (long[] fact : facts) {
             for (long[] row : build) {
@@ -177,7 +195,7 @@ final class JoinScenario {
     }
 
     /** How many facts there are with such a key, for scenarios too large for {@link #results()}. */
-    int factsWithKeyBelow(long key) {
+    public int factsWithKeyBelow(long key) {
         return (int) facts.stream().filter(fact -> fact[0] < key).count();
     }
 
@@ -206,7 +224,7 @@ final class JoinScenario {
     }
 
     /** Emits results as text. */
-    static final class TextEmitter implements ResultEmitter<String> {
+    public static final class TextEmitter implements ResultEmitter<String> {
         @Override
         public void emit(
                 ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {

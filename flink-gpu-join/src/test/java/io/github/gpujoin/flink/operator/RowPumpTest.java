@@ -10,6 +10,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.report.FanOutWatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

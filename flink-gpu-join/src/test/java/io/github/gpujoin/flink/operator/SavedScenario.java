@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.engine.Division;
+import io.github.gpujoin.flink.engine.EngineSelection;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.core.execution.SavepointFormatType;

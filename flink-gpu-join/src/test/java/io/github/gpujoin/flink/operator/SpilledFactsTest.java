@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.engine.Division;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.engine.RoomForOne;
 import java.util.List;
 import java.util.Random;
 import org.apache.flink.streaming.api.watermark.Watermark;

@@ -19,6 +19,8 @@ import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.ChunkRows;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.ArrayList;
 import java.util.HashMap;

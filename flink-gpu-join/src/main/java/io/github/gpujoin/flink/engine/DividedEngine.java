@@ -1,0 +1,127 @@
+package io.github.gpujoin.flink.engine;
+
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.hybrid.BuildChunks;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
+import io.github.gpujoin.hybrid.HybridOptions;
+import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * An engine that divides its build side over the device and the host, as a subtask uses it.
+ *
+ * @param device null where there is none
+ */
+public record DividedEngine(
+        HybridJoinEngine engine, JoinEngineFactory device, JoinEngineFactory host)
+        implements EngineInUse {
+
+    /** In place of an engine's name: tables are made from state while they are probed. */
+    static final String STATE = "state";
+
+    static DividedEngine open(
+            JoinSpec spec,
+            Division division,
+            KeyGroupRange partitions,
+            JoinEngineFactory device,
+            JoinEngineFactory host,
+            BuildChunks log,
+            Consumer<GpuUnavailableException> onFallback) {
+        HybridOptions options =
+                new HybridOptions(
+                        division.dimension(),
+                        partitions.getStartKeyGroup(),
+                        partitions.getNumberOfKeyGroups(),
+                        division.units());
+        HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        spec,
+                        options,
+                        device,
+                        host,
+                        log,
+                        lost -> onFallback.accept(asGpuFailure(lost)));
+        return new DividedEngine(engine, device, host);
+    }
+
+    /** Why the device is not used; a refusal by other memory than the device's is one by memory. */
+    private static GpuUnavailableException asGpuFailure(EngineUnavailableException lost) {
+        if (lost instanceof GpuUnavailableException failed) {
+            return failed;
+        }
+        return new GpuUnavailableException(
+                lost.scope() == EngineUnavailableException.Scope.NO_MEMORY
+                        ? GpuFailure.OUT_OF_DEVICE_MEMORY
+                        : GpuFailure.DEVICE_LOST,
+                lost.getMessage(),
+                lost);
+    }
+
+    @Override
+    public String engineName() {
+        boolean onDevice = engine.places().contains(Place.DEVICE);
+        boolean onlyThere = engine.places().stream().allMatch(place -> place == Place.DEVICE);
+        if (!onDevice) {
+            return host.engineName();
+        }
+        return onlyThere ? device.engineName() : device.engineName() + "+" + host.engineName();
+    }
+
+    @Override
+    public ReasonCode reason() {
+        EngineUnavailableException failed = engine.deviceFailure();
+        if (failed != null) {
+            return ReasonCode.of(asGpuFailure(failed).failure());
+        }
+        return device == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
+    }
+
+    @Override
+    public List<PartitionClass> partitionClasses() {
+        return engine.placedRows().stream()
+                .map(
+                        rows ->
+                                new PartitionClass(
+                                        rows.partitions(),
+                                        engineAt(rows.place()),
+                                        reasonFor(rows.place()),
+                                        rows.buildBytes()))
+                .toList();
+    }
+
+    private String engineAt(Place place) {
+        return switch (place) {
+            case DEVICE -> device.engineName();
+            case HOST -> host.engineName();
+            case SPILLED -> STATE;
+        };
+    }
+
+    /** The host joins what the device has no room for, or all where there is none. */
+    private ReasonCode reasonFor(Place place) {
+        ReasonCode reason = reason();
+        return switch (place) {
+            case DEVICE -> reason;
+            case HOST -> reason == ReasonCode.PREFERRED ? ReasonCode.OVER_DEVICE_BUDGET : reason;
+            case SPILLED -> ReasonCode.OVER_HOST_BUDGET;
+        };
+    }
+
+    @Override
+    public JoinEngine current() {
+        return engine.onDevice();
+    }
+
+    public long unitsIn(Place place) {
+        return engine.places().stream().filter(p -> p == place).count();
+    }
+}

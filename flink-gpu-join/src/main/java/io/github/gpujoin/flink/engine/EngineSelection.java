@@ -1,0 +1,61 @@
+package io.github.gpujoin.flink.engine;
+
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import java.io.Serializable;
+import org.apache.flink.api.common.functions.RuntimeContext;
+
+/**
+ * Which engine joins; travels with the job. A GPU is looked for where the subtask runs, not where
+ * the job graph is made.
+ *
+ * @param preferred makes the engine to try first; null where there is only {@code standby}
+ * @param asked whether the user asked for the preferred engine by name
+ * @param standby joins where the preferred engine cannot, or can no longer
+ * @param division of the work over both; null where one engine at a time joins all
+ */
+public record EngineSelection(
+        Preferred preferred, boolean asked, JoinEngineFactory standby, Division division)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    /** One engine at a time. */
+    public EngineSelection(Preferred preferred, boolean asked, JoinEngineFactory standby) {
+        this(preferred, asked, standby, null);
+    }
+
+    /** Engines that depend on what the subtask's process was given. */
+    @FunctionalInterface
+    public interface Preferred extends Serializable {
+        JoinEngineFactory on(RuntimeContext context);
+    }
+
+    /** Makes the engine to try first; null where there is none. */
+    JoinEngineFactory preferredOn(RuntimeContext context) {
+        return preferred == null ? null : preferred.on(context);
+    }
+
+    public static EngineSelection only(JoinEngineFactory engine) {
+        return new EngineSelection(null, true, engine);
+    }
+
+    /**
+     * @param options for the device that is used where Flink assigns none
+     */
+    public static EngineSelection gpu(
+            GpuOptions options, boolean asked, JoinEngineFactory standby) {
+        return new EngineSelection(
+                context ->
+                        new GpuJoinEngineFactory(
+                                options.withDevice(GpuDevices.of(context, options.device()))),
+                asked,
+                standby);
+    }
+
+    /** These engines at the same time. Both must be forkable. */
+    public EngineSelection dividing(Division division) {
+        return new EngineSelection(preferred, asked, standby, division);
+    }
+}

@@ -1,0 +1,2 @@
+/** Rows that wait for their event time. */
+package io.github.gpujoin.flink.eventtime;

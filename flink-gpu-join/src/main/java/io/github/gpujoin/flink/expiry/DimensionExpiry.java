@@ -1,0 +1,106 @@
+package io.github.gpujoin.flink.expiry;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+import org.apache.flink.util.function.ThrowingConsumer;
+
+/**
+ * Takes rows of dimensions away that were not changed for their time to live, in processing time.
+ * The log says when each row was changed; it is read anew, a partition in a mail, when its oldest
+ * row is due, so nothing but that row's time is kept beside it. Rows go up to a tenth of their time
+ * to live late.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+public final class DimensionExpiry {
+
+    private static final int TICKS_IN_TTL = 10;
+
+    private record Place(int dimension, int partition) {}
+
+    private final List<DimensionTtl> ttls;
+    private final BuildLog log;
+    private final PartitionKeys keys;
+    private final ThrowingConsumer<Chunk, Exception> delete;
+    private final ProcessingTimeService time;
+    private final MailboxExecutor mailbox;
+    private final Counter expiredRows;
+
+    /** When the oldest row of a log was changed, or earlier; none where that is not known. */
+    private final Map<Place, Long> oldest = new HashMap<>();
+
+    /**
+     * @param delete applies deletions to the table
+     */
+    public DimensionExpiry(
+            List<DimensionTtl> ttls,
+            BuildLog log,
+            PartitionKeys keys,
+            ThrowingConsumer<Chunk, Exception> delete,
+            ProcessingTimeService time,
+            MailboxExecutor mailbox,
+            Counter expiredRows) {
+        this.ttls = ttls;
+        this.log = log;
+        this.keys = keys;
+        this.delete = delete;
+        this.time = time;
+        this.mailbox = mailbox;
+        this.expiredRows = expiredRows;
+        ttls.forEach(ttl -> time.registerTimer(time.getCurrentProcessingTime(), t -> tick(ttl)));
+    }
+
+    /** The chunk as it is to stand in the log. */
+    public Chunk stamped(Chunk chunk) {
+        for (DimensionTtl ttl : ttls) {
+            if (ttl.dimension() == chunk.dimension()) {
+                long now = time.getCurrentProcessingTime();
+                return chunk.withLongs(ttl.timeColumn(), row -> now);
+            }
+        }
+        return chunk;
+    }
+
+    private void tick(DimensionTtl ttl) {
+        if (ttl.partitioned()) {
+            for (int partition : keys.ownPartitions()) {
+                expireInMail(ttl, new Place(ttl.dimension(), partition));
+            }
+        } else {
+            expireInMail(ttl, new Place(ttl.dimension(), ChunkDescriptor.UNPARTITIONED));
+        }
+        long nextMs = time.getCurrentProcessingTime() + Math.max(1, ttl.ttlMs() / TICKS_IN_TTL);
+        time.registerTimer(nextMs, t -> tick(ttl));
+    }
+
+    private void expireInMail(DimensionTtl ttl, Place place) {
+        long before = time.getCurrentProcessingTime() - ttl.ttlMs();
+        if (oldest.getOrDefault(place, Long.MIN_VALUE) < before) {
+            mailbox.execute(
+                    () -> expire(ttl, place, before), "take rows away whose time to live is over");
+        }
+    }
+
+    private void expire(DimensionTtl ttl, Place place, long before) throws Exception {
+        long left =
+                log.expire(
+                        place.dimension,
+                        place.partition,
+                        ttl.timeColumn(),
+                        before,
+                        deletions -> {
+                            expiredRows.inc(deletions.rowCount());
+                            delete.accept(deletions);
+                        });
+        // what comes from now on is younger than now
+        oldest.put(place, Math.min(left, time.getCurrentProcessingTime()));
+    }
+}

@@ -1,0 +1,2 @@
+/** Rows whose time to live is over. */
+package io.github.gpujoin.flink.expiry;

@@ -1,0 +1,234 @@
+package io.github.gpujoin.flink.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.operator.JoinScenario;
+import io.github.gpujoin.hybrid.BegunRows;
+import io.github.gpujoin.hybrid.RepeatFilter;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FallbackJoinEngineTest {
+
+    private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
+
+    /** Two chunks. */
+    private static final int FACTS = 48;
+
+    private final List<GpuFailure> fallbacks = new ArrayList<>();
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    /** Rows with no match, with some, and with more than a batch holds. */
+    private static JoinScenario scenario() {
+        JoinScenario scenario = new JoinScenario(false);
+        for (int i = 0; i < 2_500; i++) {
+            scenario.buildRow(7, i);
+        }
+        for (int i = 0; i < 300; i++) {
+            scenario.buildRow(9, 10_000 + i);
+        }
+        // Equal rows are as many results, not one.
+        for (int i = 0; i < 700; i++) {
+            scenario.buildRow(11, 5);
+        }
+        for (int i = 0; i < FACTS; i++) {
+            scenario.fact(new int[] {8, 9, 7, 11, 8, 8, 8, 8, 8, 9, 8}[i % 11], i);
+        }
+        return scenario;
+    }
+
+    private FallbackJoinEngine engine(
+            JoinScenario scenario, JoinEngineFactory preferred, JoinEngineFactory standby) {
+        List<Chunk> log = new ArrayList<>();
+        FallbackJoinEngine engine =
+                new FallbackJoinEngine(
+                        JoinScenario.spec(),
+                        preferred,
+                        standby,
+                        into -> log.forEach(chunk -> into.submitBuild(0, chunk)),
+                        e -> fallbacks.add(e.failure()));
+        for (Chunk chunk : scenario.buildChunks()) {
+            log.add(chunk);
+            engine.submitBuild(0, chunk);
+        }
+        engine.finishBuild();
+        return engine;
+    }
+
+    static IntStream turns() {
+        return IntStream.rangeClosed(1, 12);
+    }
+
+    @ParameterizedTest(name = "snapshot after {0} turns")
+    @MethodSource("turns")
+    void shouldGiveEveryResultOnceWhereverTheFirstEngineFails(int turns) throws Exception {
+        JoinScenario scenario = scenario();
+        List<String> expected = scenario.results().stream().sorted().toList();
+        int buildCalls = scenario.buildChunks().size() + 2;
+        boolean failed = true;
+        for (int goodCalls = 0; failed; goodCalls += goodCalls < buildCalls - 3 ? 29 : 1) {
+            fallbacks.clear();
+            FailingEngines failing = new FailingEngines(goodCalls);
+            List<StreamElement> output = new ArrayList<>();
+            List<PendingProbe> pending =
+                    scenario.factChunks().stream()
+                            .map(chunk -> new PendingProbe(chunk, 0))
+                            .toList();
+            pending = join(scenario, failing, pending, turns, output);
+            failed = failing.hasFailed();
+            assertThat(fallbacks).isEqualTo(failed ? List.of(GpuFailure.DEVICE_LOST) : List.of());
+            pending = join(scenario, null, pending, Integer.MAX_VALUE, output);
+            assertThat(pending).isEmpty();
+            List<String> results =
+                    output.stream().map(e -> e.<String>asRecord().getValue()).sorted().toList();
+            assertThat(results).as("goodCalls=%d", goodCalls).isEqualTo(expected);
+        }
+    }
+
+    /** Joins for so many turns at most; returns what is pending then. */
+    private List<PendingProbe> join(
+            JoinScenario scenario,
+            JoinEngineFactory preferred,
+            List<PendingProbe> pending,
+            int turns,
+            List<StreamElement> output)
+            throws Exception {
+        try (FallbackJoinEngine engine = engine(scenario, preferred, CPU)) {
+            ThrowingRunnable<Exception> pump = JoinScenario.pump(engine, output);
+            for (PendingProbe probe : pending) {
+                assertThat(engine.submitProbe(probe.chunk(), probe.firstRow())).isTrue();
+            }
+            for (int i = 0; i < turns && engine.inFlight() > 0; i++) {
+                pump.run();
+            }
+            return engine.snapshot();
+        }
+    }
+
+    @Test
+    void shouldCountRowsOverBothEngines() throws Exception {
+        JoinScenario scenario = scenario();
+        int calls = scenario.buildChunks().size() + 12;
+        FailingEngines failing = new FailingEngines(calls);
+        try (FallbackJoinEngine engine = engine(scenario, failing, CPU)) {
+            for (Chunk chunk : scenario.factChunks()) {
+                engine.submitProbe(chunk, 0);
+            }
+            while (engine.poll() != null) {
+                // until nothing is left
+            }
+            assertThat(failing.hasFailed()).isTrue();
+            assertThat(engine.stats().probeRows()).isEqualTo(FACTS);
+            assertThat(engine.stats().resultRows()).isEqualTo(scenario.results().size());
+            assertThat(engine.stats().buildRows()).isEqualTo(3_500);
+            assertThat(engine.engineName()).isEqualTo("cpu");
+            assertThat(engine.reason()).isEqualTo(ReasonCode.DEVICE_LOST);
+        }
+    }
+
+    @Test
+    void shouldNotCatchWhatAStandbyThrows() {
+        JoinScenario scenario = scenario();
+        JoinEngineFactory standby = new FailingEngines(scenario.buildChunks().size() + 2);
+        try (FallbackJoinEngine engine = engine(scenario, null, standby)) {
+            assertThatThrownBy(engine::poll).isInstanceOf(GpuUnavailableException.class);
+        }
+        assertThat(fallbacks).isEmpty();
+    }
+
+    @ParameterizedTest(name = "fails after {0} batches")
+    @ValueSource(ints = {0, 1})
+    void shouldStartOverWhereGroupsAreLost(int batches) throws Exception {
+        JoinSpec rows = JoinScenario.spec();
+        JoinSpec spec =
+                new JoinSpec(
+                        rows.factSchema(),
+                        rows.dimensions(),
+                        List.of(),
+                        new Aggregation(List.of(), List.of(new Aggregate(List.of()))));
+        JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0).fact(2, 0);
+        Chunk build = scenario.buildChunks().get(0);
+        // create, submitBuild, finishBuild, submitProbe
+        FailingEngines failing = new FailingEngines(4 + batches);
+        try (FallbackJoinEngine engine =
+                new FallbackJoinEngine(
+                        spec, failing, CPU, into -> into.submitBuild(0, build), e -> {})) {
+            engine.submitBuild(0, build);
+            engine.finishBuild();
+            engine.submitProbe(scenario.factChunks().get(0), 0);
+            engine.poll();
+            if (batches == 0) {
+                assertThat(engine.takeGroups().rowCount()).isEqualTo(1);
+            } else {
+                assertThatIllegalStateException()
+                        .isThrownBy(engine::takeGroups)
+                        .withMessageContaining("from the last checkpoint");
+            }
+            assertThat(failing.hasFailed()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseToGoOnInARowOfWhichTooManyResultsAreOut() throws Exception {
+        JoinScenario scenario = scenario();
+        JoinEngineFactory reference = new ReferenceJoinEngineFactory();
+        try (FallbackJoinEngine engine = engine(scenario, null, reference)) {
+            engine.submitProbe(scenario.factChunks().get(0), 0);
+            int rowBytes = 12;
+            BegunRows begun = new BegunRows(JoinScenario.spec(), 800 * rowBytes);
+            // 300 results of row 1 and 724 of row 2, then 1024 of row 2
+            begun.handedOut(engine.poll());
+            assertThat(begun.counts()).hasSize(724);
+            begun.handedOut(engine.poll());
+            assertThatIllegalStateException()
+                    .isThrownBy(begun::counts)
+                    .withMessageContaining("maxBytes=9600, row=2");
+            // the last 752 of row 2 and 272 of row 3, all alike
+            begun.handedOut(engine.poll());
+            assertThat(begun.counts()).hasSize(1).containsValue(272);
+        }
+    }
+
+    @Test
+    void shouldFailWhereTheSecondEngineDoesNotGiveWhatTheFirstDid() throws Exception {
+        JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0);
+        Map<ByteBuffer, Integer> other = new HashMap<>();
+        other.put(ByteBuffer.wrap(new byte[12]), 1);
+        try (FallbackJoinEngine engine = engine(scenario, null, CPU);
+                RepeatFilter filter = new RepeatFilter(JoinScenario.spec(), other)) {
+            engine.submitProbe(scenario.factChunks().get(0), 0);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> filter.apply(engine.poll()))
+                    .withMessageContaining("missing=1");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+package io.github.gpujoin.flink.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.operator.JoinScenario;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.NeedsGpu;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SharedTablesEngineTest {
+
+    private final SharedTables.Scope scope = new SharedTables.Scope(new JobID(), new OperatorID());
+    private final JoinEngineFactory factory =
+            SharedTablesEngine.factory(new CpuJoinEngineFactory(), scope);
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    private JoinEngine loaded(List<Chunk> chunks) {
+        return loaded(factory, chunks);
+    }
+
+    private static JoinEngine loaded(JoinEngineFactory factory, List<Chunk> chunks) {
+        JoinEngine engine = factory.create(JoinScenario.spec());
+        chunks.forEach(chunk -> engine.submitBuild(0, chunk));
+        return engine;
+    }
+
+    private static List<String> join(JoinEngine engine, JoinScenario scenario) {
+        List<String> results = new ArrayList<>();
+        for (Chunk chunk : scenario.factChunks()) {
+            assertThat(engine.submitProbe(chunk, 0)).isTrue();
+            while (engine.inFlight() > 0) {
+                ResultBatch batch = engine.poll();
+                for (int row = 0; batch != null && row < batch.rowCount(); row++) {
+                    long number = batch.chunk().getLong(1, batch.probeRow(row));
+                    results.add(number + "|" + batch.getLong(0, 0, row));
+                }
+            }
+        }
+        return results;
+    }
+
+    @Test
+    void shouldHoldReplicatedTablesOnce() {
+        JoinScenario scenario = new JoinScenario(false);
+        for (int key = 0; key < 100_000; key++) {
+            scenario.buildRow(key, key);
+        }
+        scenario.fact(5, 1).fact(99_999, 2).fact(100_000, 3);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine first = loaded(chunks);
+                JoinEngine second = loaded(reversed(chunks))) {
+            first.finishBuild();
+            long afterFirst = Region.openBytes();
+            second.finishBuild();
+            long growth = Region.openBytes() - afterFirst;
+            long tableBytes = second.stats().tableBytes();
+            // What it has of its own is room for results.
+            assertThat(growth).isLessThan(tableBytes / 2);
+            first.close();
+            assertThat(join(second, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @NeedsGpu
+    @Test
+    void shouldHoldReplicatedTablesOnceOnADevice() {
+        JoinScenario scenario = JoinScenario.random(17, false);
+        for (int key = 1_000; key < 100_000; key++) {
+            scenario.buildRow(key, key);
+        }
+        // Buffers for facts and results are small beside the tables.
+        GpuOptions few = GpuOptions.defaults().withSlots(4, 1024);
+        JoinEngineFactory device = SharedTablesEngine.factory(new GpuJoinEngineFactory(few), scope);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine first = loaded(device, chunks);
+                JoinEngine second = loaded(device, reversed(chunks))) {
+            first.finishBuild();
+            long afterFirst = deviceBytes(first);
+            second.finishBuild();
+            assertThat(deviceBytes(second) - afterFirst)
+                    .isLessThan(second.stats().tableBytes() / 2);
+            assertThat(join(first, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+            first.close();
+            assertThat(join(second, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    private static JoinEngine inner(JoinEngine engine) {
+        return ((SharedTablesEngine) engine).current();
+    }
+
+    private static long deviceBytes(JoinEngine engine) {
+        return ((GpuJoinEngine) inner(engine)).memoryUse().deviceBytes();
+    }
+
+    @Test
+    void shouldBuildItsOwnTablesOfPartitionedRows() {
+        JoinScenario scenario = JoinScenario.random(16, true);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine engine = loaded(chunks)) {
+            // They are in the engine already, not kept until the build side is complete.
+            assertThat(Region.openCount()).isPositive();
+            engine.finishBuild();
+            assertThat(join(engine, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldNotShareTablesOfOtherRows() {
+        JoinScenario scenario = JoinScenario.random(12, false);
+        JoinScenario other = JoinScenario.random(13, false);
+        try (JoinEngine first = loaded(scenario.buildChunks());
+                JoinEngine second = loaded(other.buildChunks())) {
+            first.finishBuild();
+            second.finishBuild();
+            assertThat(join(first, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+            assertThat(join(second, other)).containsExactlyInAnyOrderElementsOf(other.results());
+        }
+    }
+
+    @Test
+    void shouldNotShareTablesOfAnotherDevice() {
+        JoinScenario scenario = JoinScenario.random(15, false);
+        List<Chunk> chunks = scenario.buildChunks();
+        JoinEngineFactory device =
+                SharedTablesEngine.factory(new FailingEngines(Integer.MAX_VALUE), scope);
+        try (JoinEngine onDevice = loaded(device, chunks);
+                JoinEngine onCpu = loaded(chunks)) {
+            onDevice.finishBuild();
+            onCpu.finishBuild();
+            assertThat(inner(onDevice)).isNotInstanceOf(CpuJoinEngine.class);
+            assertThat(inner(onCpu)).isInstanceOf(CpuJoinEngine.class);
+            assertThat(join(onCpu, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    void shouldGiveEveryThreadTheSameAnswer() throws Exception {
+        JoinScenario scenario = JoinScenario.random(14, false);
+        List<Chunk> chunks = scenario.buildChunks();
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Callable<List<String>>> subtasks =
+                    Collections.nCopies(
+                            12,
+                            () -> {
+                                try (JoinEngine engine = loaded(chunks)) {
+                                    engine.finishBuild();
+                                    return join(engine, scenario);
+                                }
+                            });
+            for (Future<List<String>> results : threads.invokeAll(subtasks)) {
+                assertThat(results.get()).containsExactlyInAnyOrderElementsOf(scenario.results());
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void shouldLetTheNextSubtaskBuildWhereTheFirstOneFails() throws Exception {
+        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
+        CountDownLatch building = new CountDownLatch(1);
+        CountDownLatch fail = new CountDownLatch(1);
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            Future<SharedTables> failing =
+                    threads.submit(
+                            () ->
+                                    SharedTables.acquire(
+                                            key,
+                                            () -> {
+                                                building.countDown();
+                                                awaitQuietly(fail);
+                                                throw new IllegalStateException("no memory");
+                                            }));
+            building.await();
+            Future<SharedTables> next =
+                    threads.submit(() -> SharedTables.acquire(key, SharedTablesEngineTest::empty));
+            fail.countDown();
+            assertThatThrownBy(failing::get).hasRootCauseMessage("no memory");
+            try (SharedTables tables = next.get(30, TimeUnit.SECONDS);
+                    JoinEngine fork = tables.fork()) {
+                assertThat(fork.inFlight()).isZero();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void shouldGiveUpWaitingWhenTheTaskIsCancelled() throws Exception {
+        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
+        CountDownLatch building = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try {
+            Future<SharedTables> builder =
+                    threads.submit(
+                            () ->
+                                    SharedTables.acquire(
+                                            key,
+                                            () -> {
+                                                building.countDown();
+                                                awaitQuietly(finish);
+                                                return empty();
+                                            }));
+            building.await();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> SharedTables.acquire(key, SharedTablesEngineTest::empty))
+                    .isInstanceOf(InterruptedException.class);
+            finish.countDown();
+            builder.get(30, TimeUnit.SECONDS).close();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static ForkableJoinEngine empty() {
+        CpuJoinEngine engine = new CpuJoinEngine(JoinScenario.spec());
+        engine.finishBuild();
+        return engine;
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static List<Chunk> reversed(List<Chunk> chunks) {
+        List<Chunk> reversed = new ArrayList<>(chunks);
+        Collections.reverse(reversed);
+        return reversed;
+    }
+}
