@@ -14,20 +14,15 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.engine.EngineInUse;
 import io.github.gpujoin.flink.engine.EngineOpener;
-import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.engine.GpuDevices;
-import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
 import io.github.gpujoin.flink.expiry.FactExpiry;
-import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.report.FanOutWatch;
 import io.github.gpujoin.flink.report.JoinMetrics;
-import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.report.RunReport;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
 import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.flink.report.TimedEmitter;
-import io.github.gpujoin.flink.transport.RingOptions;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -67,18 +62,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private static final int BUILD_INPUT = 0;
     private static final int PROBE_INPUT = 1;
 
-    private final JoinSpec spec;
-    private final EngineSelection engines;
+    private final JoinSettings settings;
     private final ResultEmitterFactory<OUT> emitterFactory;
-    private final int partitions;
-    private final long groupIntervalMs;
-    private final RingOptions rings;
-    private final JoinReporting reporting;
-
-    /** Null where facts are joined as they come. */
-    private final EventTimeJoin eventTime;
-
-    private final TimesToLive ttls;
 
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
@@ -96,25 +81,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     StarJoinOperator(
             StreamOperatorParameters<OUT> parameters,
-            JoinSpec spec,
-            EngineSelection engines,
-            ResultEmitterFactory<OUT> emitterFactory,
-            int partitions,
-            long groupIntervalMs,
-            RingOptions rings,
-            JoinReporting reporting,
-            EventTimeJoin eventTime,
-            TimesToLive ttls) {
+            JoinSettings settings,
+            ResultEmitterFactory<OUT> emitterFactory) {
         super(parameters);
-        this.spec = spec;
-        this.engines = engines;
+        this.settings = settings;
         this.emitterFactory = emitterFactory;
-        this.partitions = partitions;
-        this.groupIntervalMs = groupIntervalMs;
-        this.rings = rings;
-        this.reporting = reporting;
-        this.eventTime = eventTime;
-        this.ttls = ttls;
         this.mailbox = parameters.getMailboxExecutor();
         this.coordinator =
                 parameters
@@ -127,9 +98,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
+        JoinSpec spec = settings.spec();
         PartitionKeys keys = partitionKeys();
-        int partitioned = reporting.plan().partitionedDimension();
-        new JoinMetadata(context.getOperatorStateStore(), spec, partitions, partitioned)
+        int partitioned = settings.reporting().plan().partitionedDimension();
+        new JoinMetadata(context.getOperatorStateStore(), spec, settings.partitions(), partitioned)
                 .checkAndWrite();
         BuildLog buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
         probeLog =
@@ -139,14 +111,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 ChunkReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()),
                         getContainingTask().getEnvironment(),
-                        rings.onDevice(device -> GpuDevices.of(getRuntimeContext(), device)),
+                        settings.rings()
+                                .onDevice(device -> GpuDevices.of(getRuntimeContext(), device)),
                         coordinator,
                         getContainingTask()::isCanceled);
-        metrics = new JoinMetrics(getMetricGroup(), reporting.metrics());
+        metrics = new JoinMetrics(getMetricGroup(), settings.reporting().metrics());
         EngineOpener.Opened opened =
                 new EngineOpener(
                                 spec,
-                                engines,
+                                settings.engines(),
                                 getOperatorName(),
                                 getOperatorID(),
                                 getRuntimeContext(),
@@ -158,8 +131,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         counts =
                 new SubtaskCounts(
                         spec,
-                        reporting.plan(),
-                        partitions,
+                        settings.reporting().plan(),
+                        settings.partitions(),
                         getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks());
         metrics.rows(counts, spec.dimensions().stream().map(DimensionSpec::name).toList());
         metrics.results(engine, probeLog);
@@ -181,14 +154,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         this::createPump,
                         mailbox,
                         new FactExpiry(
-                                ttls.factsMs(),
+                                settings.ttls().factsMs(),
                                 probeLog,
                                 getProcessingTimeService(),
                                 metrics.expiredFacts()),
                         counts.times());
         DimensionExpiry expiry =
                 new DimensionExpiry(
-                        ttls.dimensions(),
+                        settings.ttls().dimensions(),
                         buildLog,
                         keys,
                         this::delete,
@@ -196,11 +169,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         mailbox,
                         metrics.expiredRows());
         buildSide = new BuildSide(engine, buildLog, unmatched, expiry, counts);
-        if (eventTime != null) {
+        if (settings.eventTime() != null) {
             versioned =
                     new VersionedSide<>(
                             spec,
-                            eventTime,
+                            settings.eventTime(),
                             new EventTimeLog(
                                     context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
                             this::startJoining,
@@ -226,7 +199,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         divided.engine(),
                         probeLog,
                         getProcessingTimeService(),
-                        engines.division().spillDelayMs(),
+                        settings.engines().division().spillDelayMs(),
                         () -> probeSide.postMail());
         metrics.divided(divided, spilled::waitingBytes);
         return spilled;
@@ -235,11 +208,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private PartitionKeys partitionKeys() {
         TaskInfo task = getRuntimeContext().getTaskInfo();
         int maxParallelism = task.getMaxNumberOfParallelSubtasks();
-        if (maxParallelism != partitions) {
+        if (maxParallelism != settings.partitions()) {
             throw new IllegalStateException(
                     "there is one radix partition for each key group, so the maximum parallelism is"
                             + " set before the join is built: partitions="
-                            + partitions
+                            + settings.partitions()
                             + ", maxParallelism="
                             + maxParallelism);
         }
@@ -249,10 +222,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private ResultPump createPump(ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
         ResultEmitter<OUT> timed = new TimedEmitter<>(emitter, counts.times());
-        if (!spec.aggregates()) {
-            int warnFrom = reporting.fanOutWarning();
+        if (!settings.spec().aggregates()) {
+            int warnFrom = settings.reporting().fanOutWarning();
             FanOutWatch fanOut =
-                    new FanOutWatch(getOperatorName(), spec, counts.buildKeys(), warnFrom);
+                    new FanOutWatch(
+                            getOperatorName(), settings.spec(), counts.buildKeys(), warnFrom);
             metrics.fanOut(fanOut);
             return new RowPump<>(
                     engine, timed, output, onChunkCompleted, fanOut, this::checkNotCancelled);
@@ -264,12 +238,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 onChunkCompleted,
                 this::checkNotCancelled,
                 getProcessingTimeService(),
-                groupIntervalMs);
+                settings.groupIntervalMs());
     }
 
     /** Takes up in the phase of the snapshot: inputs that were complete may not say so again. */
     private void restore() throws Exception {
-        buildSide.restore(engines.division());
+        buildSide.restore(settings.engines().division());
         probeSide.restore();
         if (versioned != null) {
             versioned.restore();
@@ -332,11 +306,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
-        if (versioned != null && chunk.dimension() == eventTime.dimension()) {
+        if (versioned != null && chunk.dimension() == settings.eventTime().dimension()) {
             versioned.accept(chunk);
             return;
         }
-        DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+        DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
         if (probeSide.phase() == JoinPhase.JOIN && !dimension.changes()) {
             throw new IllegalStateException(
                     "a dimension's rows come before its watermark says that it is complete:"
@@ -372,7 +346,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
                 RunReport.of(
-                        reporting.plan(),
+                        settings.reporting().plan(),
                         getRuntimeContext().getTaskInfo(),
                         engineInUse,
                         counts.build()),

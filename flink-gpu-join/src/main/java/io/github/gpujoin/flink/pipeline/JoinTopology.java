@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.JoinSettings;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.transport.JoinInput;
@@ -209,20 +210,20 @@ final class JoinTopology {
                         facts.getTransformation(),
                         uid,
                         new StarJoinOperatorFactory<>(
+                                new JoinSettings(
                                         spec,
                                         engines(plan.partitionedDimension(), spec.changes()),
-                                        emitter,
                                         maxParallelism,
                                         groupIntervalMs(),
-                                        rings)
-                                .reporting(
+                                        rings,
                                         new JoinReporting(
                                                 plan,
                                                 env.getConfiguration().get(GpuJoinOptions.METRICS),
                                                 GpuJoinOptions.fanOutWarning(
-                                                        env.getConfiguration())))
-                                .byEventTime(eventTime)
-                                .expiring(ttls),
+                                                        env.getConfiguration())),
+                                        eventTime,
+                                        ttls),
+                                emitter),
                         resultType,
                         env.getParallelism());
         // The operator sets its keys itself; a selector makes Flink give it keyed state.

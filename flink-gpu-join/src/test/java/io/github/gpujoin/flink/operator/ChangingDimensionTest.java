@@ -160,14 +160,15 @@ class ChangingDimensionTest {
         for (int i = 0; i < parallelism; i++) {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
-                            new JoinSpec(
-                                    FACTS,
-                                    List.of(new DimensionSpec("prices", PRICES, 0, 0, kind, 2))),
-                            EngineSelection.only(engine),
-                            context -> new JoinScenario.TextEmitter(),
-                            MAX_PARALLELISM,
-                            1_000,
-                            JoinScenario.NO_RINGS);
+                            JoinScenario.settings(
+                                    new JoinSpec(
+                                            FACTS,
+                                            List.of(
+                                                    new DimensionSpec(
+                                                            "prices", PRICES, 0, 0, kind, 2))),
+                                    EngineSelection.only(engine),
+                                    1_000),
+                            context -> new JoinScenario.TextEmitter());
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             if (state == null) {

@@ -58,16 +58,15 @@ class DimensionExpiryTest {
     private JoinHarness open(OperatorSubtaskState state, long now) throws Exception {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
+                        JoinScenario.settings(
                                 SPEC,
                                 EngineSelection.only(new CpuJoinEngineFactory()),
-                                context -> new JoinScenario.TextEmitter(),
-                                MAX_PARALLELISM,
                                 1_000,
-                                JoinScenario.NO_RINGS)
-                        .expiring(
+                                null,
                                 new TimesToLive(
                                         TTL_MS,
-                                        List.of(new DimensionTtl(0, 2, TTL_MS, partitioned))));
+                                        List.of(new DimensionTtl(0, 2, TTL_MS, partitioned)))),
+                        context -> new JoinScenario.TextEmitter());
         JoinHarness join = new JoinHarness(operator, MAX_PARALLELISM, 1, 0);
         join.setProcessingTime(now);
         if (state == null) {

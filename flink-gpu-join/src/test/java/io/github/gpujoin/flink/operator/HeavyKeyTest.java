@@ -39,12 +39,11 @@ class HeavyKeyTest {
         Counting counting = new Counting();
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
-                        JoinScenario.spec(),
-                        EngineSelection.only(new CpuJoinEngineFactory()),
-                        context -> counting,
-                        JoinScenario.MAX_PARALLELISM,
-                        0,
-                        JoinScenario.NO_RINGS);
+                        JoinScenario.settings(
+                                JoinScenario.spec(),
+                                EngineSelection.only(new CpuJoinEngineFactory()),
+                                0),
+                        context -> counting);
         long openBytes;
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();

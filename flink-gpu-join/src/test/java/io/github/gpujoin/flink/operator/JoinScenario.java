@@ -17,9 +17,14 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.flink.config.MetricLevel;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.expiry.TimesToLive;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.report.FanOutWatch;
+import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.report.SampledKeys;
 import io.github.gpujoin.flink.transport.RingOptions;
 import java.lang.reflect.InvocationTargetException;
@@ -43,7 +48,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 public final class JoinScenario {
 
     public static final int MAX_PARALLELISM = 16;
-    static final RingOptions NO_RINGS =
+    private static final RingOptions NO_RINGS =
             RingOptions.of(new Configuration(), "join", MAX_PARALLELISM);
 
     private static final ChunkSchema FACTS =
@@ -118,7 +123,40 @@ public final class JoinScenario {
 
     public static StarJoinOperatorFactory<String> operator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
-                spec(), engines, context -> new TextEmitter(), MAX_PARALLELISM, 1_000, NO_RINGS);
+                settings(spec(), engines, 1_000), context -> new TextEmitter());
+    }
+
+    /** Of a join whose rows are joined as they come, and live for ever. */
+    static JoinSettings settings(JoinSpec spec, EngineSelection engines, long groupIntervalMs) {
+        return settings(spec, engines, groupIntervalMs, null, TimesToLive.NONE);
+    }
+
+    static JoinSettings settings(
+            JoinSpec spec,
+            EngineSelection engines,
+            long groupIntervalMs,
+            EventTimeJoin eventTime,
+            TimesToLive ttls) {
+        JoinExplanation plan = JoinExplanation.of("join", NO_RINGS.description(), spec);
+        return settings(spec, engines, groupIntervalMs, plan, eventTime, ttls);
+    }
+
+    static JoinSettings settings(
+            JoinSpec spec,
+            EngineSelection engines,
+            long groupIntervalMs,
+            JoinExplanation plan,
+            EventTimeJoin eventTime,
+            TimesToLive ttls) {
+        return new JoinSettings(
+                spec,
+                engines,
+                MAX_PARALLELISM,
+                groupIntervalMs,
+                NO_RINGS,
+                new JoinReporting(plan, MetricLevel.ESSENTIAL, Integer.MAX_VALUE),
+                eventTime,
+                ttls);
     }
 
     /** A join that counts the matches of each fact key and sums up the dimension's values. */
@@ -133,12 +171,8 @@ public final class JoinScenario {
         JoinSpec groups =
                 new JoinSpec(rows.factSchema(), rows.dimensions(), List.of(), aggregation);
         return new StarJoinOperatorFactory<>(
-                groups,
-                EngineSelection.only(engine),
-                context -> new GroupTextEmitter(),
-                MAX_PARALLELISM,
-                groupIntervalMs,
-                NO_RINGS);
+                settings(groups, EngineSelection.only(engine), groupIntervalMs),
+                context -> new GroupTextEmitter());
     }
 
     /** What {@link #groupingOperator} gives in all, as {@code "key|count|sum"}, sorted. */

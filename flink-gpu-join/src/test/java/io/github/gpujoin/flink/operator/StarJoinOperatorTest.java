@@ -13,13 +13,12 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.config.MetricLevel;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.explain.ReasonCode;
-import io.github.gpujoin.flink.report.JoinReporting;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -198,12 +197,8 @@ class StarJoinOperatorTest {
         }
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
-                        JoinScenario.spec(),
-                        EngineSelection.only(CPU),
-                        context -> new JoinScenario.KeepingEmitter(),
-                        JoinScenario.MAX_PARALLELISM,
-                        0,
-                        JoinScenario.NO_RINGS);
+                        JoinScenario.settings(JoinScenario.spec(), EngineSelection.only(CPU), 0),
+                        context -> new JoinScenario.KeepingEmitter());
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();
             harness.open();
@@ -275,12 +270,8 @@ class StarJoinOperatorTest {
         JoinHarness other =
                 new JoinHarness(
                         new StarJoinOperatorFactory<>(
-                                spec,
-                                EngineSelection.only(CPU),
-                                context -> new JoinScenario.TextEmitter(),
-                                JoinScenario.MAX_PARALLELISM,
-                                0,
-                                JoinScenario.NO_RINGS),
+                                JoinScenario.settings(spec, EngineSelection.only(CPU), 0),
+                                context -> new JoinScenario.TextEmitter()),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);
@@ -303,8 +294,15 @@ class StarJoinOperatorTest {
                         "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));
         JoinHarness partitioned =
                 new JoinHarness(
-                        JoinScenario.operator(CPU)
-                                .reporting(new JoinReporting(plan, MetricLevel.ESSENTIAL, 1)),
+                        new StarJoinOperatorFactory<>(
+                                JoinScenario.settings(
+                                        JoinScenario.spec(),
+                                        EngineSelection.only(CPU),
+                                        0,
+                                        plan,
+                                        null,
+                                        TimesToLive.NONE),
+                                context -> new JoinScenario.TextEmitter()),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);

@@ -24,7 +24,6 @@ import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.RecordEncoder;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.SelectedKey;
-import io.github.gpujoin.flink.transport.RingOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +33,6 @@ import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -158,16 +156,12 @@ class UnmatchedBuildRowsTest {
                         null,
                         probe.schema().indexOf(RecordLayout.NULL_KEYS));
         return new StarJoinOperatorFactory<>(
-                spec,
-                engines,
+                JoinScenario.settings(spec, engines, 1_000),
                 ResultEmitters.function(
                         spec,
                         build,
                         probe,
-                        new PairJoin<>(kind, keys, CONDITION, UnmatchedBuildRowsTest::text)),
-                PARTITIONS,
-                1_000,
-                RingOptions.of(new Configuration(), "join", PARTITIONS));
+                        new PairJoin<>(kind, keys, CONDITION, UnmatchedBuildRowsTest::text)));
     }
 
     private static List<String> expected(PairKind kind, List<Row> builds, List<Row> probes)

@@ -21,6 +21,7 @@ import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -218,13 +219,13 @@ class VersionedDimensionTest {
         for (int i = 0; i < parallelism; i++) {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
+                            JoinScenario.settings(
                                     SPEC,
                                     EngineSelection.only(engine),
-                                    context -> new JoinScenario.TextEmitter(),
-                                    MAX_PARALLELISM,
                                     1_000,
-                                    JoinScenario.NO_RINGS)
-                            .byEventTime(EVENT_TIME);
+                                    EVENT_TIME,
+                                    TimesToLive.NONE),
+                            context -> new JoinScenario.TextEmitter());
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             subtask.setStateBackend(backend);

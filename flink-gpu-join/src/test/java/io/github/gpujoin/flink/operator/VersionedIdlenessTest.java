@@ -15,6 +15,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.expiry.TimesToLive;
 import java.util.List;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -37,16 +38,16 @@ class VersionedIdlenessTest {
     private static JoinHarness open(JoinSpec spec) throws Exception {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
+                        JoinScenario.settings(
                                 spec,
                                 EngineSelection.only(new CpuJoinEngineFactory()),
-                                context ->
-                                        spec.aggregates()
-                                                ? new JoinScenario.GroupTextEmitter()
-                                                : new JoinScenario.TextEmitter(),
-                                JoinScenario.MAX_PARALLELISM,
                                 INTERVAL_MS,
-                                JoinScenario.NO_RINGS)
-                        .byEventTime(EVENT_TIME);
+                                EVENT_TIME,
+                                TimesToLive.NONE),
+                        context ->
+                                spec.aggregates()
+                                        ? new JoinScenario.GroupTextEmitter()
+                                        : new JoinScenario.TextEmitter());
         JoinHarness join = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0);
         join.initializeEmptyState();
         join.open();
