@@ -1,0 +1,31 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.expiry.TimesToLive;
+import io.github.gpujoin.flink.report.JoinReporting;
+import io.github.gpujoin.flink.transport.RingOptions;
+import java.io.Serializable;
+
+/**
+ * What a join is and how it is run. Travels with the job.
+ *
+ * @param partitions radix partitions, as many as there are key groups
+ * @param groupIntervalMs least time between two emissions of groups for watermarks
+ * @param rings how chunks of the edges by partition come
+ * @param reporting how each subtask tells of itself
+ * @param eventTime has facts see versions of their event time; null for facts that are joined as
+ *     they come
+ * @param ttls how long rows live
+ */
+public record JoinSettings(
+        JoinSpec spec,
+        EngineSelection engines,
+        int partitions,
+        long groupIntervalMs,
+        RingOptions rings,
+        JoinReporting reporting,
+        EventTimeJoin eventTime,
+        TimesToLive ttls)
+        implements Serializable {}
