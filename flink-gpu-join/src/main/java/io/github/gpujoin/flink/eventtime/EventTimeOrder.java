@@ -72,6 +72,10 @@ public final class EventTimeOrder {
 
     private long sequence;
     private long watermark = Long.MIN_VALUE;
+
+    /** The largest watermark that is not the end. */
+    private long watermarkBeforeEnd = Long.MIN_VALUE;
+
     private long doneUpTo = Long.MIN_VALUE;
     private long waitingRows;
 
@@ -136,7 +140,7 @@ public final class EventTimeOrder {
     /** Takes a chunk of facts, or of versions. */
     public void accept(Chunk chunk) throws Exception {
         List<Integer> late = new ArrayList<>();
-        long joined = joinedUpTo(chunk.partition());
+        long joined = joinedUpTo(chunk.partition(), watermark);
         TimedRows rows = new TimedRows(chunk, timeColumn(chunk), joined, late::add);
         if (!rows.isEmpty()) {
             add(rows, log.add(rows.rest()));
@@ -155,8 +159,8 @@ public final class EventTimeOrder {
     }
 
     /** Watermarks may start anew after a restore; what was joined before stays joined. */
-    private long joinedUpTo(int partition) {
-        return Math.max(watermark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
+    private long joinedUpTo(int partition, long mark) {
+        return Math.max(mark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
     }
 
     private void add(TimedRows rows, long position) {
@@ -168,6 +172,9 @@ public final class EventTimeOrder {
     /** No row of this time or before it comes any more. */
     public void advanceTo(long newWatermark) {
         watermark = Math.max(watermark, newWatermark);
+        if (watermark != Long.MAX_VALUE) {
+            watermarkBeforeEnd = watermark;
+        }
     }
 
     // ------------------------------------------------------------------ what goes on
@@ -246,6 +253,7 @@ public final class EventTimeOrder {
 
     // ------------------------------------------------------------------ snapshots
 
+    /** The end is not in it: a job that goes on from a drained savepoint has rows again. */
     public void snapshot() throws Exception {
         for (WaitingChunk chunk : facts) {
             chunk.snapshot();
@@ -253,7 +261,7 @@ public final class EventTimeOrder {
         for (WaitingChunk chunk : versions) {
             chunk.snapshot();
         }
-        log.joined(this::joinedUpTo);
+        log.joined(partition -> joinedUpTo(partition, watermarkBeforeEnd));
     }
 
     public void restore() throws Exception {

@@ -160,6 +160,32 @@ class VersionedDimensionTest {
     }
 
     @Test
+    void shouldJoinRowsAfterADrainedSavepoint() throws Exception {
+        JoinEngineFactory engine = new CpuJoinEngineFactory();
+        open(engine, 1, null);
+        JoinHarness drained = subtasks.get(0);
+        drained.buildWatermark(30);
+        drained.probeWatermark(30);
+        drained.build(chunk(PRICES, 0, List.of(new long[] {1, 10, 35, 0})));
+        drained.probe(chunk(FACTS, -1, List.of(new long[] {1, 7, 36})));
+        drained.buildWatermark(Long.MAX_VALUE);
+        drained.probeWatermark(Long.MAX_VALUE);
+        drained.endBuild();
+        drained.endProbe();
+        drained.finish();
+        assertThat(drained.results()).containsExactly("7|10");
+        restore(engine, 1);
+
+        JoinHarness resumed = subtasks.get(0);
+        resumed.probe(chunk(FACTS, -1, List.of(new long[] {1, 8, 30}, new long[] {1, 9, 40})));
+        resumed.buildWatermark(50);
+        resumed.probeWatermark(50);
+        resumed.runMails(Integer.MAX_VALUE);
+        assertThat(resumed.results()).containsExactly("9|10");
+        assertThat(resumed.getSideOutput(LATE_FACTS)).hasSize(1);
+    }
+
+    @Test
     void shouldPassAWatermarkOnBehindTheFactsBeforeIt() throws Exception {
         open(new CpuJoinEngineFactory(), 1, null);
         JoinHarness join = subtasks.get(0);
