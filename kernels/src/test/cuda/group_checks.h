@@ -155,31 +155,71 @@ inline void shouldCarryBetweenTheHalvesOfALocalSum() {
     }
 }
 
-// Runs segments to their end, taking the groups whenever a step stops for that; returns how often.
-inline int runGrouped(Device& device, GroupTable& table,
-                      const std::vector<std::vector<int64_t>>& segments) {
-    int stops = 0;
+// How the steps of some segments ended.
+struct GroupedSteps {
+    int stops = 0;      // for too many groups
+    int pauses = 0;     // for having added as many results as a step may
+    int inOneRow = 0;   // pauses in the row in which the step before ended
+};
+
+// Runs segments to their end, taking the groups whenever a step stops for that.
+inline GroupedSteps runGrouped(Device& device, GroupTable& table,
+                               const std::vector<std::vector<int64_t>>& segments) {
+    GroupedSteps steps;
     device.start();
     for (size_t sequence = 0; sequence < segments.size(); sequence++) {
+        int32_t rows = static_cast<int32_t>(segments[sequence].size());
         uint32_t slot = sequence % Device::SLOTS;
-        uint32_t buffer = 0;
         device.writeSegment(slot, sequence, segments[sequence]);
-        Completion done = device.await(slot, buffer, device.post(slot, buffer, false, sequence, 0));
-        while (done.status == STEP_GROUPS_FULL) {
-            REQUIRE(done.completedRows < static_cast<int32_t>(segments[sequence].size()));
-            stops++;
-            device.stop();
-            table.take();
-            device.start();
-            buffer ^= 1;
-            done = device.await(slot, buffer, device.post(slot, buffer, true, sequence, 0));
+        int32_t completed = 0;
+        for (uint32_t buffer = 0, resume = 0;; buffer ^= 1, resume = 1) {
+            Completion done =
+                device.await(slot, buffer, device.post(slot, buffer, resume, sequence, 0));
+            REQUIRE(done.rowCount == 0 && done.completedRows >= completed);
+            REQUIRE(done.matchCount <= Device::THREADS * ADDED_PER_THREAD);
+            if (done.status == STEP_GROUPS_FULL) {
+                REQUIRE(done.completedRows < rows);
+                steps.stops++;
+                device.stop();
+                table.take();
+                device.start();
+            } else {
+                REQUIRE(done.status == STEP_OK);
+                if (done.completedRows == rows) {
+                    break;
+                }
+                REQUIRE(done.matchCount == Device::THREADS * ADDED_PER_THREAD);
+                steps.pauses++;
+                steps.inOneRow += resume == 1 && done.completedRows == completed ? 1 : 0;
+            }
+            completed = done.completedRows;
         }
-        REQUIRE(done.status == STEP_OK && done.rowCount == 0);
-        REQUIRE(done.completedRows == static_cast<int32_t>(segments[sequence].size()));
     }
     device.stop();
     table.take();
-    return stops;
+    return steps;
+}
+
+// Also where one fact alone has more results than a step may add.
+inline void shouldAddUpInBoundedStepsWhateverTheFanOut() {
+    constexpr uint32_t MATCHES = Device::THREADS * ADDED_PER_THREAD * 5 / 2;
+    std::vector<int64_t> keys(MATCHES, 7);
+    keys.push_back(8);
+    BuildSide side(keys, TABLE_GROUPED);
+    side.insertAll(2);
+    Device device({&side}, 8);
+    GroupTable table(300);
+    ValueSource key{FACT_SIDE, 0, 8, 0};
+    table.groupBy(key);
+    table.sum({});
+    table.sum({{0, NARROW_OFFSET, 4, 0}, key});
+    device.plan.aggregation = reinterpret_cast<uint64_t>(&table.aggregation);
+    GroupedSteps steps = runGrouped(device, table, {{8, 7, 3, 8, 7, 7}, {8}, {7, 8}});
+    REQUIRE(steps.stops == 0 && steps.pauses == 9 && steps.inOneRow > 0);
+    uint64_t numbers = uint64_t{MATCHES} * (MATCHES - 1) / 2;
+    GroupTable::Groups expected{{{7}, {4 * uint64_t{MATCHES}, 4 * 7 * numbers}},
+                                {{8}, {4, uint64_t{4} * 8 * MATCHES}}};
+    REQUIRE(table.taken == expected);
 }
 
 inline bool inRanges(const std::vector<ValueRange>& ranges, int64_t key) {
@@ -227,7 +267,7 @@ inline int shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(uint64_
     for (size_t rows : {Device::MAX_ROWS, 0u, 100u, Device::MAX_ROWS}) {
         segments.push_back(randomKeys(random, rows, distinct + 4));
     }
-    int stops = runGrouped(device, table, segments);
+    int stops = runGrouped(device, table, segments).stops;
 
     GroupTable::Groups expected;
     for (const std::vector<int64_t>& segment : segments) {

@@ -132,6 +132,7 @@ inline void printLayout() {
     std::printf("UPSERT=%d\nDELETE=%d\n", CHANGE_UPSERT, CHANGE_DELETE);
     std::printf("MAX_AGGREGATES=%u\n", MAX_AGGREGATES);
     std::printf("MAX_FACTORS=%u\n", MAX_FACTORS);
+    std::printf("ADDED_PER_THREAD=%u\n", ADDED_PER_THREAD);
     std::printf("ROW_KEY_OFFSET=%u\n", ROW_KEY_OFFSET);
     std::printf("ROW_NEXT_OFFSET=%u\n", ROW_NEXT_OFFSET);
     std::printf("ROW_PAYLOAD_OFFSET=%u\n", ROW_PAYLOAD_OFFSET);

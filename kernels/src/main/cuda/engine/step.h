@@ -1,5 +1,6 @@
 // One step: joins a segment with all dimensions in one chained pass and writes results in order of
-// rows, or adds them up, until the segment ends, or the result buffer or the table of groups is full.
+// rows, or adds them up, until the segment ends, the result buffer or the table of groups is full,
+// or as many are added as a step may. The next step goes on there, also within a row.
 //
 // Rows are taken by tiles. Each thread counts the results of its rows, and a sum over the threads
 // gives each row its place among the tile's results. Then each thread takes every so-many-th
@@ -14,6 +15,11 @@ namespace gpujoin {
 
 constexpr uint32_t ROWS_PER_THREAD = 1;
 constexpr uint32_t MAX_TILE_ROWS = 1024;
+
+// Results that a step adds up at most, for each thread of its block: a step that went on as long as
+// a segment has results could not be told from one that hangs, and who wants the kernel to stop
+// would wait for it.
+constexpr uint32_t ADDED_PER_THREAD = 1 << 12;
 
 // What the threads of a step share.
 struct StepShared {
@@ -41,6 +47,7 @@ class Step {
             step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate);
         matches = 0;
         out = 0;
+        groupsFull = false;
         Progress end{0, 0, 0};
         if (status == STEP_OK) {
             facts.base = reinterpret_cast<const unsigned char*>(shared.plan.scratch) +
@@ -48,7 +55,8 @@ class Step {
             int32_t rowCount = reinterpret_cast<const ChunkHeader*>(facts.base)->rowCount;
             placeColumns(shared.plan, rowCount, facts);
             Progress begin = step.resume ? *progress : Progress{0, rowCount, 0};
-            end = shared.plan.aggregation == 0 ? join(begin) : aggregate(begin, status);
+            end = shared.plan.aggregation == 0 ? join(begin) : aggregate(begin);
+            status = groupsFull ? STEP_GROUPS_FULL : STEP_OK;
         }
         group.sync();
         if (group.rank() == 0) {
@@ -65,9 +73,10 @@ class Step {
     StepShared& shared;
     ReadGate& gate;
     Facts facts;
-    uint64_t matches;  // counted or written, in this step
+    uint64_t matches;  // counted, written or added, in this step
     uint64_t total;    // results of the tile
     uint32_t out;      // rows written to the result buffer
+    bool groupsFull;   // whether that ended this step
 
     // Joins from `at` on; returns where it stopped.
     GPUJOIN_HD Progress join(Progress at) {
@@ -103,8 +112,8 @@ class Step {
         return given;
     }
 
-    // As `join`, adding results up; the status says where the groups are too many.
-    GPUJOIN_HD Progress aggregate(Progress at, StepStatus& status) {
+    // As `join`, adding results up.
+    GPUJOIN_HD Progress aggregate(Progress at) {
         const uint64_t* from = reinterpret_cast<const uint64_t*>(shared.plan.aggregation);
         uint64_t* to = reinterpret_cast<uint64_t*>(&shared.aggregation);
         for (uint32_t i = group.rank(); i < sizeof(Aggregation) / 8; i += group.size()) {
@@ -115,32 +124,34 @@ class Step {
         at = join(at);
         group.sync();
         addLocalSums(group, shared.aggregation, shared.sums);
-        status = at.nextRow < at.rowCount ? STEP_GROUPS_FULL : STEP_OK;
         return at;
     }
 
-    // Adds results of the tile up until the groups are too many. Between two looks at their number
-    // each thread makes one group at most, which bounds how many more there may be.
+    // Adds results of the tile up until the groups are too many, or the step has added enough.
+    // Between two looks at their number each thread makes one group at most, which bounds how many
+    // more there may be.
     GPUJOIN_HD uint64_t addResults(const Progress& at) {
+        uint64_t left = uint64_t{ADDED_PER_THREAD} * group.size() - matches;
+        uint64_t end = at.skip + least(total - at.skip, left);
         uint64_t place = at.skip;
-        while (place < total && !isFull()) {
-            if (place + group.rank() < total) {
+        while (place < end && !lookForFullGroups()) {
+            if (place + group.rank() < end) {
                 addResult(at.nextRow, place + group.rank());
             }
-            place = least(place + group.size(), total);
+            place = least(place + group.size(), end);
         }
         return place - at.skip;
     }
 
-    GPUJOIN_HD bool isFull() {
+    GPUJOIN_HD bool lookForFullGroups() {
         if (group.rank() == 0) {
             uint32_t* count = reinterpret_cast<uint32_t*>(shared.aggregation.groupCount);
             shared.broadcast = loadRelaxedDevice(count) >= shared.aggregation.maxGroups ? 1 : 0;
         }
         group.sync();
-        bool full = shared.broadcast != 0;
+        groupsFull = shared.broadcast != 0;
         group.sync();
-        return full;
+        return groupsFull;
     }
 
     // Counts the results of the rows of the tile that starts at `at` and gives each its place.

@@ -89,7 +89,12 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         this.lease = lease;
         this.buffers = lease.memory().buffers(options.memory());
         this.facts = new FactSegments(spec);
-        this.sizer = new SegmentSizer(options.segmentRows());
+        this.sizer =
+                new SegmentSizer(
+                        options.segmentRows(),
+                        spec.aggregates()
+                                ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
+                                : options.segmentRows());
         try {
             JoinPlan.requireFits(spec, facts);
         } catch (GpuUnavailableException e) {
@@ -222,7 +227,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         plan = lease.takePlan();
         joinPlan = new JoinPlan(spec(), facts, layout, tables.tables(), false, groups);
         joinPlan.write(lease.driver(), buffers, slots, lease.planAddress(plan));
-        pipe = new SegmentPipe(lease, plan, slots, facts, layout, options.stallTimeoutNs());
+        pipe = new SegmentPipe(lease, plan, slots, facts, sizer, layout, options.stallTimeoutNs());
         emptyAddress = slots.resultAddress(0, 0);
         emptyBatch = new ResultBatch(layout, emptyAddress);
     }
@@ -260,7 +265,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         ResultBatch[] batch = new ResultBatch[1];
         orFail(() -> batch[0] = polled());
         if (batch[0] != null) {
-            account(batch[0]);
+            queue().delivered(batch[0]);
         }
         return batch[0];
     }
@@ -277,11 +282,6 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             return emptyBatch;
         }
         return pipe.poll();
-    }
-
-    private void account(ResultBatch batch) {
-        sizer.gave(batch.completedRows() - queue().head().completedRows(), batch.rowCount());
-        queue().delivered(batch);
     }
 
     @Override

@@ -13,6 +13,9 @@ final class GroupDescriptor {
     static final int MAX_AGGREGATES = Aggregation.MAX_AGGREGATES;
     static final int MAX_FACTORS = Aggregate.MAX_FACTORS;
 
+    /** Results that a step adds up at most, for each thread of its block. */
+    static final int ADDED_PER_THREAD = 1 << 12;
+
     static final int FILTER_BYTES = 16;
     static final int FILTER_COLUMN_OFFSET = 0;
     static final int FILTER_FIRST_RANGE_OFFSET = 4;

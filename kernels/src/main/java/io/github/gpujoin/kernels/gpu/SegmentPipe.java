@@ -1,6 +1,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_ROW_COUNT_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_STATUS_OFFSET;
@@ -33,6 +34,7 @@ final class SegmentPipe {
     private final int plan;
     private final SegmentSlots slots;
     private final FactSegments facts;
+    private final SegmentSizer sizer;
     private final ResultBatch[] batches;
     private final Segment[] segmentOfSlot;
     private final long epoch;
@@ -61,6 +63,7 @@ final class SegmentPipe {
         final int slot;
         final long sequence;
         int buffer;
+        int completedRows;
         boolean resume;
         long ticket = NOT_POSTED;
         long nextTicket = NOT_POSTED;
@@ -74,17 +77,22 @@ final class SegmentPipe {
         }
     }
 
+    /**
+     * @param sizer told what each step gave
+     */
     SegmentPipe(
             DeviceLease lease,
             int plan,
             SegmentSlots slots,
             FactSegments facts,
+            SegmentSizer sizer,
             ResultLayout layout,
             long stallTimeoutNs) {
         this.lease = lease;
         this.plan = plan;
         this.slots = slots;
         this.facts = facts;
+        this.sizer = sizer;
         this.epoch = lease.nextEpoch();
         this.stallTimeoutNs = stallTimeoutNs;
         this.segmentOfSlot = new Segment[slots.count()];
@@ -120,7 +128,7 @@ final class SegmentPipe {
         groupsFull = false;
         for (Segment segment : underWay) {
             if (isDone(segment) && hasFullGroups(segment)) {
-                release(segment);
+                account(segment);
                 goOn(segment);
             }
         }
@@ -234,15 +242,13 @@ final class SegmentPipe {
 
     private ResultBatch take(Segment head) {
         long completion = slots.completionAddress(head.slot, head.buffer);
-        release(head);
         progressed();
-        deviceBusyNs += slots.busyNs(head.slot, head.buffer);
         requireOk(Memory.getInt(completion + COMPLETION_STATUS_OFFSET), head);
+        account(head);
         int rowCount = Memory.getInt(completion + COMPLETION_ROW_COUNT_OFFSET);
-        int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
         ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
-        batch.set(head.chunk, rowCount, head.firstRow + completedRows);
-        if (completedRows == head.rowCount) {
+        batch.set(head.chunk, rowCount, head.firstRow + head.completedRows);
+        if (head.completedRows == head.rowCount) {
             head.ticket = NOT_POSTED;
             headIsLent = true;
         } else {
@@ -260,8 +266,16 @@ final class SegmentPipe {
         postAgain(segment);
     }
 
-    private void release(Segment segment) {
+    /** Takes a complete step to the account, and its entry of the ring back. */
+    private void account(Segment segment) {
         lease.ring().release(segment.ticket);
+        long completion = slots.completionAddress(segment.slot, segment.buffer);
+        int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
+        sizer.gave(
+                completedRows - segment.completedRows,
+                Memory.getLong(completion + COMPLETION_MATCH_COUNT_OFFSET));
+        segment.completedRows = completedRows;
+        deviceBusyNs += slots.busyNs(segment.slot, segment.buffer);
     }
 
     private void requireOk(int status, Segment segment) {

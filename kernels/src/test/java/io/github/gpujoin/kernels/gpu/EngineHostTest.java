@@ -85,6 +85,7 @@ class EngineHostTest {
         expected.put("MAX_GROUP_COLUMNS", GroupDescriptor.MAX_GROUP_COLUMNS);
         expected.put("MAX_AGGREGATES", GroupDescriptor.MAX_AGGREGATES);
         expected.put("MAX_FACTORS", GroupDescriptor.MAX_FACTORS);
+        expected.put("ADDED_PER_THREAD", GroupDescriptor.ADDED_PER_THREAD);
         expected.put("PayloadCopy", PlanDescriptor.COPY_BYTES);
         expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
         expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);

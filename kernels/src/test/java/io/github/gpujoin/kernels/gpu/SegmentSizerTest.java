@@ -10,7 +10,7 @@ class SegmentSizerTest {
 
     private static final int MAX_ROWS = 16384;
 
-    private final SegmentSizer sizer = new SegmentSizer(MAX_ROWS);
+    private final SegmentSizer sizer = new SegmentSizer(MAX_ROWS, MAX_ROWS);
 
     @Test
     void shouldFillSegmentsWhileNothingIsKnown() {
@@ -28,6 +28,16 @@ class SegmentSizerTest {
     void shouldKeepResultsOfASegmentWithinOneBuffer(int resultsPerRow) {
         sizer.gave(10_000, 10_000L * resultsPerRow);
         assertThat(sizer.rows() * resultsPerRow).isBetween(MAX_ROWS / 2, MAX_ROWS);
+    }
+
+    @ParameterizedTest(name = "{0} results a row")
+    @ValueSource(ints = {2, 100, 1_000, 1_000_000})
+    void shouldKeepResultsOfASegmentWithinOneStepWhereItAddsThemUp(int resultsPerRow) {
+        int maxResults = 1 << 22;
+        SegmentSizer adding = new SegmentSizer(MAX_ROWS, maxResults);
+        adding.gave(10_000, 10_000L * resultsPerRow);
+        long mostResults = Math.min((long) MAX_ROWS * resultsPerRow, maxResults);
+        assertThat((long) adding.rows() * resultsPerRow).isBetween(mostResults / 2, mostResults);
     }
 
     @Test
