@@ -11,6 +11,7 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Takes rows of dimensions away that were not changed for their time to live, in processing time.
@@ -29,6 +30,7 @@ public final class DimensionExpiry {
     private final List<DimensionTtl> ttls;
     private final BuildLog log;
     private final PartitionKeys keys;
+    private final ThrowingRunnable<Exception> answerFacts;
     private final ThrowingConsumer<Chunk, Exception> delete;
     private final ProcessingTimeService time;
     private final MailboxExecutor mailbox;
@@ -38,12 +40,15 @@ public final class DimensionExpiry {
     private final Map<Place, Long> oldest = new HashMap<>();
 
     /**
+     * @param answerFacts has the engine answer all facts that it has. They see rows that expire
+     *     now, and where the engine fails it is the log that they are joined with
      * @param delete applies deletions to the table
      */
     public DimensionExpiry(
             List<DimensionTtl> ttls,
             BuildLog log,
             PartitionKeys keys,
+            ThrowingRunnable<Exception> answerFacts,
             ThrowingConsumer<Chunk, Exception> delete,
             ProcessingTimeService time,
             MailboxExecutor mailbox,
@@ -51,6 +56,7 @@ public final class DimensionExpiry {
         this.ttls = ttls;
         this.log = log;
         this.keys = keys;
+        this.answerFacts = answerFacts;
         this.delete = delete;
         this.time = time;
         this.mailbox = mailbox;
@@ -90,6 +96,7 @@ public final class DimensionExpiry {
     }
 
     private void expire(DimensionTtl ttl, Place place, long before) throws Exception {
+        answerFacts.run();
         long left =
                 log.expire(
                         place.dimension,

@@ -164,7 +164,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         settings.ttls().dimensions(),
                         buildLog,
                         keys,
-                        this::delete,
+                        this::awaitEngine,
+                        chunk -> buildSide.delete(chunk),
                         getProcessingTimeService(),
                         mailbox,
                         metrics.expiredRows());
@@ -320,13 +321,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             + chunk.rowCount());
         }
         // Facts that the engine has came before a change.
-        probeSide.awaitEngine(this::checkNotCancelled);
+        awaitEngine();
         buildSide.append(chunk);
     }
 
-    private void delete(Chunk chunk) throws Exception {
+    private void awaitEngine() throws Exception {
         probeSide.awaitEngine(this::checkNotCancelled);
-        buildSide.delete(chunk);
     }
 
     @Override

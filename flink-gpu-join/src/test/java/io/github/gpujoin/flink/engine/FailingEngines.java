@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * chunks in reverse, so that they give the results of a row in another order than others do.
  * Engines of several threads may share tables.
  */
-final class FailingEngines implements JoinEngineFactory {
+public final class FailingEngines implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
 
@@ -35,11 +35,11 @@ final class FailingEngines implements JoinEngineFactory {
     /**
      * @param goodCalls that all engines together carry out
      */
-    FailingEngines(int goodCalls) {
+    public FailingEngines(int goodCalls) {
         this.goodCalls = goodCalls;
     }
 
-    boolean hasFailed() {
+    public boolean hasFailed() {
         return failedCalls() > 0;
     }
 

@@ -18,6 +18,7 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.engine.FailingEngines;
 import io.github.gpujoin.flink.expiry.DimensionTtl;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import java.util.ArrayList;
@@ -56,11 +57,16 @@ class DimensionExpiryTest {
     }
 
     private JoinHarness open(OperatorSubtaskState state, long now) throws Exception {
+        return open(EngineSelection.only(new CpuJoinEngineFactory()), state, now);
+    }
+
+    private JoinHarness open(EngineSelection engines, OperatorSubtaskState state, long now)
+            throws Exception {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
                         JoinScenario.settings(
                                 SPEC,
-                                EngineSelection.only(new CpuJoinEngineFactory()),
+                                engines,
                                 1_000,
                                 null,
                                 new TimesToLive(
@@ -111,6 +117,39 @@ class DimensionExpiryTest {
             advance(restored, 13_900);
             assertThat(valuesOf(restored, 1, 2, 3)).isEmpty();
         }
+    }
+
+    @ParameterizedTest(name = "partitioned={0}")
+    @ValueSource(booleans = {true, false})
+    void shouldGiveResultsOfFactsInFrontWhereverTheEngineFails(boolean partitioned)
+            throws Exception {
+        this.partitioned = partitioned;
+        FailingEngines failing;
+        int goodCalls = 0;
+        do {
+            failing = new FailingEngines(goodCalls);
+            JoinScenario.Throttle throttle = new JoinScenario.Throttle(failing, 0);
+            EngineSelection engines =
+                    new EngineSelection(context -> throttle, true, new CpuJoinEngineFactory());
+            try (JoinHarness join = open(engines, null, 10_000)) {
+                join.runMails(Integer.MAX_VALUE);
+                join.buildWatermark(Long.MAX_VALUE);
+                change(join, 1, 10, RowChange.UPSERT);
+                change(join, 2, 20, RowChange.UPSERT);
+                probe(join, 1, 2);
+                // the facts' mail is first; it finds nothing joined, and goes behind the expiry's
+                join.setProcessingTime(12_000);
+                join.runMails(1);
+                throttle.allow(Long.MAX_VALUE);
+                join.runMails(Integer.MAX_VALUE);
+                assertThat(values(join))
+                        .as("goodCalls=%d", goodCalls)
+                        .containsExactlyInAnyOrder("10", "20");
+                assertThat(valuesOf(join, 1, 2)).as("goodCalls=%d", goodCalls).isEmpty();
+            }
+            goodCalls++;
+        } while (failing.hasFailed());
+        assertThat(goodCalls).isGreaterThan(8);
     }
 
     @Test
@@ -175,6 +214,16 @@ class DimensionExpiryTest {
 
     private List<String> valuesOf(JoinHarness join, long... keys) throws Exception {
         join.getOutput().clear();
+        probe(join, keys);
+        join.runMails(Integer.MAX_VALUE);
+        return values(join);
+    }
+
+    private static List<String> values(JoinHarness join) {
+        return join.results().stream().map(row -> row.substring(row.indexOf('|') + 1)).toList();
+    }
+
+    private void probe(JoinHarness join, long... keys) throws Exception {
         for (long key : keys) {
             ChunkBuilder builder = new ChunkBuilder(FACTS, 64);
             builder.putLong(0, key);
@@ -183,8 +232,6 @@ class DimensionExpiryTest {
             Chunk chunk = builder.seal(ChunkDescriptor.FACTS, partition(key), 0, 0);
             join.probe(chunk);
         }
-        join.runMails(Integer.MAX_VALUE);
-        return join.results().stream().map(row -> row.substring(row.indexOf('|') + 1)).toList();
     }
 
     private int partition(long key) {
