@@ -33,9 +33,10 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
 
-    /** The probe row whose candidates come, and its record. */
+    /** The probe row whose candidates come. */
     private int openRow = NONE;
 
+    /** Its record; null where the function has had it, which may change what it is given. */
     private B openRecord;
 
     /** Rows of the chunk that are not completed and have a match. */
@@ -87,12 +88,19 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
 
     private void open(int probeRow) throws Exception {
         openRow = probeRow;
-        // a fact's record is read from its chunk, whichever row of the batch has it
-        openRecord = probe.assemble(0, probeRow);
+        openRecord = null;
         if (keys != null) {
-            keys.probe(openRecord);
+            keys.probe(openRecord());
         }
         timestamps.apply(probeRow, element);
+    }
+
+    private B openRecord() throws Exception {
+        if (openRecord == null) {
+            // a fact's record is read from its chunk, whichever row of the batch has it
+            openRecord = probe.assemble(0, openRow);
+        }
+        return openRecord;
     }
 
     private void look(ResultBatch batch, int row, Output<StreamRecord<OUT>> output)
@@ -121,11 +129,13 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
 
     private boolean matches(A candidate) throws Exception {
         return (keys == null || keys.matches(candidate))
-                && (join.condition() == null || join.condition().join(candidate, openRecord));
+                && (join.condition() == null || join.condition().join(candidate, openRecord()));
     }
 
     private void collect(A record, Output<StreamRecord<OUT>> output) throws Exception {
-        output.collect(element.replace(join.function().join(record, openRecord)));
+        B own = openRecord();
+        openRecord = null;
+        output.collect(element.replace(join.function().join(record, own)));
     }
 
     @Override

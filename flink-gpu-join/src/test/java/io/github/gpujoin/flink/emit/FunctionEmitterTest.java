@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.pack.SelectedKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichJoinFunction;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
@@ -146,6 +147,44 @@ class FunctionEmitterTest {
                 .usingRecursiveFieldByFieldElementComparator(EmitterRun.EXACTLY)
                 .isEqualTo(pairs(builds, buildKey, probes, l -> l));
         assertThat(out).noneMatch(StreamRecord::hasTimestamp);
+    }
+
+    @ParameterizedTest(name = "condition {0}")
+    @ValueSource(booleans = {false, true})
+    void shouldGiveEachCallOfAFunctionRecordsThatItMayChange(boolean conditioned) throws Exception {
+        TypeInformation<Tuple2<Integer, Integer>> type = Types.TUPLE(Types.INT, Types.INT);
+        RecordLayout<Tuple2<Integer, Integer>> rate = whole(type, t -> t.f0, Types.INT);
+        RecordLayout<Tuple2<Integer, Integer>> price = whole(type, t -> t.f0, Types.INT);
+        JoinFunction<Tuple2<Integer, Integer>, Tuple2<Integer, Integer>, Boolean> isCheap =
+                (r, p) -> p.f1 < 10;
+        PairJoin<Tuple2<Integer, Integer>, Tuple2<Integer, Integer>, Tuple2<Integer, Integer>>
+                join =
+                        new PairJoin<>(
+                                PairKind.INNER,
+                                null,
+                                conditioned ? isCheap : null,
+                                (r, p) -> {
+                                    p.f1 *= r.f1;
+                                    return p;
+                                });
+
+        List<StreamRecord<Tuple2<Integer, Integer>>> out =
+                EmitterRun.join(
+                        spec(rate, price),
+                        List.of(
+                                EmitterRun.pack(
+                                        rate,
+                                        List.of(
+                                                Tuple2.of(1, 20),
+                                                Tuple2.of(1, 30),
+                                                Tuple2.of(2, 5)),
+                                        0)),
+                        EmitterRun.pack(price, List.of(Tuple2.of(1, 7), Tuple2.of(2, 3)), -1),
+                        ResultEmitters.function(spec(rate, price), rate, price, join),
+                        new Random(6));
+
+        assertThat(EmitterRun.values(out))
+                .containsExactlyInAnyOrder(Tuple2.of(1, 140), Tuple2.of(1, 210), Tuple2.of(2, 15));
     }
 
     /** Notes its life cycle. */
