@@ -18,9 +18,13 @@ import io.github.gpujoin.rdma.transport.TransportException;
  * flush, the sequences. So a transport that has to wait for a flush waits once for a round.
  *
  * <pre>
- *   acknowledged &lt;= sent &lt;= flushed &lt;= body &lt;= written
- *                   |  round under way  |
+ *   arrived &lt;= sent &lt;= flushed &lt;= body &lt;= written
+ *              |  round under way  |
  * </pre>
+ *
+ * <p>What a transport took may wait for seconds where its network is loaded, so it counts as
+ * arrived only once nothing is under way. That comes: a ring whose reader does not go on has no
+ * room left for more.
  */
 final class ImageOutbox implements Outbox {
 
@@ -31,6 +35,7 @@ final class ImageOutbox implements Outbox {
     private long bodySequence;
     private long flushedSequence;
     private long sentSequence;
+    private long arrivedSequence;
 
     ImageOutbox(OneSidedTransport transport, RingGeometry geometry, long epoch)
             throws TransportException {
@@ -49,7 +54,8 @@ final class ImageOutbox implements Outbox {
         ring.acknowledge(accept.releasedSequence());
         ring.moveToEpoch(accept.epoch());
         connection = transport.connect(accept.descriptor().bytes(), image);
-        sentSequence = ring.acknowledgedSequence();
+        arrivedSequence = ring.acknowledgedSequence();
+        sentSequence = arrivedSequence;
         flushedSequence = sentSequence;
         bodySequence = sentSequence;
     }
@@ -62,6 +68,9 @@ final class ImageOutbox implements Outbox {
     @Override
     public void send() throws TransportException {
         connection.poll();
+        if (connection.isIdle()) {
+            arrivedSequence = sentSequence;
+        }
         while (sentSequence < ring.writtenSequence()) {
             if (sentSequence == flushedSequence) {
                 if (!sendBodies()) {
@@ -109,6 +118,11 @@ final class ImageOutbox implements Outbox {
     @Override
     public long sentSequence() {
         return sentSequence;
+    }
+
+    @Override
+    public long arrivedSequence() {
+        return arrivedSequence;
     }
 
     @Override

@@ -50,8 +50,11 @@ sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox 
     /** Sends what is written, as far as the transport takes it now. */
     void send() throws TransportException;
 
-    /** The last slot that is sent. */
+    /** The last slot that is sent: the reader acknowledges none after it. */
     long sentSequence();
+
+    /** The last slot that the reader must find by now, were nothing lost. */
+    long arrivedSequence();
 
     /** Sends nothing more in this epoch. */
     void disconnect();

@@ -8,7 +8,8 @@ import java.util.concurrent.TimeUnit;
  * @param heartbeatIntervalNs at most this long is neither side silent
  * @param peerTimeoutNs silence after which a peer counts as dead; a connection that it closes, as
  *     the operating system does for a killed process, is noticed at once
- * @param slotTimeoutNs how long a slot that the writer has announced may stay away or torn
+ * @param slotTimeoutNs how long a slot may stay away or torn that has arrived, as the writer
+ *     announced
  * @param handshakeTimeoutNs for all messages up to the reader's accept
  * @param retryIntervalNs between two attempts of a writer to connect
  * @param reconnectTimeoutNs how long a session may be without a peer before it fails

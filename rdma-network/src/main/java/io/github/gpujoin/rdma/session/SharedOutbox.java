@@ -60,6 +60,11 @@ final class SharedOutbox implements Outbox {
         return ring.writtenSequence();
     }
 
+    @Override
+    public long arrivedSequence() {
+        return ring.writtenSequence();
+    }
+
     /** Nobody reads what is written from now on; the next connection moves it. */
     @Override
     public void disconnect() {}

@@ -207,8 +207,9 @@ public final class WriterSession implements AutoCloseable {
                             + released);
         }
         outbox.ring().acknowledge(released);
-        // Only a lost slot makes the reader wait for this, so the heartbeat is soon enough.
-        link.tell(outbox.sentSequence(), Integer.MAX_VALUE, nowNs);
+        // Only a lost slot makes the reader wait for this, so the heartbeat is soon enough. A slot
+        // that is still on its way is none: to send it again would load the network all the more.
+        link.tell(outbox.arrivedSequence(), Integer.MAX_VALUE, nowNs);
     }
 
     private void lose(IOException reason, long nowNs) {

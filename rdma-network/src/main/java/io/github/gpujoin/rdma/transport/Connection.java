@@ -47,6 +47,12 @@ public interface Connection extends AutoCloseable {
      */
     void poll() throws TransportException;
 
+    /**
+     * Whether the last {@link #poll} found no write and no flush under way: what was written before
+     * the last flush has arrived, and nothing of what was written since waits at this end.
+     */
+    boolean isIdle();
+
     /** Gives up what is under way. Legal in any state, and twice. */
     @Override
     void close();

@@ -31,6 +31,8 @@ final class DisniConnection implements Connection, GivenOut.Item {
     /** Why there is no queue pair, or null. */
     private Exception refusal;
 
+    private long postedWrites;
+    private long completedWrites;
     private long nextPeerCheckNs;
     private boolean closed;
 
@@ -85,12 +87,13 @@ final class DisniConnection implements Connection, GivenOut.Item {
             return false;
         }
         try {
-            pair.write(
-                    source.address() + sourceOffsetBytes,
-                    source.localKey(),
-                    target.address() + targetOffsetBytes,
-                    target.key(),
-                    lengthBytes);
+            postedWrites =
+                    pair.write(
+                            source.address() + sourceOffsetBytes,
+                            source.localKey(),
+                            target.address() + targetOffsetBytes,
+                            target.key(),
+                            lengthBytes);
             return true;
         } catch (IOException e) {
             throw broken(e);
@@ -113,7 +116,7 @@ final class DisniConnection implements Connection, GivenOut.Item {
             return;
         }
         try {
-            pair.completedWrites();
+            completedWrites = pair.completedWrites();
             long nowNs = System.nanoTime();
             if (nowNs - nextPeerCheckNs >= 0) {
                 nextPeerCheckNs = nowNs + PEER_CHECK_NS;
@@ -122,6 +125,11 @@ final class DisniConnection implements Connection, GivenOut.Item {
         } catch (IOException e) {
             throw broken(e);
         }
+    }
+
+    @Override
+    public synchronized boolean isIdle() {
+        return completedWrites == postedWrites;
     }
 
     private void requireWhole() throws TransportException {

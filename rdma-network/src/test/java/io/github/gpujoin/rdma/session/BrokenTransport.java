@@ -50,6 +50,11 @@ record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
             }
 
             @Override
+            public boolean isIdle() {
+                return true;
+            }
+
+            @Override
             public void close() {}
         };
     }

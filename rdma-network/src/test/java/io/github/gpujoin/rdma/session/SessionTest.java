@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.core.ring.SlotDescriptor;
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
@@ -323,6 +324,29 @@ class SessionTest {
         run(500);
         assertThat(reader.epoch()).isEqualTo(2);
         assertThat(read()).isEqualTo(5);
+    }
+
+    /** A loaded network is no reason to send again: that would load it all the more. */
+    @Test
+    void shouldNotMissWhatIsStillOnItsWayThroughASlowNetwork() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        int roundBytes = 4 * (SlotDescriptor.PAYLOAD_OFFSET + 16);
+        twin.setByteNs(3 * OPTIONS.slotTimeoutNs() / roundBytes);
+        int written = 0;
+        int read = 0;
+        for (long untilNs = nowNs + OPTIONS.reconnectTimeoutNs(); nowNs < untilNs; run(1)) {
+            while (written < 12 && writer.hasCredit()) {
+                write(writer, ++written);
+            }
+            if (reader.poll()) {
+                assertThat(read()).isEqualTo(++read);
+                reader.release();
+            }
+        }
+        assertThat(read).isEqualTo(12);
+        assertThat(reader.epoch()).isEqualTo(1);
+        assertThat(writer.isDrained()).isTrue();
     }
 
     @Test

@@ -135,6 +135,23 @@ class DisniConnectionTest {
         assertThat(pair.posted).hasSize(RecordingPair.DEPTH + 1);
     }
 
+    @Test
+    void shouldBeIdleOnceAllItsWritesAreComplete() throws TransportException {
+        connection.poll();
+        assertThat(connection.isIdle()).isTrue();
+        connection.write(0, 0, 8);
+        connection.write(0, 0, 8);
+        assertThat(connection.isIdle()).isFalse();
+
+        pair.completed = 1;
+        connection.poll();
+        assertThat(connection.isIdle()).isFalse();
+
+        pair.completed = 2;
+        connection.poll();
+        assertThat(connection.isIdle()).isTrue();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "-1, 0, 8",

@@ -74,6 +74,23 @@ public abstract class OneSidedConformance extends TransportConformance {
         }
     }
 
+    @Test
+    void shouldBeIdleOnceWhatWasFlushedHasArrived() throws Exception {
+        try (Target target = receiver.registerTarget(TARGET_BYTES);
+                RegisteredMemory source = oneSided().registerSource(TARGET_BYTES);
+                Connection connection = oneSided().connect(target.descriptor(), source)) {
+            for (long round = 1; round <= 100; round++) {
+                Memory.putLong(source.address() + TARGET_BYTES - 8, round);
+                put(connection, 0, 0, TARGET_BYTES);
+                connection.flush();
+                do {
+                    connection.poll();
+                } while (!connection.isIdle());
+                assertThat(words(target, TARGET_BYTES - 8, 1)).containsExactly(round);
+            }
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "-8, 0, 8",

@@ -35,6 +35,7 @@ public final class TwinTransport implements OneSidedTransport {
     private final GivenOut given = new GivenOut("twin");
     private final PriorityQueue<Landing> underWay = new PriorityQueue<>();
     private TwinFaults faults;
+    private long byteNs;
     private long nextKey = 1;
     private long nextOrder;
 
@@ -55,6 +56,15 @@ public final class TwinTransport implements OneSidedTransport {
     /** Faults of the writes from now on. */
     public synchronized void setFaults(TwinFaults faults) {
         this.faults = faults;
+    }
+
+    /**
+     * How slow the network is from now on.
+     *
+     * @param byteNs time that a connection takes for each byte; 0 at first
+     */
+    public synchronized void setByteNs(long byteNs) {
+        this.byteNs = byteNs;
     }
 
     @Override
@@ -203,15 +213,15 @@ public final class TwinTransport implements OneSidedTransport {
 
         private void start(TwinFaults.Fault fault, long offset, byte[] bytes) {
             switch (fault) {
-                case NONE -> add(inOrder(0), offset, bytes);
+                case NONE -> addInOrder(0, offset, bytes);
                 case DROP -> {}
                 case DUPLICATE -> {
-                    add(inOrder(0), offset, bytes);
+                    addInOrder(0, offset, bytes);
                     add(late(), offset, bytes);
                 }
                 case REORDER -> add(late(), offset, bytes);
                 case TEAR -> tear(offset, bytes);
-                case DELAY -> add(inOrder(random.nextLong(faults.maxDelayNs())), offset, bytes);
+                case DELAY -> addInOrder(random.nextLong(faults.maxDelayNs()), offset, bytes);
                 case CUT -> {
                     cut = true;
                     underWay.removeIf(landing -> landing.by == this && random.nextBoolean());
@@ -226,15 +236,15 @@ public final class TwinTransport implements OneSidedTransport {
             byte[] first = Arrays.copyOf(bytes, at);
             byte[] rest = Arrays.copyOfRange(bytes, at, bytes.length);
             boolean restComesFirst = random.nextBoolean();
-            add(inOrder(0), restComesFirst ? offset + at : offset, restComesFirst ? rest : first);
+            addInOrder(0, restComesFirst ? offset + at : offset, restComesFirst ? rest : first);
             if (random.nextBoolean()) {
                 add(late(), restComesFirst ? offset : offset + at, restComesFirst ? first : rest);
             }
         }
 
-        private long inOrder(long delayNs) {
-            lastDueNs = Math.max(lastDueNs, clockNs.getAsLong() + delayNs);
-            return lastDueNs;
+        private void addInOrder(long delayNs, long offset, byte[] bytes) {
+            lastDueNs = Math.max(lastDueNs, clockNs.getAsLong() + delayNs) + bytes.length * byteNs;
+            add(lastDueNs, offset, bytes);
         }
 
         private long late() {
@@ -269,6 +279,13 @@ public final class TwinTransport implements OneSidedTransport {
             synchronized (TwinTransport.this) {
                 deliver();
                 checkWhole();
+            }
+        }
+
+        @Override
+        public boolean isIdle() {
+            synchronized (TwinTransport.this) {
+                return underWayCount == 0;
             }
         }
 

@@ -194,6 +194,11 @@ final class UcxConnection implements Connection, GivenOut.Item {
         }
     }
 
+    @Override
+    public synchronized boolean isIdle() {
+        return underWay == 0 && !flushing;
+    }
+
     private void fail(String message) {
         if (failure == null) {
             failure = message;
