@@ -40,6 +40,7 @@ public final class RingReceiver implements AutoCloseable {
     private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
     private final RingOptions options;
     private final Map<Integer, ReaderEnd> ends = new HashMap<>();
+    private SessionAgent agent;
 
     private RingReceiver(RingOptions options) {
         this.options = options;
@@ -99,7 +100,7 @@ public final class RingReceiver implements AutoCloseable {
         for (ReaderEnd end : ends.values()) {
             resources.registerCloseable(end);
         }
-        SessionAgent agent = new SessionAgent(task.getTaskNameWithSubtasks());
+        agent = new SessionAgent(task.getTaskNameWithSubtasks());
         resources.registerCloseable(agent);
         agent.add(nowNs -> server.step(listener, nowNs));
         ends.values().forEach(agent::add);
@@ -127,10 +128,11 @@ public final class RingReceiver implements AutoCloseable {
      * The chunk that came through Flink's channel, or the one that it is a ticket for.
      *
      * @param cancelled whether the task is; looked at while a chunk is waited for
-     * @throws SessionException where its sender is gone for good
+     * @throws SessionException where its sender is gone for good, or no other can come in any more
      * @throws IllegalStateException where the ticket is of no ring, or not of its next chunk
      */
     public Chunk received(Chunk arrived, BooleanSupplier cancelled) throws SessionException {
+        agent.checkNotFailed();
         if (!RingTicket.isTicket(arrived)) {
             return arrived;
         }

@@ -106,6 +106,7 @@ final class RingSender implements AutoCloseable {
      * @throws IOException where a receiver is gone for good, or its address is of no use
      */
     Chunk send(Chunk chunk) throws IOException {
+        agent.checkNotFailed();
         List<WriterEnd> known = ends;
         if (known.isEmpty()) {
             lookup.checkNotFailed();
@@ -142,6 +143,7 @@ final class RingSender implements AutoCloseable {
      * @throws IOException as {@link #send}
      */
     boolean areAllOpen() throws IOException {
+        agent.checkNotFailed();
         lookup.checkNotFailed();
         List<WriterEnd> known = ends;
         for (WriterEnd end : known) {

@@ -1,9 +1,12 @@
 package io.github.gpujoin.flink.transport;
 
+import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.transport.Threads;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The thread that keeps a subtask's sessions alive while its mailbox is busy: connects, sends
@@ -16,15 +19,21 @@ final class SessionAgent implements AutoCloseable {
     @FunctionalInterface
     interface Duty {
 
-        /** Failures are kept for the mailbox, which has to be told. */
+        /**
+         * Failures are kept for the mailbox, which has to be told; a duty that throws is not done
+         * again.
+         */
         void step(long nowNs);
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(SessionAgent.class);
 
     /** Between two rounds: far below a heartbeat, since handshakes wait for it, too. */
     private static final long IDLE_NS = 2_000_000;
 
     private final List<Duty> duties = new CopyOnWriteArrayList<>();
     private final Thread thread;
+    private volatile Throwable breakdown;
     private volatile boolean stops;
 
     SessionAgent(String task) {
@@ -40,9 +49,29 @@ final class SessionAgent implements AutoCloseable {
     private void run() {
         while (!stops) {
             for (Duty duty : duties) {
-                duty.step(System.nanoTime());
+                try {
+                    duty.step(System.nanoTime());
+                } catch (RuntimeException | Error e) {
+                    // The mailbox ends the task; until then, the other rings live on.
+                    breakdown = e;
+                    duties.remove(duty);
+                    LOG.warn("A duty of the rings' thread broke down: {}", thread.getName(), e);
+                }
             }
             LockSupport.parkNanos(IDLE_NS);
+        }
+    }
+
+    /**
+     * For the mailbox.
+     *
+     * @throws SessionException where a duty is not done any more, since it broke down
+     */
+    void checkNotFailed() throws SessionException {
+        Throwable cause = breakdown;
+        if (cause != null) {
+            throw new SessionException(
+                    "a duty of the rings' thread must not break down: " + cause, cause);
         }
     }
 

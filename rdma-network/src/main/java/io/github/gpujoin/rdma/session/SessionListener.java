@@ -173,6 +173,10 @@ public final class SessionListener implements AutoCloseable {
                 if (!hasLeft(e)) {
                     turnAway(link, e.getMessage());
                 }
+            } catch (RuntimeException | Error e) {
+                // Its thread could not be started, say: one writer's trouble, and not the others'.
+                link.close();
+                turnAway(link, e.toString());
             }
             return true;
         }

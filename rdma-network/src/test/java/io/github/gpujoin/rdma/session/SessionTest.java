@@ -23,10 +23,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handshakes, fencing, limits and times, in virtual time on a network without faults. */
@@ -236,6 +239,50 @@ class SessionTest {
             listener.step(nowNs);
         }
         assertThat(listener.turnedAwayCount()).as("the one that speaks no TLS").isEqualTo(1);
+    }
+
+    static Stream<Throwable> breakdowns() {
+        return Stream.of(
+                new OutOfMemoryError("unable to create native thread"),
+                new IllegalStateException("out of step"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("breakdowns")
+    void shouldTurnAwayAWriterWhoseLinkBreaksDownAndServeTheOthers(Throwable breakdown)
+            throws Exception {
+        AtomicBoolean closed = new AtomicBoolean();
+        ControlLink link =
+                new ControlLink() {
+                    @Override
+                    public void send(ControlMessage message) {}
+
+                    @Override
+                    public ControlMessage receive() {
+                        if (breakdown instanceof Error error) {
+                            throw error;
+                        }
+                        throw (RuntimeException) breakdown;
+                    }
+
+                    @Override
+                    public String peer() {
+                        return "peer";
+                    }
+
+                    @Override
+                    public void close() {
+                        closed.set(true);
+                    }
+                };
+        listener.accept(link, InetAddress.getLoopbackAddress(), nowNs);
+        listener.step(nowNs);
+        assertThat(closed).isTrue();
+        assertThat(listener.pendingCount()).isZero();
+        assertThat(listener.turnedAwayCount()).isEqualTo(1);
+        WriterSession writer = writer(0, secret);
+        run(20);
+        assertThat(writer.isConnected()).isTrue();
     }
 
     /** A link that broke for a reason. */
