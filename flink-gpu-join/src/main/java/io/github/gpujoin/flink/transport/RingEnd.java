@@ -31,9 +31,13 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
             // The agent's thread would end with it and stall all rings of the subtask.
             failure = new SessionException("a ring's session must not break down: " + e, e);
         } finally {
+            stepped();
             lock.unlock();
         }
     }
+
+    /** Shows others what became of the session, its failure being known; under the lock. */
+    void stepped() {}
 
     /**
      * For the mailbox.

@@ -108,12 +108,13 @@ final class WriterEnd extends RingEnd {
 
     @Override
     void stepSession(long nowNs) throws SessionException {
-        try {
-            session.step(nowNs);
-        } finally {
-            open = session.isConnected();
-            occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
-        }
+        session.step(nowNs);
+    }
+
+    @Override
+    void stepped() {
+        open = session.isConnected();
+        occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
     }
 
     @Override
