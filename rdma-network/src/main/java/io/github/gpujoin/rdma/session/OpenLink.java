@@ -71,9 +71,14 @@ final class OpenLink implements AutoCloseable {
     }
 
     /** Tells of our progress once it has grown by a batch, and as a heartbeat. */
-    void tell(long sequence, int batch, long nowNs) throws IOException {
+    void tell(long sequence, int batch, long nowNs) {
         if (sequence - toldSequence >= batch || nowNs - toldAtNs >= options.heartbeatIntervalNs()) {
-            link.send(new Progress(epoch, sequence));
+            try {
+                link.send(new Progress(epoch, sequence));
+            } catch (IOException e) {
+                // Hearing tells why: what the peer said before it went comes before the end.
+                return;
+            }
             toldSequence = sequence;
             toldAtNs = nowNs;
         }
