@@ -77,9 +77,16 @@ jvm_opens() {
   grep -o -- '--add-opens=[^ <]*' "$ROOT/pom.xml"
 }
 
+# A download that times out is tried again, too; of itself Maven does that for few failures.
+readonly DOWNLOADS=(
+  -Dmaven.wagon.http.retryHandler.count=5
+  -Dmaven.wagon.http.retryHandler.nonRetryableClasses=java.net.UnknownHostException
+  -Dmaven.wagon.http.serviceUnavailableRetryStrategy.class=standard
+)
+
 # Maven for a log or a terminal alike; Debian's writes a few colour codes whatever it is told.
 maven() {
-  mvn -B -Dstyle.color=never --no-transfer-progress -f "$ROOT/pom.xml" "$@" 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g'
+  mvn -B -Dstyle.color=never --no-transfer-progress "${DOWNLOADS[@]}" -f "$ROOT/pom.xml" "$@" 2>&1 | sed -u 's/\x1b\[[0-9;]*m//g'
 }
 
 # Where the sources of a module and of those it stands on lie.

@@ -93,9 +93,12 @@ final class ChaosRun {
                             && taskManager(0).isPresent()
                             && taskManager(1).isPresent();
             case JOIN ->
-                    Benchmark.SSB.tables().stream()
-                            .filter(table -> table != SsbTables.LINEORDER)
-                            .allMatch(table -> markers.isSet(PacedGate.ended(table.name())));
+                    taskManager(0).isPresent()
+                            && taskManager(1).isPresent()
+                            && Benchmark.SSB.tables().stream()
+                                    .filter(table -> table != SsbTables.LINEORDER)
+                                    .allMatch(
+                                            table -> markers.isSet(PacedGate.ended(table.name())));
         };
     }
 

@@ -93,7 +93,7 @@ public final class JobCluster implements AutoCloseable {
     @Override
     public void close() throws Exception {
         if (embedded != null) {
-            embedded.closeAsync().get(30, TimeUnit.SECONDS);
+            embedded.closeAsync().get(120, TimeUnit.SECONDS);
         }
     }
 }
