@@ -151,7 +151,7 @@ class BenchITCase {
                         "--channels=2",
                         "--chunk-bytes=4096",
                         "--warm-up-ms=100",
-                        "--measure-ms=300");
+                        "--measure-ms=1000");
         assumeThat(err.toString()).as("UCX").doesNotContain("apt-get install libucx0");
         assertThat(exit).as(err.toString()).isZero();
         assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))

@@ -37,6 +37,8 @@ class SqlExampleITCase {
 
     private static List<String> bySql() throws Exception {
         TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        // Each further core would take its share of the network buffers.
+        tables.getConfig().set("table.exec.resource.default-parallelism", "1");
         SqlExample.createTables(tables, ORDERS);
         tables.executeSql(
                 "CREATE TEMPORARY VIEW enriched AS SELECT * FROM orders"

@@ -28,7 +28,7 @@ class KilledTaskManagerClusterTest {
     private static final Path STATE = TARGET.resolve("cluster-test");
 
     /** Large enough that the join is far from its end when its first checkpoint is complete. */
-    private static final double SCALE_FACTOR = 1;
+    private static final double SCALE_FACTOR = 2;
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 

@@ -139,8 +139,8 @@ class FileJoinRestartITCase {
     }
 
     /**
-     * Directories, of rows and of problems, in which part files have begun. A checkpoint at the end
-     * of the build file can have finished the one of problems.
+     * Directories, of rows and of problems, in which part files have begun. A checkpoint can have
+     * finished the one of problems.
      */
     private List<String> begun() throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {

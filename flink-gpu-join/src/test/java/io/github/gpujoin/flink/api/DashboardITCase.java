@@ -91,8 +91,9 @@ class DashboardITCase {
     void shouldReportRowsOfEachDimensionWhereAllMetricsAreAskedFor() throws Exception {
         JobClient job = startEndlessJob(MetricLevel.ALL);
         try {
-            assertThat(scrapeUntil(page -> page.contains("gpuJoin_dimension_rows")))
-                    .containsPattern("gpuJoin_dimension_rows\\{.*dimension=\"shop\".*} [1-9]")
+            Pattern rows =
+                    Pattern.compile("gpuJoin_dimension_rows\\{.*dimension=\"shop\".*} [1-9]");
+            assertThat(scrapeUntil(page -> rows.matcher(page).find()))
                     .contains("gpuJoin_largestPartitionRows");
         } finally {
             job.cancel().get();

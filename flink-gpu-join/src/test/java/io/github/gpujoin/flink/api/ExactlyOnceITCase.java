@@ -274,7 +274,7 @@ class ExactlyOnceITCase {
                     throw new IllegalStateException("a failure to recover from");
                 }
                 // Barriers pass between two records, never inside one.
-                Thread.sleep(10);
+                Thread.sleep(50);
             }
             return value;
         }

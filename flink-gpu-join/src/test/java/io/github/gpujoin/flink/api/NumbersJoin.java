@@ -46,11 +46,11 @@ final class NumbersJoin {
     /**
      * Defines the job, with a uid for each operator.
      *
-     * @param factsPerMs that a subtask reads at most
+     * @param factsPerPause that a subtask reads before it pauses
      * @param resultsPerMs that a subtask takes at most
      */
-    static void define(StreamExecutionEnvironment env, int factsPerMs, int resultsPerMs) {
-        define(env, factsPerMs, resultsPerMs, 2 * KEYS);
+    static void define(StreamExecutionEnvironment env, int factsPerPause, int resultsPerMs) {
+        define(env, factsPerPause, resultsPerMs, 2 * KEYS);
     }
 
     /**
@@ -59,8 +59,11 @@ final class NumbersJoin {
      * @param dimensionRows of which no fact has the keys of those after the first {@code 2 * KEYS}
      */
     static void define(
-            StreamExecutionEnvironment env, int factsPerMs, int resultsPerMs, int dimensionRows) {
-        StarJoin.facts(numbers(env, "facts", FACTS).map(new Paced(factsPerMs)).uid("pace"))
+            StreamExecutionEnvironment env,
+            int factsPerPause,
+            int resultsPerMs,
+            int dimensionRows) {
+        StarJoin.facts(numbers(env, "facts", FACTS).map(new Paced(factsPerPause)).uid("pace"))
                 .select("number")
                 .dimension(numbers(env, "dimension", dimensionRows))
                 .on("key", "key")
@@ -114,18 +117,21 @@ final class NumbersJoin {
     private static final class Paced extends RichMapFunction<Numbered, Numbered> {
         private static final long serialVersionUID = 1L;
 
-        private final int perMs;
+        /** Facts last half a minute at one a pause, however slow the rest of the job is. */
+        private static final int PAUSE_MS = 3;
+
+        private final int perPause;
         private int rows;
 
-        Paced(int perMs) {
-            this.perMs = perMs;
+        Paced(int perPause) {
+            this.perPause = perPause;
         }
 
         @Override
         public Numbered map(Numbered row) throws InterruptedException {
             READ.add(row.number);
-            if (++rows % perMs == 0) {
-                TimeUnit.MILLISECONDS.sleep(1);
+            if (++rows % perPause == 0) {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
             }
             return row;
         }

@@ -86,8 +86,9 @@ class AppendOnlyRocksDbTest {
 
     private static void awaitCompactions(RocksDB rocks)
             throws RocksDBException, InterruptedException {
-        while (rocks.getLongProperty("rocksdb.num-running-compactions") > 0
-                || rocks.getLongProperty("rocksdb.compaction-pending") > 0) {
+        // In this order: what is pending may run by the time of the second look.
+        while (rocks.getLongProperty("rocksdb.compaction-pending") > 0
+                || rocks.getLongProperty("rocksdb.num-running-compactions") > 0) {
             TimeUnit.MILLISECONDS.sleep(1);
         }
     }

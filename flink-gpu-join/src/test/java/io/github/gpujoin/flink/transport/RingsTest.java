@@ -140,7 +140,9 @@ class RingsTest {
         int throughRings = 0;
         for (long number = 0; number < CHUNKS; number++) {
             Chunk chunk = RingFixture.chunk(random.nextInt(RingFixture.PARTITIONS), number);
-            channel.add(senders.get(random.nextInt(2)).send(chunk));
+            RingSender sender = senders.get(random.nextInt(2));
+            await(() -> sender.openRings() == 1);
+            channel.add(sender.send(chunk));
             sent.add(number);
             throughRings += RingTicket.isTicket(channel.getLast()) ? 1 : 0;
             while (channel.size() > random.nextInt(8)) {

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,11 +174,14 @@ class UcxLibraryTest {
     private static List<String> listening() throws Exception {
         List<String> inodes = new ArrayList<>();
         for (File descriptor : Path.of("/proc/self/fd").toFile().listFiles()) {
-            if (Files.isSymbolicLink(descriptor.toPath())) {
-                String target = Files.readSymbolicLink(descriptor.toPath()).toString();
-                if (target.startsWith("socket:[")) {
-                    inodes.add(target.substring(8, target.length() - 1));
-                }
+            String target;
+            try {
+                target = Files.readSymbolicLink(descriptor.toPath()).toString();
+            } catch (NoSuchFileException e) {
+                continue; // closed since the folder was listed
+            }
+            if (target.startsWith("socket:[")) {
+                inodes.add(target.substring(8, target.length() - 1));
             }
         }
         return Files.readAllLines(Path.of("/proc/net/tcp")).stream()
