@@ -38,6 +38,7 @@ void runChecks() {
     shouldAddUpInBoundedStepsWhateverTheFanOut();
     shouldReferToCarriedBytesOfRowsThatAreThere();
     shouldCarryBetweenTheHalvesOfALocalSum();
+    shouldStopHoweverOftenItWasStarted();
     shouldLetAFewBlocksReadAtOnceAndAllInTheEnd();
     shouldRunAStepOnABlockOfItsLane();
     shouldServeALaneOnceABlockIsAllottedToIt();

@@ -108,6 +108,17 @@ inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
     REQUIRE(gate.entered == BLOCKS * READS && gate.left == gate.entered);
 }
 
+// The host counts launches as long as the process lives, and begins anew after 32 bits.
+inline void shouldStopHoweverOftenItWasStarted() {
+    SmallJoin join;
+    for (uint64_t before : {0x7FFFFFFEull, 0x7FFFFFFFull, 0xFFFFFFFEull, 0ull}) {
+        join.device->launch = before;
+        join.device->start();
+        join.await(0, join.post(0, 0));
+        join.device->stop();
+    }
+}
+
 // Steps posted before a launch, while blocks wait, and while they are asked to stop are all run,
 // in this launch or the next.
 inline void shouldGoOnAfterAStopWhereverItCame(uint64_t seed) {

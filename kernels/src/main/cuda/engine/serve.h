@@ -44,7 +44,7 @@ struct ServeArguments {
     const Plan* plans;  // device memory
     uint64_t ringMask;  // entries of the ring, a power of two and 8 at least, less 1
     uint64_t lanes;
-    uint64_t launch;  // number of this launch, from 1
+    uint64_t launch;  // number of this launch, of 32 bits and never 0
     uint64_t blocks;  // of this launch
 };
 

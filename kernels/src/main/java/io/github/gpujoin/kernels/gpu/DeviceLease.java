@@ -26,6 +26,10 @@ final class DeviceLease {
 
     static final int MAX_PLANS = 256;
     static final int SERVE_THREADS = 1024;
+
+    /** The next one has number 1 again. */
+    private static final long LAST_LAUNCH = 0xFFFF_FFFFL;
+
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
     private static final long PARK_NS = 5_000;
 
@@ -52,7 +56,10 @@ final class DeviceLease {
     private final AtomicInteger waiting = new AtomicInteger();
     private int holders = 1;
     private volatile long pauses;
-    private int launches;
+
+    /** Number of the last launch, from 1; the stop word has its 32 bits. */
+    long launch;
+
     private boolean running;
 
     /** Null where the driver was given. */
@@ -245,7 +252,8 @@ final class DeviceLease {
     }
 
     private void start() {
-        launches++;
+        // never 0, which is the stop word before it is written
+        launch = launch % LAST_LAUNCH + 1;
         guarded(
                 () ->
                         driver.launch(
@@ -260,14 +268,14 @@ final class DeviceLease {
                                 plans,
                                 StepRing.ENTRIES - 1,
                                 lanes,
-                                launches));
+                                launch));
         running = true;
     }
 
     private void stop(long timeoutNs) {
         requireNotLost();
         if (running) {
-            Memory.putIntRelease(null, control + CONTROL_STOP_OFFSET, launches);
+            Memory.putIntRelease(null, control + CONTROL_STOP_OFFSET, (int) launch);
             awaitIdle(timeoutNs);
             running = false;
         }

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When the serving kernel runs; needs no device. */
 class DeviceLeaseTest {
@@ -56,6 +58,17 @@ class DeviceLeaseTest {
                                             throw new IllegalStateException("told to");
                                         }));
         assertThat(driver.serveLaunches()).isEqualTo(2);
+    }
+
+    @ParameterizedTest(name = "launch={0}")
+    @ValueSource(longs = {0x7FFF_FFFEL, 0xFFFF_FFFDL})
+    void shouldStopTheKernelHoweverOftenItWasStarted(long launch) {
+        lease.whileStopped(TIMEOUT_NS, () -> lease.launch = launch);
+        for (int i = 0; i < 4; i++) {
+            assertThat(driver.isIdle()).as("it runs until it is asked to stop").isFalse();
+            lease.whileStopped(TIMEOUT_NS, () -> {});
+        }
+        assertThat(driver.serveLaunches()).isEqualTo(6);
     }
 
     @Test

@@ -277,7 +277,8 @@ final class RefusingDriver implements CudaDriver {
     }
 
     private boolean isAskedToStop() {
-        return Memory.getInt(control + StepDescriptor.CONTROL_STOP_OFFSET) == launch;
+        int stop = Memory.getInt(control + StepDescriptor.CONTROL_STOP_OFFSET);
+        return Integer.toUnsignedLong(stop) == launch;
     }
 
     @Override
