@@ -11,7 +11,7 @@ import org.apache.flink.util.function.ThrowingConsumer;
 /**
  * Drops facts that waited longer for the dimensions to be complete than they live: as others come,
  * so that the log does not grow beyond what comes in that time, and before any of it is joined.
- * Their time runs from their arrival, or from a restore on.
+ * Their time runs from their arrival, or from a restore on where the dimensions were not complete.
  *
  * <p>Runs in the task's mailbox thread.
  */

@@ -79,13 +79,19 @@ final class ProbeSide {
         return phase;
     }
 
-    /** Takes up what a snapshot had waiting; watermarks wait for it. */
-    void restore() throws Exception {
+    /**
+     * Takes up what a snapshot had waiting; watermarks wait for it.
+     *
+     * @param loads whether it goes on waiting for the dimensions, and so may expire
+     */
+    void restore(boolean loads) throws Exception {
         unmatched.restore();
         log.restore(
                 partition -> {
                     watermarks.accepted(spilled == null ? 0 : partition);
-                    expiry.waits();
+                    if (loads) {
+                        expiry.waits();
+                    }
                 });
     }
 

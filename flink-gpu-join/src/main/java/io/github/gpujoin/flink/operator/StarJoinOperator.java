@@ -245,11 +245,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Takes up in the phase of the snapshot: inputs that were complete may not say so again. */
     private void restore() throws Exception {
         buildSide.restore(settings.engines().division());
-        probeSide.restore();
+        boolean complete = buildSide.wasComplete();
+        probeSide.restore(!complete);
         if (versioned != null) {
             versioned.restore();
         }
-        if (buildSide.wasComplete()) {
+        if (complete) {
             startJoining();
         }
     }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
@@ -21,6 +23,7 @@ import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.engine.FailingEngines;
 import io.github.gpujoin.flink.expiry.DimensionTtl;
 import io.github.gpujoin.flink.expiry.TimesToLive;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -48,7 +51,10 @@ class DimensionExpiryTest {
             new JoinSpec(
                     FACTS, List.of(new DimensionSpec("prices", PRICES, 0, 0, JoinKind.INNER, 3)));
 
+    private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
+
     private boolean partitioned;
+    private JoinHarness opened;
     private long fact;
 
     @AfterEach
@@ -57,23 +63,27 @@ class DimensionExpiryTest {
     }
 
     private JoinHarness open(OperatorSubtaskState state, long now) throws Exception {
-        return open(EngineSelection.only(new CpuJoinEngineFactory()), state, now);
+        return open(EngineSelection.only(CPU), state, now);
     }
 
     private JoinHarness open(EngineSelection engines, OperatorSubtaskState state, long now)
             throws Exception {
+        return open(engines, List.of(new DimensionTtl(0, 2, TTL_MS, partitioned)), state, now);
+    }
+
+    private JoinHarness open(
+            EngineSelection engines,
+            List<DimensionTtl> dimensions,
+            OperatorSubtaskState state,
+            long now)
+            throws Exception {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
                         JoinScenario.settings(
-                                SPEC,
-                                engines,
-                                1_000,
-                                null,
-                                new TimesToLive(
-                                        TTL_MS,
-                                        List.of(new DimensionTtl(0, 2, TTL_MS, partitioned)))),
+                                SPEC, engines, 1_000, null, new TimesToLive(TTL_MS, dimensions)),
                         context -> new JoinScenario.TextEmitter());
         JoinHarness join = new JoinHarness(operator, MAX_PARALLELISM, 1, 0);
+        opened = join;
         join.setProcessingTime(now);
         if (state == null) {
             join.initializeEmptyState();
@@ -129,8 +139,7 @@ class DimensionExpiryTest {
         do {
             failing = new FailingEngines(goodCalls);
             JoinScenario.Throttle throttle = new JoinScenario.Throttle(failing, 0);
-            EngineSelection engines =
-                    new EngineSelection(context -> throttle, true, new CpuJoinEngineFactory());
+            EngineSelection engines = new EngineSelection(context -> throttle, true, CPU);
             try (JoinHarness join = open(engines, null, 10_000)) {
                 join.runMails(Integer.MAX_VALUE);
                 join.buildWatermark(Long.MAX_VALUE);
@@ -185,11 +194,59 @@ class DimensionExpiryTest {
         }
     }
 
+    /** A snapshot in JOIN with a row of key 1, at 10 000 ms, and a fact that waits for it. */
+    private OperatorSubtaskState withAFactInFlight(List<DimensionTtl> dimensions) throws Exception {
+        EngineSelection engines = EngineSelection.only(new JoinScenario.Throttle(CPU, 0));
+        try (JoinHarness join = open(engines, dimensions, null, 10_000)) {
+            join.buildWatermark(Long.MAX_VALUE);
+            change(join, 1, 10, RowChange.UPSERT);
+            probe(join, 1);
+            return join.snapshot(1, 1);
+        }
+    }
+
+    @Test
+    void shouldJoinFactsThatWaitedForNoDimensionHoweverLongARestoreTakes() throws Exception {
+        OperatorSubtaskState state = withAFactInFlight(List.of());
+        EngineSelection engines = EngineSelection.only(new SlowToBuild());
+        try (JoinHarness restored = open(engines, List.of(), state, 10_500)) {
+            assertThat(restored.getProcessingTime()).isEqualTo(10_500 + 2 * TTL_MS);
+            restored.runMails(Integer.MAX_VALUE);
+            assertThat(values(restored)).containsExactly("10");
+        }
+    }
+
     @Test
     void shouldRefuseATimeToLiveOfNothing() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new DimensionTtl(0, 2, 0, true))
                 .withMessageContaining("ttlMs=0");
+    }
+
+    /** Engines whose tables take twice the time to live. */
+    private final class SlowToBuild implements JoinEngineFactory {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String engineName() {
+            return "slow to build";
+        }
+
+        @Override
+        public JoinEngine create(JoinSpec spec) {
+            JoinEngine engine = CPU.create(spec);
+            return (JoinEngine)
+                    Proxy.newProxyInstance(
+                            getClass().getClassLoader(),
+                            new Class<?>[] {JoinEngine.class},
+                            (proxy, method, arguments) -> {
+                                if (method.getName().equals("finishBuild")) {
+                                    opened.setProcessingTime(
+                                            opened.getProcessingTime() + 2 * TTL_MS);
+                                }
+                                return method.invoke(engine, arguments);
+                            });
+        }
     }
 
     /** Steps of the clock are smaller than the tenth of a second between two looks at the log. */
