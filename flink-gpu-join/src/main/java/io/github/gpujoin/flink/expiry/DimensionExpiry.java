@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,20 +76,37 @@ public final class DimensionExpiry {
         return chunk;
     }
 
-    private void tick(DimensionTtl ttl) {
-        if (ttl.partitioned()) {
-            for (int partition : keys.ownPartitions()) {
-                expireInMail(ttl, new Place(ttl.dimension(), partition));
+    /** Takes rows of a restored log away whose time ended before; facts may wait to be joined. */
+    public void restored() throws Exception {
+        for (DimensionTtl ttl : ttls) {
+            for (Place place : places(ttl)) {
+                expire(ttl, place, dueBefore(ttl));
             }
-        } else {
-            expireInMail(ttl, new Place(ttl.dimension(), ChunkDescriptor.UNPARTITIONED));
         }
+    }
+
+    private List<Place> places(DimensionTtl ttl) {
+        List<Place> places = new ArrayList<>();
+        if (ttl.partitioned()) {
+            keys.ownPartitions().forEach(p -> places.add(new Place(ttl.dimension(), p)));
+        } else {
+            places.add(new Place(ttl.dimension(), ChunkDescriptor.UNPARTITIONED));
+        }
+        return places;
+    }
+
+    private long dueBefore(DimensionTtl ttl) {
+        return time.getCurrentProcessingTime() - ttl.ttlMs();
+    }
+
+    private void tick(DimensionTtl ttl) {
+        places(ttl).forEach(place -> expireInMail(ttl, place));
         long nextMs = time.getCurrentProcessingTime() + Math.max(1, ttl.ttlMs() / TICKS_IN_TTL);
         time.registerTimer(nextMs, t -> tick(ttl));
     }
 
     private void expireInMail(DimensionTtl ttl, Place place) {
-        long before = time.getCurrentProcessingTime() - ttl.ttlMs();
+        long before = dueBefore(ttl);
         if (oldest.getOrDefault(place, Long.MIN_VALUE) < before) {
             mailbox.execute(
                     () -> expire(ttl, place, before), "take rows away whose time to live is over");

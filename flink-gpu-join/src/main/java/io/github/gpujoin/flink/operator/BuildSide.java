@@ -68,7 +68,7 @@ final class BuildSide {
     }
 
     /**
-     * Loads what a snapshot holds.
+     * Loads what a snapshot holds, but for rows whose time to live is over by now.
      *
      * @param division of a {@link HybridJoinEngine}, else null
      */
@@ -79,6 +79,7 @@ final class BuildSide {
         } else {
             log.replay(this::restored);
         }
+        expiry.restored();
     }
 
     private void restored(Chunk chunk) {

@@ -25,9 +25,11 @@ import io.github.gpujoin.flink.expiry.DimensionTtl;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -213,6 +215,25 @@ class DimensionExpiryTest {
             assertThat(restored.getProcessingTime()).isEqualTo(10_500 + 2 * TTL_MS);
             restored.runMails(Integer.MAX_VALUE);
             assertThat(values(restored)).containsExactly("10");
+        }
+    }
+
+    @ParameterizedTest(name = "partitioned={0}")
+    @ValueSource(booleans = {true, false})
+    void shouldNotJoinFactsThatWaitedWithRowsWhoseTimeWasOverBeforeARestore(boolean partitioned)
+            throws Exception {
+        this.partitioned = partitioned;
+        List<DimensionTtl> ttls = List.of(new DimensionTtl(0, 2, TTL_MS, partitioned));
+        OperatorSubtaskState state = withAFactInFlight(ttls);
+        try (JoinHarness restored = open(state, 10_000 + 10 * TTL_MS)) {
+            // a timer's mail may come after that of facts
+            List<Mail> mails = restored.getTaskMailbox().drain();
+            Collections.reverse(mails);
+            for (Mail mail : mails) {
+                mail.run();
+            }
+            restored.runMails(Integer.MAX_VALUE);
+            assertThat(restored.results()).isEmpty();
         }
     }
 
