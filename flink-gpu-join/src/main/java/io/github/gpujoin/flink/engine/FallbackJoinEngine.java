@@ -239,7 +239,8 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         }
         batch = repeats == null ? batch : repeats.apply(batch);
         PendingProbe head = pending.remove();
-        probeRows += batch.completedRows() - head.firstRow();
+        int completed = batch.completedRows() - head.firstRow();
+        probeRows += completed;
         resultRows += batch.rowCount();
         if (!batch.isLast()) {
             pending.addFirst(new PendingProbe(head.chunk(), batch.completedRows()));
@@ -247,7 +248,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         if (begunRows != null) {
             begunRows.handedOut(batch);
         }
-        hasUntaken = spec.aggregates();
+        hasUntaken |= spec.aggregates() && completed > 0;
         return batch;
     }
 
@@ -258,7 +259,14 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
     @Override
     public GroupRows takeGroups() {
-        GroupRows groups = orTakeOver(() -> engine.takeGroups());
+        GroupRows groups;
+        try {
+            groups = engine.takeGroups();
+        } catch (GpuUnavailableException e) {
+            takeOver(e);
+            // What the failed one had added up is still pending, and the standby has none of it.
+            groups = new GroupRows(spec.aggregation(), new long[0]);
+        }
         resultRows += groups.rowCount();
         hasUntaken = !pending.isEmpty();
         return groups;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
@@ -194,6 +196,45 @@ class FallbackJoinEngineTest {
                         .withMessageContaining("from the last checkpoint");
             }
             assertThat(failing.hasFailed()).isTrue();
+        }
+    }
+
+    /** As a device that stops in the middle of its first fact, and is gone when it is asked why. */
+    @Test
+    void shouldGoOnWhereTheFirstEngineFailsBeforeAFactIsInItsGroupsAsAWhole() throws Exception {
+        JoinSpec rows = JoinScenario.spec();
+        JoinSpec spec =
+                new JoinSpec(
+                        rows.factSchema(),
+                        rows.dimensions(),
+                        List.of(),
+                        new Aggregation(
+                                List.of(JoinColumn.ofFact(0)),
+                                List.of(Aggregate.count(), Aggregate.sum(new JoinColumn(0, 1))),
+                                1));
+        JoinScenario scenario =
+                new JoinScenario(false).buildRow(1, 10).buildRow(1, 11).buildRow(2, 7);
+        scenario.fact(1, 0).fact(2, 1).fact(1, 2);
+        Chunk build = scenario.buildChunks().get(0);
+        // create, submitBuild, finishBuild, submitProbe, two polls
+        FailingEngines failing = new FailingEngines(6);
+        try (FallbackJoinEngine engine =
+                new FallbackJoinEngine(
+                        spec, failing, CPU, into -> into.submitBuild(0, build), e -> {})) {
+            engine.submitBuild(0, build);
+            engine.finishBuild();
+            EngineRun run = new EngineRun(engine);
+            run.submit(scenario.factChunks().get(0), 0);
+            assertThat(run.poll()).isTrue();
+            assertThat(engine.poll()).isNull();
+            assertThat(engine.awaitsTake()).isTrue();
+            run.takeGroups();
+            assertThat(failing.failedCalls()).isEqualTo(1);
+            assertThat(run.groups()).as("those of the first engine come again").isEmpty();
+            run.drain();
+            run.takeGroups();
+            assertThat(run.groups())
+                    .isEqualTo(Map.of(List.of(1L), List.of(4L, 42L), List.of(2L), List.of(1L, 7L)));
         }
     }
 
