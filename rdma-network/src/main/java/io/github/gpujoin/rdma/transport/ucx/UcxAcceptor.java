@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * nor bounds there. So an endpoint must show the token of a target, a random number of 64 bits that
  * went only to the peer that proved itself; each target accepts one endpoint in its life.
  */
-final class UcxAcceptor implements AutoCloseable {
+class UcxAcceptor implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(UcxAcceptor.class);
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -96,20 +96,29 @@ final class UcxAcceptor implements AutoCloseable {
         lock.lock();
         try {
             UcpMemory memory = allocate(lengthBytes);
-            long token = RANDOM.nextLong();
-            UcxDescriptor descriptor =
-                    new UcxDescriptor(
-                            listener.getAddress(),
-                            token,
-                            memory.getAddress(),
-                            lengthBytes,
-                            bytes(memory.getRemoteKeyBuffer()));
-            UcxTarget target = new UcxTarget(this, memory, token, lengthBytes, descriptor.encode());
-            targets.put(token, target);
-            return target;
+            try {
+                long token = RANDOM.nextLong();
+                byte[] descriptor = describe(memory, token, lengthBytes);
+                UcxTarget target = new UcxTarget(this, memory, token, lengthBytes, descriptor);
+                targets.put(token, target);
+                return target;
+            } catch (TransportException | RuntimeException e) {
+                memory.deregister(); // UCX ends the process whose context is closed before
+                throw e;
+            }
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * @throws TransportException where the memory's key is too long
+     */
+    byte[] describe(UcpMemory memory, long token, long lengthBytes) throws TransportException {
+        byte[] key = bytes(memory.getRemoteKeyBuffer());
+        return new UcxDescriptor(
+                        listener.getAddress(), token, memory.getAddress(), lengthBytes, key)
+                .encode();
     }
 
     private UcpMemory allocate(long lengthBytes) throws TransportException {
