@@ -89,8 +89,14 @@ public final class GpuTableJoin {
          * the table holds when it comes, and its result is not taken back when that changes. For
          * inner, left, semi and anti joins by keys of at most 64 bits.
          *
-         * @throws IllegalArgumentException where the key of the join is not the table's primary
-         *     key, if it has one; thrown by {@link #toTable}
+         * <p>Best where the planner knows a row by the key of the join: a primary key, or what is
+         * grouped by. Else an update is a DELETE and an INSERT, and a probe row between the two has
+         * no match; and where a row's changes come from several subtasks, as behind a join, Flink
+         * keeps the rows in state to put these into order.
+         *
+         * @throws IllegalArgumentException where the key of the join is without a column of the
+         *     table's primary key, if it has one, or may be null and the join is {@linkplain
+         *     #nullSafe null-safe}; thrown by {@link #toTable}
          */
         public Build buildChangelog(Table build) {
             return new Build(tables, TableSide.ofChangelog("build", tables, build));
@@ -251,14 +257,13 @@ public final class GpuTableJoin {
     }
 
     private DataStream<RowData> joinWithChanging() {
-        build.requireRowForEachKey();
         Dimension<RowData, RowData> join =
                 StarJoin.facts(probe.stream())
                         .select(names(probe))
                         .uid(uid)
-                        .dimension(build.stream())
+                        .dimension(build.changes(nullSafe))
                         .named("build")
-                        .changing();
+                        .changing(TableSide::changeOf);
         for (int i = 0; i < build.keyColumns().size(); i++) {
             join.on(probe.keyColumns().get(i), build.keyColumns().get(i));
         }

@@ -1,37 +1,48 @@
 package io.github.gpujoin.flink.pipeline;
 
+import static org.apache.flink.table.api.Expressions.$;
+
 import io.github.gpujoin.flink.pack.ColumnsKey;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.table.api.DataTypes;
+import org.apache.flink.table.api.InsertConflictStrategy;
+import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableException;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
-import org.apache.flink.table.catalog.ResolvedSchema;
+import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /** A table as a side of a join: its rows as a stream of Flink's internal ones, and its keys. */
 public final class TableSide {
 
+    /** A table that becomes a stream once the key of the join is known. */
+    private record Changelog(StreamTableEnvironment tables, Table table, DataType row) {}
+
     private final String side;
-    private final DataStream<RowData> stream;
     private final RowType rowType;
 
+    /** Null where rows are updated and deleted. */
+    private final DataStream<RowData> stream;
+
     /** Null where rows are inserted only. */
-    private final ResolvedSchema changelog;
+    private final Changelog changelog;
 
     private final List<String> keyColumns = new ArrayList<>();
 
     private TableSide(
-            String side, DataStream<RowData> stream, RowType rowType, ResolvedSchema changelog) {
+            String side, RowType rowType, DataStream<RowData> stream, Changelog changelog) {
         this.side = side;
-        this.stream = stream;
         this.rowType = rowType;
+        this.stream = stream;
         this.changelog = changelog;
     }
 
@@ -45,7 +56,7 @@ public final class TableSide {
                 DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
         try {
             DataStream<RowData> stream = tables.toDataStream(table, internal);
-            return new TableSide(side, stream, (RowType) internal.getLogicalType(), null);
+            return new TableSide(side, (RowType) internal.getLogicalType(), stream, null);
         } catch (TableException e) {
             if (e.getMessage().contains("doesn't support consuming")) {
                 throw new IllegalArgumentException(
@@ -64,16 +75,11 @@ public final class TableSide {
      * @param side for messages
      */
     public static TableSide ofChangelog(String side, StreamTableEnvironment tables, Table table) {
-        ResolvedSchema schema = table.getResolvedSchema();
-        DataType row = DataTypeUtils.removeTimeAttribute(schema.toSourceRowDataType()).notNull();
+        DataType row =
+                DataTypeUtils.removeTimeAttribute(table.getResolvedSchema().toSourceRowDataType())
+                        .notNull();
         RowType rowType = (RowType) row.getLogicalType();
-        DataStream<Row> changes = tables.toChangelogStream(table);
-        // Changes of a key stay in their order where nothing is sent on.
-        DataStream<RowData> stream =
-                changes.map(new InternalRows(row))
-                        .returns(InternalTypeInfo.of(rowType))
-                        .setParallelism(changes.getParallelism());
-        return new TableSide(side, stream, rowType, schema);
+        return new TableSide(side, rowType, null, new Changelog(tables, table, row));
     }
 
     public boolean isChangelog() {
@@ -81,10 +87,69 @@ public final class TableSide {
     }
 
     /**
-     * @throws IllegalArgumentException where a key of the join may have several rows
+     * The changes of a changelog, but those of rows that have a null in the key of the join; what
+     * each does is told by {@link #changeOf}. Those of one key come from one subtask, in their
+     * order. Where Flink knows rows by other columns than these, or by none, a query's changes of a
+     * key may come from several subtasks, the end of the old row behind the new one: the planner
+     * then puts Flink's upsert materializer in.
+     *
+     * @param nullSafe whether null is a key as others
+     * @throws IllegalArgumentException where a key of the join may have several rows, or may be
+     *     null though null is one
      */
-    public void requireRowForEachKey() {
+    public DataStream<RowData> changes(boolean nullSafe) {
+        requireRowForEachKey();
+        Table rows = changelog.table;
+        Schema.Builder schema = Schema.newBuilder();
+        for (DataTypes.Field field : DataType.getFields(changelog.row)) {
+            String name = field.getName();
+            boolean mayBeNull = field.getDataType().getLogicalType().isNullable();
+            if (keyColumns.contains(name) && mayBeNull) {
+                if (nullSafe) {
+                    throw new IllegalArgumentException(
+                            "a table that changes has no nulls in the key of a null-safe join, give"
+                                    + " them another value in both tables, COALESCE(column, value):"
+                                    + " side="
+                                    + side
+                                    + ", column="
+                                    + name
+                                    + ", type="
+                                    + field.getDataType());
+                }
+                rows = rows.filter($(name).isNotNull());
+            }
+            schema.column(
+                    name,
+                    keyColumns.contains(name)
+                            ? field.getDataType().notNull()
+                            : field.getDataType());
+        }
+        schema.primaryKey(keyColumns.stream().distinct().toList());
+        DataStream<Row> changes =
+                changelog.tables.toChangelogStream(
+                        rows,
+                        schema.build(),
+                        ChangelogMode.upsert(false),
+                        InsertConflictStrategy.deduplicate());
+        // Changes of a key stay in their order where nothing is sent on.
+        return changes.map(new InternalRows(changelog.row))
+                .returns(InternalTypeInfo.of(rowType))
+                .setParallelism(changes.getParallelism());
+    }
+
+    /**
+     * What a change does to the row of its key. Where the key of the join is more than that by
+     * which Flink knows rows, an update may move a row to another key, so the old one goes.
+     */
+    public static RowKind changeOf(RowData row) {
+        RowKind kind = row.getRowKind();
+        return kind == RowKind.UPDATE_BEFORE ? RowKind.DELETE : kind;
+    }
+
+    private void requireRowForEachKey() {
         changelog
+                .table
+                .getResolvedSchema()
                 .getPrimaryKey()
                 .filter(primary -> !keyColumns.containsAll(primary.getColumns()))
                 .ifPresent(
@@ -124,6 +189,7 @@ public final class TableSide {
         return keyColumns;
     }
 
+    /** The rows of a table that are inserted only. */
     public DataStream<RowData> stream() {
         return stream;
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.DataTypes;
 import org.apache.flink.table.api.EnvironmentSettings;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Joins of tables by keys of all types give what Flink's own SQL joins give. */
 class TableJoinITCase {
@@ -170,17 +172,18 @@ class TableJoinITCase {
     }
 
     /** A changelog of rows of one key each, with what is left of it. */
-    private static List<Row> changelog(Random random, KeyType type, List<Row> left) {
+    private static List<Row> changelog(
+            Random random, KeyType first, KeyType second, int count, List<Row> left) {
         Map<Object, Row> rows = new LinkedHashMap<>();
         List<Row> changes = new ArrayList<>();
-        for (int i = 0; i < 400; i++) {
-            Object key = type.value(random.nextInt(12));
+        for (int i = 0; i < count; i++) {
+            Object key = first.value(random.nextInt(12));
             Row old = rows.remove(key);
             if (old != null && random.nextInt(3) == 0) {
                 changes.add(ofKind(RowKind.DELETE, old));
                 continue;
             }
-            Row row = Row.of(key, value(random, KeyType.STRING, 3), i);
+            Row row = Row.of(key, value(random, second, 3), i);
             if (old != null) {
                 changes.add(ofKind(RowKind.UPDATE_BEFORE, old));
             }
@@ -198,50 +201,111 @@ class TableJoinITCase {
     }
 
     /** Facts wait for the end of the changes, so what they see is what SQL joins in the end. */
-    @ParameterizedTest(name = "{0}: {1}, replicated={2}")
+    @ParameterizedTest(name = "{0} and {1}: {2}, replicated={3}")
     @CsvSource({
-        "INT, inner, false",
-        "INT, left, true",
-        "BIGINT, left, false",
-        "DATE, semi, true",
-        "DATE, inner, false",
-        "DOUBLE, anti, false"
+        "INT, , inner, false",
+        "INT, , left, true",
+        "BIGINT, , left, false",
+        "DATE, , semi, true",
+        "DATE, , inner, false",
+        "DOUBLE, , anti, false",
+        "INT, INT, inner, false",
+        "INT, BOOLEAN, left, true",
+        "INT, INT, anti, false"
     })
     void shouldJoinWithWhatIsLeftOfAChangelogAsSqlDoes(
-            KeyType type, String kind, boolean replicated) throws Exception {
-        long seed = 5L * type.ordinal() + kind.length();
+            KeyType first, KeyType second, String kind, boolean replicated) throws Exception {
+        long seed = 5L * first.ordinal() + kind.length();
         Random random = new Random(seed);
+        KeyType other = second == null ? KeyType.STRING : second;
         List<Row> left = new ArrayList<>();
-        List<Row> changes = changelog(random, type, left);
-        List<Row> probes = rows(random, type, KeyType.STRING, 60);
+        List<Row> changes = changelog(random, first, other, 400, left);
+        List<Row> probes = rows(random, first, other, 60);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        DataStream<Row> stream =
+                env.fromData(changes, ExternalTypeInfo.of(type("b", first, other)));
         Table build =
-                tables.fromChangelogStream(
-                        env.fromData(
-                                changes, ExternalTypeInfo.of(type("b", type, KeyType.STRING))));
+                second == null
+                        ? tables.fromChangelogStream(stream)
+                        : tables.fromChangelogStream(stream, keyed(first, second));
         tables.createTemporaryView(
-                "p", env.fromData(probes, ExternalTypeInfo.of(type("p", type, KeyType.STRING))));
+                "p", env.fromData(probes, ExternalTypeInfo.of(type("p", first, other))));
         GpuTableJoin join =
                 GpuTableJoin.in(tables)
                         .buildChangelog(build)
                         .probe(tables.from("p"))
                         .on("pk", "bk")
                         .completeAtWatermark(Long.MAX_VALUE);
+        if (second != null) {
+            join.on("pl", "bl");
+        }
         if (replicated) {
             join.replicated();
         }
         List<String> actual = numbers(tables, join, kind);
 
         TableEnvironment batch = TableEnvironment.create(EnvironmentSettings.inBatchMode());
-        batch.createTemporaryView(
-                "b", batch.fromValues(type("b", type, KeyType.STRING), left.toArray()));
-        batch.createTemporaryView(
-                "p", batch.fromValues(type("p", type, KeyType.STRING), probes.toArray()));
+        batch.createTemporaryView("b", batch.fromValues(type("b", first, other), left.toArray()));
+        batch.createTemporaryView("p", batch.fromValues(type("p", first, other), probes.toArray()));
         assertThat(actual)
                 .as("seed=%s", seed)
                 .containsExactlyInAnyOrderElementsOf(
-                        texts(batch.sqlQuery(sql(kind, false, false))));
+                        texts(batch.sqlQuery(sql(kind, second != null, false))));
+    }
+
+    /** One row for each first column, so that an update may move it to another second one. */
+    private static Schema keyed(KeyType first, KeyType second) {
+        return Schema.newBuilder()
+                .column("bk", first.type.notNull())
+                .column("bl", second.type)
+                .column("bn", DataTypes.INT())
+                .primaryKey("bk")
+                .build();
+    }
+
+    /** The new row and the end of the old one come from different subtasks of Flink's join. */
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3})
+    void shouldFollowRowsOfAJoinThatMoveBetweenItsSubtasks(long seed) throws Exception {
+        Random random = new Random(seed);
+        List<Row> left = new ArrayList<>();
+        List<Row> changes = changelog(random, KeyType.INT, KeyType.INT, 4000, left);
+        List<Row> probes = rows(random, KeyType.INT, KeyType.INT, 60);
+        List<Row> others = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            others.add(Row.of(KeyType.INT.value(i), null, i));
+        }
+        String joined = "SELECT ak AS bk, ck AS bl, an AS bn FROM a JOIN c ON al = ck";
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        env.setParallelism(2);
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        tables.createTemporaryView(
+                "a",
+                tables.fromChangelogStream(env.fromData(changes, ExternalTypeInfo.of(ints("a")))));
+        tables.createTemporaryView("c", env.fromData(others, ExternalTypeInfo.of(ints("c"))));
+        tables.createTemporaryView("p", env.fromData(probes, ExternalTypeInfo.of(ints("p"))));
+        GpuTableJoin join =
+                GpuTableJoin.in(tables)
+                        .buildChangelog(tables.sqlQuery(joined))
+                        .probe(tables.from("p"))
+                        .on("pk", "bk")
+                        .completeAtWatermark(Long.MAX_VALUE);
+        List<String> actual = numbers(tables, join, "left");
+
+        TableEnvironment batch = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        batch.createTemporaryView("a", batch.fromValues(ints("a"), left.toArray()));
+        batch.createTemporaryView("c", batch.fromValues(ints("c"), others.toArray()));
+        batch.createTemporaryView("p", batch.fromValues(ints("p"), probes.toArray()));
+        batch.createTemporaryView("b", batch.sqlQuery(joined));
+        assertThat(actual)
+                .as("seed=%s", seed)
+                .containsExactlyInAnyOrderElementsOf(
+                        texts(batch.sqlQuery(sql("left", false, false))));
+    }
+
+    private static DataType ints(String side) {
+        return type(side, KeyType.INT, KeyType.INT);
     }
 
     @Test
@@ -270,6 +334,14 @@ class TableJoinITCase {
                                         .full()
                                         .toTable())
                 .hasMessageEndingWith("no right or full join with one: kind=FULL");
+        assertThatThrownBy(
+                        () ->
+                                in.buildChangelog(counts)
+                                        .probe(probe)
+                                        .on("pk", "bk")
+                                        .nullSafe()
+                                        .toTable())
+                .hasMessageEndingWith("side=build, column=bk, type=INT");
         assertThatThrownBy(() -> in.buildChangelog(texts).probe(probe).on("pl", "bl").toTable())
                 .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
         assertThatThrownBy(() -> in.buildChangelog(keyed).probe(probe).on("pn", "c").toTable())
