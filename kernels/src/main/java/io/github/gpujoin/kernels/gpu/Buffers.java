@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Device memory and pinned host memory with one owner and one budget, freed together in reverse
- * order. To be closed while the serving kernel stands still; legal twice. Not thread-safe.
+ * order. To be closed while the serving kernel stands still; legal twice. Not thread-safe, but for
+ * {@link #lengthBytes}.
  */
 final class Buffers implements AutoCloseable {
 
@@ -17,6 +18,7 @@ final class Buffers implements AutoCloseable {
     private final DeviceMemory memory;
     private final MemoryBudget budget;
     private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
+    private volatile long lengthBytes;
 
     /** To be had from {@link DeviceMemory#buffers}. */
     Buffers(DeviceMemory memory, MemoryBudget budget) {
@@ -45,21 +47,27 @@ final class Buffers implements AutoCloseable {
     }
 
     private long add(Buffer buffer) {
-        buffers.push(buffer);
+        push(buffer);
         OPEN_COUNT.incrementAndGet();
         return buffer.address;
+    }
+
+    private void push(Buffer buffer) {
+        buffers.push(buffer);
+        lengthBytes += buffer.lengthBytes;
     }
 
     /** Hands everything to another owner of memory of the same device. */
     void moveTo(Buffers owner) {
         while (!buffers.isEmpty()) {
-            owner.buffers.push(buffers.removeLast());
+            owner.push(buffers.removeLast());
         }
+        lengthBytes = 0;
     }
 
     /** Bytes of device and pinned memory together. */
     long lengthBytes() {
-        return buffers.stream().mapToLong(Buffer::lengthBytes).sum();
+        return lengthBytes;
     }
 
     /**
@@ -100,6 +108,8 @@ final class Buffers implements AutoCloseable {
 
     private Buffer remove() {
         OPEN_COUNT.decrementAndGet();
-        return buffers.pop();
+        Buffer buffer = buffers.pop();
+        lengthBytes -= buffer.lengthBytes;
+        return buffer;
     }
 }

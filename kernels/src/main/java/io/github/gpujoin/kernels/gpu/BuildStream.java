@@ -13,7 +13,8 @@ import java.util.List;
 /**
  * Brings the build rows of one dimension to the device while they come: columns are copied into one
  * of two pinned runs, which goes to the device when it is full while the other one is filled. The
- * host keeps carried bytes only, as {@code int32 lengthBytes} and the bytes. Not thread-safe.
+ * host keeps carried bytes only, as {@code int32 lengthBytes} and the bytes. Not thread-safe, but
+ * for {@link #lengthBytes}.
  *
  * <p>Device memory grows by a quarter at a time, since the serving kernel has to stand still for
  * it; the copies run beside that kernel.

@@ -29,6 +29,9 @@ final class GpuTables {
 
     private final AtomicInteger holders = new AtomicInteger(1);
 
+    /** Device memory of the tables of dimensions that do not change, as far as they are built. */
+    private volatile long builtBytes;
+
     /**
      * Has the tables of all dimensions but {@link #ownDimension}; null where all are built here.
      */
@@ -136,7 +139,9 @@ final class GpuTables {
             }
             boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
             BuildStream stream = streams.get(d);
-            tables.add(GpuTableBuilder.build(lease, buffers, stream, once, timeoutNs));
+            GpuTable table = GpuTableBuilder.build(lease, buffers, stream, once, timeoutNs);
+            tables.add(table);
+            builtBytes += table.lengthBytes();
             stream.freeRuns();
         }
     }
@@ -151,18 +156,14 @@ final class GpuTables {
      * that tables are made of.
      */
     long lengthBytes() {
-        return IntStream.range(0, streams.size())
-                .filter(d -> !isShared(d))
-                .mapToLong(this::lengthBytes)
-                .sum();
-    }
-
-    private long lengthBytes(int dimension) {
-        if (changing.containsKey(dimension)) {
-            return changing.get(dimension).lengthBytes();
-        }
-        long tableBytes = dimension < tables.size() ? tables.get(dimension).lengthBytes() : 0;
-        return tableBytes + streams.get(dimension).lengthBytes();
+        long rowBytes =
+                IntStream.range(0, streams.size())
+                        .filter(d -> !changing.containsKey(d))
+                        .mapToLong(d -> streams.get(d).lengthBytes())
+                        .sum();
+        long changingBytes =
+                changing.values().stream().mapToLong(GpuChangingTable::lengthBytes).sum();
+        return builtBytes + rowBytes + changingBytes;
     }
 
     /** These tables for one more holder, who releases or abandons them too. */
@@ -175,6 +176,7 @@ final class GpuTables {
     void release() {
         if (holders.decrementAndGet() == 0) {
             tables.clear();
+            builtBytes = 0;
             streams.forEach(BuildStream::freeRuns);
             changing.values().forEach(GpuChangingTable::free);
             buffers.close();
