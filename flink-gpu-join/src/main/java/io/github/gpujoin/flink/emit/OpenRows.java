@@ -1,10 +1,8 @@
 package io.github.gpujoin.flink.emit;
 
-import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
@@ -27,11 +25,16 @@ final class OpenRows<S> {
     private final Supplier<S> unknown;
     private final Settlement<S> settlement;
 
-    /** Rows that were left before they were complete. */
-    private final TreeMap<Integer, S> left = new TreeMap<>();
+    /** What is known of each row of the chunk; null of one that is settled or did not come. */
+    private Object[] known = {};
 
+    /** Rows that are not settled are from here on, and before {@link #end}. */
+    private int begin = Integer.MAX_VALUE;
+
+    private int end;
+
+    /** The row that results come of. */
     private int row = NONE;
-    private S known;
 
     OpenRows(Supplier<S> unknown, Settlement<S> settlement) {
         this.unknown = unknown;
@@ -42,9 +45,19 @@ final class OpenRows<S> {
         return row == probeRow;
     }
 
-    /** What is known of the row that results come of. */
+    /** What is known of the row that results come of; null where there is none. */
     S known() {
-        return known;
+        return row == NONE ? null : knownOf(row);
+    }
+
+    /** Says what is known of it from now on. */
+    void know(S now) {
+        known[row] = now;
+    }
+
+    @SuppressWarnings("unchecked")
+    private S knownOf(int probeRow) {
+        return (S) known[probeRow];
     }
 
     /**
@@ -55,33 +68,45 @@ final class OpenRows<S> {
     void goTo(int probeRow, int completedRows) throws Exception {
         // Rows of a batch ascend: one that lies ahead may come again.
         if (row != NONE && row < completedRows && row < probeRow) {
-            settlement.settle(row, known);
-        } else if (row != NONE) {
-            left.put(row, known);
+            settle(row);
         }
-        S before = left.remove(probeRow);
-        known = before == null ? unknown.get() : before;
         row = probeRow;
+        begin = Math.min(begin, row);
+        end = Math.max(end, row + 1);
+        if (row >= known.length) {
+            known = Arrays.copyOf(known, Math.max(row + 1, 2 * known.length));
+        }
+        if (known[row] == null) {
+            known[row] = unknown.get();
+        }
     }
 
     /** Settles all rows before {@code completedRows}, in order. */
     void completed(int completedRows) throws Exception {
-        if (row != NONE && row < completedRows) {
-            left.put(row, known);
-            row = NONE;
+        for (; begin < Math.min(completedRows, end); begin++) {
+            if (known[begin] != null) {
+                settle(begin);
+            }
         }
-        while (!left.isEmpty() && left.firstKey() < completedRows) {
-            Map.Entry<Integer, S> first = left.pollFirstEntry();
-            settlement.settle(first.getKey(), first.getValue());
+        if (begin >= end) {
+            // the next row may be one of another chunk
+            begin = Integer.MAX_VALUE;
+            end = 0;
+        }
+        if (row < completedRows) {
+            row = NONE;
         }
     }
 
-    /** All rows that are not settled. */
-    Collection<S> unsettled() {
-        List<S> all = new ArrayList<>(left.values());
-        if (row != NONE) {
-            all.add(known);
-        }
-        return all;
+    private void settle(int probeRow) throws Exception {
+        S last = knownOf(probeRow);
+        known[probeRow] = null;
+        settlement.settle(probeRow, last);
+    }
+
+    /** What is known of all rows that are not settled. */
+    @SuppressWarnings("unchecked")
+    List<S> unsettled() {
+        return (List<S>) Arrays.stream(known).filter(Objects::nonNull).toList();
     }
 }

@@ -5,7 +5,6 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.pack.RecordLayout;
-import java.util.BitSet;
 import java.util.Objects;
 import java.util.Optional;
 import org.apache.flink.api.common.functions.RuntimeContext;
@@ -20,7 +19,11 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
  */
 final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, UnmatchedBuildEmitter<OUT> {
 
-    private static final int NONE = -1;
+    /** Whether a probe row has a match, as far as is known. */
+    private enum Match {
+        NONE,
+        FOUND
+    }
 
     private final PairJoin<A, B, OUT> join;
     private final RecordAssembler<A> build;
@@ -33,17 +36,14 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
 
-    /** The probe row whose candidates come. */
-    private int openRow = NONE;
+    private final OpenRows<Match> probeRows = new OpenRows<>(() -> Match.NONE, this::settle);
+    private Output<StreamRecord<OUT>> output;
 
-    /** Its record; null where the function has had it, which may change what it is given. */
+    /** The probe row of the record. */
+    private int openRow;
+
+    /** Null where the function has had it, which may change what it is given. */
     private B openRecord;
-
-    /** Rows of the chunk that are not completed and have a match. */
-    private final BitSet matched = new BitSet();
-
-    /** Those that came and have none so far, where that makes a result. */
-    private final BitSet unmatched = new BitSet();
 
     VerifyingEmitter(
             JoinSpec spec,
@@ -66,22 +66,18 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
     public void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
             throws Exception {
         Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
+        this.output = output;
         build.bind(batch);
         probe.bind(batch);
         timestamps.bind(batch.chunk());
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
-            if (probeRow != openRow) {
-                if (openRow < Math.min(probeRow, batch.completedRows())) {
-                    close(openRow, output);
-                }
+            if (!probeRows.isAt(probeRow)) {
+                probeRows.goTo(probeRow, batch.completedRows());
                 open(probeRow);
-                if (join.kind().keepsUnmatchedProbe() && !matched.get(probeRow)) {
-                    unmatched.set(probeRow);
-                }
             }
             if (batch.isMatched(0, row)) {
-                look(batch, row, output);
+                look(batch, row);
             }
         }
     }
@@ -103,9 +99,8 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         return openRecord;
     }
 
-    private void look(ResultBatch batch, int row, Output<StreamRecord<OUT>> output)
-            throws Exception {
-        if (matched.get(openRow) && !join.kind().givesPairs()) {
+    private void look(ResultBatch batch, int row) throws Exception {
+        if (probeRows.known() == Match.FOUND && !join.kind().givesPairs()) {
             return;
         }
         if (numbers != null && numbers.hasNullKey(batch, row)) {
@@ -115,15 +110,14 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         if (!matches(record)) {
             return;
         }
-        matched.set(openRow);
-        unmatched.clear(openRow);
+        probeRows.know(Match.FOUND);
         if (numbers != null) {
             numbers.matched(batch, row);
         }
         if (join.kind().givesPairs()) {
-            collect(record, output);
+            collect(record);
         } else if (join.kind() == PairKind.SEMI) {
-            collect(null, output);
+            collect(null);
         }
     }
 
@@ -132,36 +126,27 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
                 && (join.condition() == null || join.condition().join(candidate, openRecord()));
     }
 
-    private void collect(A record, Output<StreamRecord<OUT>> output) throws Exception {
+    private void collect(A record) throws Exception {
         B own = openRecord();
         openRecord = null;
         output.collect(element.replace(join.function().join(record, own)));
     }
 
-    @Override
-    public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
-        int row = unmatched.nextSetBit(0);
-        while (row != NONE && row < completedRows) {
-            close(row, output);
-            row = unmatched.nextSetBit(row + 1);
-        }
-        matched.clear(0, completedRows);
-        if (openRow < completedRows) {
-            openRow = NONE;
-            openRecord = null;
-        }
-    }
-
-    /** Emits a row all of whose candidates came, unless it has a match. */
-    private void close(int row, Output<StreamRecord<OUT>> output) throws Exception {
-        if (row == NONE || !unmatched.get(row)) {
+    /** Emits a row all of whose candidates came, if having no match makes a result. */
+    private void settle(int probeRow, Match match) throws Exception {
+        if (match == Match.FOUND || !join.kind().keepsUnmatchedProbe()) {
             return;
         }
-        if (row != openRow) {
-            open(row);
+        if (probeRow != openRow) {
+            open(probeRow);
         }
-        unmatched.clear(row);
-        collect(null, output);
+        collect(null);
+    }
+
+    @Override
+    public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
+        this.output = output;
+        probeRows.completed(completedRows);
     }
 
     @Override
