@@ -103,8 +103,9 @@ public final class TableSide {
         Schema.Builder schema = Schema.newBuilder();
         for (DataTypes.Field field : DataType.getFields(changelog.row)) {
             String name = field.getName();
-            boolean mayBeNull = field.getDataType().getLogicalType().isNullable();
-            if (keyColumns.contains(name) && mayBeNull) {
+            DataType type = field.getDataType();
+            boolean isKey = keyColumns.contains(name);
+            if (isKey && type.getLogicalType().isNullable()) {
                 if (nullSafe) {
                     throw new IllegalArgumentException(
                             "a table that changes has no nulls in the key of a null-safe join, give"
@@ -114,15 +115,11 @@ public final class TableSide {
                                     + ", column="
                                     + name
                                     + ", type="
-                                    + field.getDataType());
+                                    + type);
                 }
                 rows = rows.filter($(name).isNotNull());
             }
-            schema.column(
-                    name,
-                    keyColumns.contains(name)
-                            ? field.getDataType().notNull()
-                            : field.getDataType());
+            schema.column(name, isKey ? type.notNull() : type);
         }
         schema.primaryKey(keyColumns.stream().distinct().toList());
         DataStream<Row> changes =
