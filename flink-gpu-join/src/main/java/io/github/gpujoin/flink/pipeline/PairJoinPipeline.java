@@ -83,6 +83,10 @@ public final class PairJoinPipeline<B, P> {
         }
     }
 
+    /** What is packed of each side, and what is made of it. */
+    private record Plan<B, P, R>(
+            RecordLayout<B> build, RecordLayout<P> probe, PairJoin<B, P, R> join, JoinSpec spec) {}
+
     /**
      * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared
      */
@@ -158,31 +162,24 @@ public final class PairJoinPipeline<B, P> {
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid, badRecords);
         boolean partitioned = isPartitioned(topology);
-        SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
-        SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
             BoundedInput.require("the probe side of a right or full join", probe);
         }
-        RecordLayout<B> buildLayout = packedBuild(buildKey);
-        RecordLayout<P> probeLayout = packedProbe(probeKey);
-        VerifiedKeys<B, P> verified =
-                buildKey.layout().isExact() ? null : new VerifiedKeys<>(buildKey, probeKey);
-        PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, env.clean(function));
-        JoinSpec spec = spec(buildLayout, probeLayout, kind.ofCandidates(join.isVerified()));
+        Plan<B, P, R> plan = plan(env.clean(function));
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,
-                        buildLayout,
+                        plan.build,
                         packing(topology, "build", 0, partitioned),
-                        ChunkTypeInfo.ofDimensions(List.of(buildLayout.schema())),
+                        ChunkTypeInfo.ofDimensions(List.of(plan.build.schema())),
                         topology.uid("pack-build"));
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
-                        probeLayout,
+                        plan.probe,
                         packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
-                        ChunkTypeInfo.of(probeLayout.schema()),
+                        ChunkTypeInfo.of(plan.probe.schema()),
                         topology.uid("pack-probe"));
         return topology.join(
                 List.of(
@@ -193,24 +190,32 @@ public final class PairJoinPipeline<B, P> {
                                 LoadCompletion.Signal.LARGEST_WATERMARK,
                                 partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
-                spec,
-                explain(topology, spec),
+                plan.spec,
+                explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,
-                ResultEmitters.function(spec, buildLayout, probeLayout, join),
+                ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
                 resultType);
     }
 
     /** How the join will be run, as far as that is known before. */
     public JoinExplanation explain() {
+        return explain(new JoinTopology(env, uid, badRecords), plan(null).spec);
+    }
+
+    /**
+     * @param function null where nothing is joined
+     */
+    private <R> Plan<B, P, R> plan(JoinFunction<B, P, R> function) {
         SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
-        boolean verified = condition != null || !buildKey.layout().isExact();
-        JoinSpec spec =
-                spec(
-                        packedBuild(buildKey),
-                        packedProbe(keys.ofProbe(nulls)),
-                        kind.ofCandidates(verified));
-        return explain(new JoinTopology(env, uid, badRecords), spec);
+        SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
+        VerifiedKeys<B, P> verified =
+                buildKey.layout().isExact() ? null : new VerifiedKeys<>(buildKey, probeKey);
+        PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, function);
+        RecordLayout<B> buildLayout = packedBuild(buildKey);
+        RecordLayout<P> probeLayout = packedProbe(probeKey);
+        JoinSpec spec = spec(buildLayout, probeLayout, kind.ofCandidates(join.isVerified()));
+        return new Plan<>(buildLayout, probeLayout, join, spec);
     }
 
     private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
