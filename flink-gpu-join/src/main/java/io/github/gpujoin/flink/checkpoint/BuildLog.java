@@ -136,7 +136,7 @@ public final class BuildLog {
 
     private void write(Chunk chunk) throws Exception {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
-            setCurrentKey.accept(keys.keyOf(chunk));
+            setCurrentKey.accept(keys.keyOf(chunk.partition()));
             partitioned.append(chunk.bytes());
             sizes.add(chunk);
         } else {

@@ -51,7 +51,7 @@ public final class EventTimeLog {
 
     /** Returns the position of the chunk, which is of one partition. */
     public long add(Chunk chunk) throws Exception {
-        setCurrentKey.accept(keys.keyOf(chunk));
+        setCurrentKey.accept(keys.keyOf(chunk.partition()));
         return rows.add(chunk.bytes());
     }
 
@@ -62,7 +62,7 @@ public final class EventTimeLog {
 
     /** Has a chunk in place of the one at the position of its partition. */
     public void replace(Chunk chunk, long position) throws Exception {
-        setCurrentKey.accept(keys.keyOf(chunk));
+        setCurrentKey.accept(keys.keyOf(chunk.partition()));
         rows.put(position, chunk.bytes());
     }
 

@@ -50,7 +50,7 @@ public final class PartitionKeys {
     }
 
     /** Key of the chunk's partition, or of the next own key group where it has none. */
-    public int keyOf(Chunk chunk) {
+    public int nextKeyFor(Chunk chunk) {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             return keyOf(chunk.partition());
         }

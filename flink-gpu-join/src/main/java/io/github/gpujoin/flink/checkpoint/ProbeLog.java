@@ -86,7 +86,7 @@ public final class ProbeLog {
     }
 
     public void append(PendingProbe probe) throws Exception {
-        int key = keys.keyOf(probe.chunk());
+        int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
         queue(key);
@@ -139,7 +139,7 @@ public final class ProbeLog {
 
     /** Adds a chunk that waits for {@link #resume}. */
     public void appendPutOff(PendingProbe probe) throws Exception {
-        int key = keys.keyOf(probe.chunk());
+        int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
         putOff.merge(key, 1, Integer::sum);
@@ -170,7 +170,7 @@ public final class ProbeLog {
         }
         inFlightKeys.clear();
         for (PendingProbe probe : probes) {
-            int key = keys.keyOf(probe.chunk());
+            int key = keys.nextKeyFor(probe.chunk());
             setCurrentKey.accept(key);
             inFlight.append(encode(probe));
             inFlightKeys.add(key);

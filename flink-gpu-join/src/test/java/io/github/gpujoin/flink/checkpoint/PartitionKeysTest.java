@@ -48,7 +48,7 @@ class PartitionKeysTest {
         KeyGroupRange own = keys.ownPartitions();
         Set<Integer> groups = new HashSet<>();
         for (int i = 0; i < own.getNumberOfKeyGroups(); i++) {
-            int key = keys.keyOf(chunk(ChunkDescriptor.UNPARTITIONED));
+            int key = keys.nextKeyFor(chunk(ChunkDescriptor.UNPARTITIONED));
             groups.add(KeyGroupRangeAssignment.assignToKeyGroup(key, 16));
         }
         assertThat(groups).containsExactlyInAnyOrderElementsOf(own);
@@ -57,7 +57,7 @@ class PartitionKeysTest {
     @Test
     void shouldRejectAPartitionOfAnotherSubtask() {
         PartitionKeys keys = new PartitionKeys(16, 4, 0);
-        assertThatThrownBy(() -> keys.keyOf(chunk(15)))
+        assertThatThrownBy(() -> keys.nextKeyFor(chunk(15)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("partition=15");
     }
