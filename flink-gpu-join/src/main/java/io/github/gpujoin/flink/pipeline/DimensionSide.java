@@ -131,7 +131,7 @@ public final class DimensionSide<R> {
         if (completeAtWatermark != null) {
             return completeAtWatermark;
         }
-        return input.isChanging() ? LoadCompletion.FROM_THE_START : Long.MAX_VALUE;
+        return input.isChanging() ? LoadCompletion.FROM_THE_START : LoadCompletion.AT_THE_END;
     }
 
     boolean isPartitioned(long replicateMaxBytes) {

@@ -39,6 +39,9 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     /** In place of a watermark: complete, to be changed afterwards, without waiting for any. */
     static final long FROM_THE_START = Long.MIN_VALUE;
 
+    /** In place of a watermark: complete when there is no more of it. */
+    static final long AT_THE_END = Long.MAX_VALUE;
+
     /** How a dimension says that it is complete. */
     enum Signal {
         /**
@@ -131,14 +134,17 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
         output.collect(element);
     }
 
+    /**
+     * The largest one says nothing of the end: it also comes where one channel has ended and the
+     * others are idle, and does not from a source that is idle when it ends.
+     */
     @Override
     public void processWatermark(Watermark mark) {
-        if (mark.getTimestamp() >= completeAtWatermark) {
+        if (completeAtWatermark != AT_THE_END && mark.getTimestamp() >= completeAtWatermark) {
             complete();
         }
     }
 
-    /** A source that is idle when it ends has no watermark that comes here. */
     @Override
     public void endInput() {
         complete();

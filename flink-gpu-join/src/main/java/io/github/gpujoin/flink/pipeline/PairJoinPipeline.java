@@ -186,7 +186,7 @@ public final class PairJoinPipeline<B, P> {
                         topology.dimension(
                                 packedBuild,
                                 "build",
-                                Long.MAX_VALUE,
+                                LoadCompletion.AT_THE_END,
                                 LoadCompletion.Signal.LARGEST_WATERMARK,
                                 partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
