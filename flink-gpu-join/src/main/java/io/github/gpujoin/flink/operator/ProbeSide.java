@@ -48,6 +48,7 @@ final class ProbeSide {
     private final StageTimes times;
     private JoinPhase phase = JoinPhase.LOAD;
     private boolean mailPosted;
+    private boolean idle;
 
     /**
      * @param spilled null where all build rows always have tables
@@ -131,23 +132,35 @@ final class ProbeSide {
         postMail();
     }
 
+    /**
+     * The largest one goes on with {@link #ended} only: it also comes where one channel has ended
+     * and the others are idle, and does not where the facts end while idle.
+     */
     void accept(Watermark mark) throws Exception {
-        if (mark.getTimestamp() == Long.MAX_VALUE) {
-            ended();
+        if (mark.getTimestamp() != Long.MAX_VALUE) {
+            watermarks.hold(mark);
         }
-        watermarks.hold(mark);
     }
 
     void accept(WatermarkStatus status) throws Exception {
+        idle = status.isIdle();
         watermarks.hold(status);
     }
 
-    /** Has build rows without a match emitted behind all facts, and in front of their last mark. */
-    void ended() {
+    /**
+     * Has build rows without a match emitted behind all facts, and then the largest watermark: no
+     * fact comes any more.
+     */
+    void ended() throws Exception {
         resumeSpilled();
         if (unmatched.factsEnded()) {
             watermarks.accepted(UNMATCHED);
         }
+        if (idle) {
+            // a watermark of an idle stream is lost
+            accept(WatermarkStatus.ACTIVE);
+        }
+        watermarks.hold(Watermark.MAX_WATERMARK);
         postMail();
     }
 

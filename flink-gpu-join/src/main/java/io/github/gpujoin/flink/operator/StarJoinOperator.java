@@ -275,7 +275,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (inputId - 1 == BUILD_INPUT) {
             // Comes again after a restore with a finished source.
             startJoining();
-        } else {
+        } else if (versioned == null) {
             probeSide.ended();
         }
     }
@@ -284,6 +284,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     public void finish() throws Exception {
         if (versioned != null) {
             versioned.finish();
+            probeSide.ended();
         }
         probeSide.drain(this::checkNotCancelled);
         super.finish();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +14,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.apache.flink.api.common.eventtime.WatermarkGenerator;
+import org.apache.flink.api.common.eventtime.WatermarkOutput;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
@@ -42,7 +47,7 @@ class GroupedJoinITCase {
     private static final long SEED = 987_654;
 
     /** A fact. */
-    public static class Sale {
+    public static class Sale implements Serializable {
         public long customer;
         public int day;
         public short quantity;
@@ -100,7 +105,11 @@ class GroupedJoinITCase {
     }
 
     private Dimension<Sale, Customer> join(StreamExecutionEnvironment env, boolean partitioned) {
-        DataStream<Sale> facts = env.fromData(Sale.class, sales.toArray(Sale[]::new));
+        return join(env, env.fromData(Sale.class, sales.toArray(Sale[]::new)), partitioned);
+    }
+
+    private Dimension<Sale, Customer> join(
+            StreamExecutionEnvironment env, DataStream<Sale> facts, boolean partitioned) {
         DataStream<Customer> dimension =
                 env.fromData(Customer.class, customers.toArray(Customer[]::new));
         Dimension<Sale, Customer> join =
@@ -196,6 +205,38 @@ class GroupedJoinITCase {
             assertThat((Long) only.getField("ids")).isPositive();
             assertThat(collected.hasNext()).isFalse();
         }
+    }
+
+    @Test
+    void shouldGiveWholeGroupsOfFactsThatEndWhileIdle() throws Exception {
+        StreamExecutionEnvironment env = environment("cpu");
+        List<Sale> all = sales;
+        DataStream<Sale> facts =
+                env.fromSource(
+                                new NumberSequenceSource(0, all.size() - 1),
+                                WatermarkStrategy.forGenerator(context -> new AlwaysIdle()),
+                                "sales")
+                        .map(i -> all.get(i.intValue()))
+                        .returns(Sale.class);
+        DataStream<Row> rows =
+                join(env, facts, false)
+                        .groupBy("facts.day", "segment")
+                        .count("n")
+                        .sum("price", "total")
+                        .sumOfProduct("price", "quantity", "turnover")
+                        .toRows();
+        assertThat(collect(rows, 2)).containsExactlyEntriesOf(expected());
+    }
+
+    /** Says that the stream is idle, with each record. */
+    private static final class AlwaysIdle implements WatermarkGenerator<Long> {
+        @Override
+        public void onEvent(Long event, long timestamp, WatermarkOutput output) {
+            output.markIdle();
+        }
+
+        @Override
+        public void onPeriodicEmit(WatermarkOutput output) {}
     }
 
     @Test

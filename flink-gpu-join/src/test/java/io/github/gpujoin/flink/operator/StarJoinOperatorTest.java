@@ -188,6 +188,27 @@ class StarJoinOperatorTest {
         }
     }
 
+    /** A watermark that comes with the end of an idle stream is dropped on its way. */
+    @Test
+    void shouldEndWithTheLargestWatermarkThoughFactsEndWhileIdle() throws Exception {
+        JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0);
+        try (JoinHarness harness = open(CPU)) {
+            harness.probeWatermark(100);
+            harness.probe(scenario.factChunks().get(0));
+            harness.probeStatus(WatermarkStatus.IDLE);
+            harness.build(scenario.buildChunks().get(0));
+            harness.endProbe();
+            harness.endBuild();
+            harness.finish();
+            assertThat(harness.getOutput())
+                    .containsExactly(
+                            new Watermark(100),
+                            new StreamRecord<>("0|10"),
+                            WatermarkStatus.ACTIVE,
+                            Watermark.MAX_WATERMARK);
+        }
+    }
+
     @Test
     void shouldEmitWhatTheEmitterKeepsBeforeAWatermark() throws Exception {
         JoinScenario scenario = new JoinScenario(false);

@@ -338,7 +338,7 @@ class UnmatchedBuildRowsTest {
     }
 
     @Test
-    void shouldGiveThemBeforeTheLastWatermarkAndNotWithoutIt() throws Exception {
+    void shouldGiveThemBeforeTheLastWatermarkAndNotBeforeTheEnd() throws Exception {
         List<Row> builds = records(new Random(5), 60);
         try (JoinHarness harness = new JoinHarness(operator(PairKind.RIGHT), PARTITIONS, 1, 0)) {
             harness.open();
@@ -347,15 +347,36 @@ class UnmatchedBuildRowsTest {
             harness.probeWatermark(7);
             harness.runMails(1_000);
             // as a stop with a savepoint leaves it, which does not drain
-            assertThat(harness.results()).isEmpty();
+            assertThat(harness.getOutput()).containsExactly(new Watermark(7));
             harness.probeWatermark(Long.MAX_VALUE);
+            harness.endProbe();
             harness.runMails(1_000);
             assertThat(harness.results()).hasSize(60);
-            assertThat(new ArrayList<>(harness.getOutput()).get(harness.getOutput().size() - 1))
-                    .isEqualTo(Watermark.MAX_WATERMARK);
+            assertThat(harness.getOutput()).last().isEqualTo(Watermark.MAX_WATERMARK);
+            harness.finish();
+            assertThat(harness.getOutput()).hasSize(62);
+        }
+    }
+
+    /** The largest watermark comes where one channel has ended and the others are idle. */
+    @Test
+    void shouldNotTakeTheLargestWatermarkForTheEnd() throws Exception {
+        List<Row> builds = List.of(Row.of(3, 1));
+        List<Row> probes = List.of(Row.of(3, 4));
+        try (JoinHarness harness = new JoinHarness(operator(PairKind.RIGHT), PARTITIONS, 1, 0)) {
+            harness.open();
+            feed(List.of(harness), chunks(BUILD, builds, 0), List.of());
+            harness.endBuild();
+            harness.probeWatermark(Long.MAX_VALUE);
+            harness.runMails(1_000);
+            assertThat(harness.getOutput()).isEmpty();
+            feed(List.of(harness), List.of(), chunks(PROBE, probes, ChunkDescriptor.FACTS));
             harness.endProbe();
             harness.finish();
-            assertThat(harness.results()).hasSize(60);
+            assertThat(harness.results())
+                    .containsExactlyElementsOf(expected(PairKind.RIGHT, builds, probes))
+                    .hasSize(1);
+            assertThat(harness.getOutput()).last().isEqualTo(Watermark.MAX_WATERMARK);
         }
     }
 
