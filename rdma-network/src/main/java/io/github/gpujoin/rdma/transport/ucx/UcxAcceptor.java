@@ -1,6 +1,7 @@
 package io.github.gpujoin.rdma.transport.ucx;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.rdma.transport.GivenOut;
 import io.github.gpujoin.rdma.transport.Threads;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.net.InetAddress;
@@ -8,7 +9,10 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.openucx.jucx.UcxException;
 import org.openucx.jucx.ucp.UcpConnectionRequest;
@@ -46,6 +50,8 @@ class UcxAcceptor implements AutoCloseable {
     /** Turns before others get the lock. */
     private static final int MAX_TURNS = 64;
 
+    private static final long IDLE_NS = 1_000_000;
+
     /** What a peer may do: write, and no more. */
     private static final long PROTECTION =
             UcpConstants.UCP_MEM_MAP_PROT_LOCAL_READ
@@ -64,6 +70,10 @@ class UcxAcceptor implements AutoCloseable {
     private final UcpWorker worker;
     private final UcpListener listener;
     private final Map<Long, UcxTarget> targets = new HashMap<>();
+
+    /** Closed, with a writer whose endpoint has not ended; changed under the lock. */
+    private final List<UcxTarget> ending = new CopyOnWriteArrayList<>();
+
     private final Thread thread;
     private volatile boolean closed;
 
@@ -173,8 +183,14 @@ class UcxAcceptor implements AutoCloseable {
 
     private void run() {
         while (!closed) {
-            if (!progress()) {
+            if (progress()) {
+                continue;
+            }
+            if (ending.isEmpty()) {
                 worker.waitForEvents();
+            } else {
+                // An end is no event to wait for, and comes late at the worst.
+                LockSupport.parkNanos(IDLE_NS);
             }
         }
     }
@@ -185,6 +201,16 @@ class UcxAcceptor implements AutoCloseable {
     private boolean progress() {
         lock.lock();
         try {
+            boolean mayBeMore = takeTurns();
+            ending.removeIf(this::isOver);
+            return mayBeMore;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean takeTurns() {
+        try {
             for (int turn = 0; turn < MAX_TURNS; turn++) {
                 if (worker.progress() == 0) {
                     return false;
@@ -194,24 +220,56 @@ class UcxAcceptor implements AutoCloseable {
         } catch (Exception e) {
             LOG.warn("UCX's worker reports a failure", e);
             return false;
-        } finally {
-            lock.unlock();
         }
     }
 
     /**
-     * Ends what writes the target, then frees it. Memory whose writer could not be ended is not
-     * given back: a leak is better than a corruption. Legal twice.
+     * Starts to end what writes the target, which is freed after that. Never waits: whoever revokes
+     * a ring drives other sessions, too. Memory whose writer could not be ended is not given back:
+     * a leak is better than a corruption. Legal twice.
      */
     void revoke(UcxTarget target) {
         lock.lock();
         try {
-            boolean first = targets.remove(target.token(), target);
-            if (first && (target.writer() == null || endpoints.close(worker, target.writer()))) {
-                target.memory().deregister();
+            if (!targets.remove(target.token(), target)) {
+                return;
             }
+            if (target.writer() == null) {
+                free(target);
+                return;
+            }
+            target.setClosing(endpoints.close(target.writer()));
+            ending.add(target);
         } finally {
             lock.unlock();
+        }
+        progress();
+        worker.signal();
+    }
+
+    /** Under the lock. */
+    private boolean isOver(UcxTarget target) {
+        if (!target.closing().isOver()) {
+            return false;
+        }
+        if (target.closing().hasEnded()) {
+            free(target);
+        } else {
+            target.setOver();
+        }
+        return true;
+    }
+
+    private static void free(UcxTarget target) {
+        GivenOut.closeQuietly(target.memory(), "ring's memory");
+        target.setOver();
+    }
+
+    /** Waits until a target that was revoked is over. */
+    void awaitEnd(UcxTarget target) {
+        while (!target.isClosed()) {
+            progress();
+            LockSupport.parkNanos(IDLE_NS);
         }
     }
 

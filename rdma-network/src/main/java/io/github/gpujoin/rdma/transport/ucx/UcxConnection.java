@@ -2,10 +2,10 @@ package io.github.gpujoin.rdma.transport.ucx;
 
 import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.GivenOut;
-import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.openucx.jucx.UcxCallback;
 import org.openucx.jucx.UcxException;
 import org.openucx.jucx.ucp.UcpContext;
@@ -15,6 +15,8 @@ import org.openucx.jucx.ucp.UcpRemoteKey;
 import org.openucx.jucx.ucp.UcpRequest;
 import org.openucx.jucx.ucp.UcpWorker;
 import org.openucx.jucx.ucp.UcpWorkerParams;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes of one endpoint, with a worker of its own, which moves on only where the caller writes and
@@ -26,10 +28,13 @@ import org.openucx.jucx.ucp.UcpWorkerParams;
  */
 final class UcxConnection implements Connection, GivenOut.Item {
 
+    private static final Logger LOG = LoggerFactory.getLogger(UcxConnection.class);
+
     /** Writes under way: two, data and flag, for each of 64 slots. */
     private static final int MAX_UNDER_WAY = 128;
 
     private static final int MAX_TURNS = 64;
+    private static final long IDLE_NS = 20_000;
     private static final long CONNECT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     /**
@@ -38,7 +43,7 @@ final class UcxConnection implements Connection, GivenOut.Item {
     private static final int MAX_KEY_BYTES = 1 << 15;
 
     private final UcxDescriptor target;
-    private final RegisteredMemory source;
+    private final UcxSource source;
     private final UcxEndpoints endpoints;
     private final UcpWorker worker;
     private UcpEndpoint endpoint;
@@ -47,6 +52,13 @@ final class UcxConnection implements Connection, GivenOut.Item {
     private boolean flushing;
     private String failure;
     private boolean closed;
+
+    /** From the close of an endpoint on. */
+    private UcxEndpoints.Closing closing;
+
+    /** Whether nothing is under way any more, or it is given up. */
+    private boolean over;
+
     private final long startNs = System.nanoTime();
 
     private final UcxCallback written =
@@ -76,45 +88,37 @@ final class UcxConnection implements Connection, GivenOut.Item {
             };
 
     private UcxConnection(
-            UcpContext context,
-            UcxEndpoints endpoints,
-            UcxDescriptor target,
-            RegisteredMemory source) {
+            UcpContext context, UcxEndpoints endpoints, UcxDescriptor target, UcxSource source) {
         this.endpoints = endpoints;
         this.target = target;
         this.source = source;
         this.worker =
                 context.newWorker(
                         new UcpWorkerParams().requestThreadSafety().setClientId(target.token()));
-    }
-
-    static UcxConnection open(
-            UcpContext context,
-            UcxEndpoints endpoints,
-            UcxDescriptor target,
-            RegisteredMemory source)
-            throws TransportException {
-        UcxConnection connection = new UcxConnection(context, endpoints, target, source);
-        try {
-            connection.connect();
-            return connection;
-        } catch (UcxException e) {
-            connection.fail(e.getMessage());
-            connection.close();
-            throw connection.broken();
-        }
+        source.enter();
     }
 
     /** Starts to connect; nobody waits, for a thread may drive many sessions. */
+    static UcxConnection open(
+            UcpContext context, UcxEndpoints endpoints, UcxDescriptor target, UcxSource source) {
+        UcxConnection connection = new UcxConnection(context, endpoints, target, source);
+        connection.connect();
+        return connection;
+    }
+
     private synchronized void connect() {
         UcpEndpointParams params =
                 new UcpEndpointParams()
                         .setSocketAddress(target.listener())
                         .sendClientId()
                         .setErrorHandler((failed, status, message) -> fail(message));
-        endpoint = endpoints.open(worker, params);
-        flushing = true;
-        endpoint.flushNonBlocking(flushed);
+        try {
+            endpoint = endpoints.open(worker, params);
+            flushing = true;
+            endpoint.flushNonBlocking(flushed);
+        } catch (UcxException e) {
+            fail(e.getMessage()); // the next poll tells
+        }
     }
 
     /** The first flush has ended: UCX knows by which transports it reaches the peer. */
@@ -179,11 +183,7 @@ final class UcxConnection implements Connection, GivenOut.Item {
             fail("no answer in time");
         }
         try {
-            for (int turn = 0; turn < MAX_TURNS; turn++) {
-                if (UcxEndpoints.progress(worker) == 0) {
-                    break;
-                }
-            }
+            progress();
         } catch (UcxException e) {
             fail(e.getMessage());
         }
@@ -191,6 +191,14 @@ final class UcxConnection implements Connection, GivenOut.Item {
         if (key == null && !flushing) {
             unpackKey();
             requireWhole();
+        }
+    }
+
+    private void progress() {
+        for (int turn = 0; turn < MAX_TURNS; turn++) {
+            if (UcxEndpoints.progress(worker) == 0) {
+                return;
+            }
         }
     }
 
@@ -222,11 +230,18 @@ final class UcxConnection implements Connection, GivenOut.Item {
                         : "the connection to " + target.peer() + " is broken: " + reason);
     }
 
+    /**
+     * Asked as others are opened; with each answer UCX goes on with what closing left under way.
+     */
     @Override
     public synchronized boolean isClosed() {
-        return closed;
+        if (closed && !over) {
+            goOn();
+        }
+        return over;
     }
 
+    /** Does not wait for UCX: whoever closes it drives other sessions, too. */
     @Override
     public synchronized void close() {
         if (closed) {
@@ -236,8 +251,36 @@ final class UcxConnection implements Connection, GivenOut.Item {
         if (key != null) {
             key.close();
         }
-        if (endpoint == null || endpoints.close(worker, endpoint)) {
-            worker.close();
+        if (endpoint == null) {
+            end();
+        } else {
+            closing = endpoints.close(endpoint);
+            goOn();
+        }
+    }
+
+    private void goOn() {
+        try {
+            progress();
+        } catch (UcxException e) {
+            LOG.debug("A connection's worker reports a failure", e);
+        }
+        over = closing.isOver();
+        if (closing.hasEnded()) {
+            end();
+        }
+    }
+
+    private void end() {
+        over = true;
+        worker.close();
+        source.leave();
+    }
+
+    @Override
+    public void awaitEnd() {
+        while (!isClosed()) {
+            LockSupport.parkNanos(IDLE_NS);
         }
     }
 }

@@ -14,7 +14,9 @@ final class UcxTarget implements Target, GivenOut.Item {
     private final long lengthBytes;
     private final byte[] descriptor;
     private UcpEndpoint writer;
+    private UcxEndpoints.Closing closing;
     private volatile boolean closed;
+    private volatile boolean over;
 
     /**
      * @param lengthBytes asked for; UCX may have given more
@@ -49,6 +51,20 @@ final class UcxTarget implements Target, GivenOut.Item {
         this.writer = writer;
     }
 
+    /** The end of the writer's endpoint; under the acceptor's lock. */
+    UcxEndpoints.Closing closing() {
+        return closing;
+    }
+
+    void setClosing(UcxEndpoints.Closing closing) {
+        this.closing = closing;
+    }
+
+    /** Nothing writes it any more, or that is given up; under the acceptor's lock. */
+    void setOver() {
+        over = true;
+    }
+
     @Override
     public long address() {
         if (closed) {
@@ -69,12 +85,17 @@ final class UcxTarget implements Target, GivenOut.Item {
 
     @Override
     public boolean isClosed() {
-        return closed;
+        return over;
     }
 
     @Override
     public void close() {
         acceptor.revoke(this);
         closed = true;
+    }
+
+    @Override
+    public void awaitEnd() {
+        acceptor.awaitEnd(this);
     }
 }

@@ -3,7 +3,6 @@ package io.github.gpujoin.rdma.transport.ucx;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.GivenOut;
-import io.github.gpujoin.rdma.transport.HostMemory;
 import io.github.gpujoin.rdma.transport.OneSidedTransport;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
@@ -67,7 +66,7 @@ public final class UcxTransport implements OneSidedTransport {
     @Override
     public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
-        return given.add(new HostMemory(Region.allocateZeroed(lengthBytes)));
+        return given.add(new UcxSource(Region.allocateZeroed(lengthBytes)));
     }
 
     @Override
@@ -77,7 +76,11 @@ public final class UcxTransport implements OneSidedTransport {
         if (options.isSharedMemory()) {
             requireThisHost(target);
         }
-        return given.add(UcxConnection.open(context, endpoints, target, source));
+        if (!(source instanceof UcxSource memory)) {
+            throw new IllegalArgumentException(
+                    "a source is memory of the same transport: source=" + source);
+        }
+        return given.add(UcxConnection.open(context, endpoints, target, memory));
     }
 
     /** Without shared memory UCX would use TCP, and end the process where that fails. */
