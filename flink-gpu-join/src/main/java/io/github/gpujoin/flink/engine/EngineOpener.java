@@ -49,9 +49,10 @@ public final class EngineOpener {
 
     /**
      * @param buildLog from which tables are made anew
+     * @param gpu of the subtask; asked for where an engine may use it
      */
-    public Opened open(PartitionKeys keys, BuildLog buildLog) {
-        JoinEngineFactory preferred = engines.preferredOn(context);
+    public Opened open(PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu) {
+        JoinEngineFactory preferred = engines.preferredOn(gpu);
         Set<String> names = new LinkedHashSet<>();
         if (preferred != null) {
             names.add(preferred.engineName());

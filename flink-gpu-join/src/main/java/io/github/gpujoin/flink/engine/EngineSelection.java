@@ -4,7 +4,6 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.io.Serializable;
-import org.apache.flink.api.common.functions.RuntimeContext;
 
 /**
  * Which engine joins; travels with the job. A GPU is looked for where the subtask runs, not where
@@ -29,12 +28,12 @@ public record EngineSelection(
     /** Engines that depend on what the subtask's process was given. */
     @FunctionalInterface
     public interface Preferred extends Serializable {
-        JoinEngineFactory on(RuntimeContext context);
+        JoinEngineFactory on(AssignedGpu gpu);
     }
 
     /** Makes the engine to try first; null where there is none. */
-    JoinEngineFactory preferredOn(RuntimeContext context) {
-        return preferred == null ? null : preferred.on(context);
+    JoinEngineFactory preferredOn(AssignedGpu gpu) {
+        return preferred == null ? null : preferred.on(gpu);
     }
 
     public static EngineSelection only(JoinEngineFactory engine) {
@@ -47,9 +46,7 @@ public record EngineSelection(
     public static EngineSelection gpu(
             GpuOptions options, boolean asked, JoinEngineFactory standby) {
         return new EngineSelection(
-                context ->
-                        new GpuJoinEngineFactory(
-                                options.withDevice(GpuDevices.of(context, options.device()))),
+                gpu -> new GpuJoinEngineFactory(options.withDevice(gpu.numberOr(options.device()))),
                 asked,
                 standby);
     }

@@ -11,10 +11,10 @@ import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.engine.EngineInUse;
 import io.github.gpujoin.flink.engine.EngineOpener;
-import io.github.gpujoin.flink.engine.GpuDevices;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
 import io.github.gpujoin.flink.expiry.FactExpiry;
 import io.github.gpujoin.flink.report.FanOutWatch;
@@ -68,6 +68,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final transient MailboxExecutor mailbox;
     private final transient OperatorEventGateway coordinator;
 
+    private transient AssignedGpu gpu;
     private transient ChunkReceiver chunks;
     private transient JoinEngine engine;
     private transient EngineInUse engineInUse;
@@ -107,12 +108,12 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
+        gpu = new AssignedGpu(getRuntimeContext());
         chunks =
                 ChunkReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()),
                         getContainingTask().getEnvironment(),
-                        settings.rings()
-                                .onDevice(device -> GpuDevices.of(getRuntimeContext(), device)),
+                        settings.rings().onDevice(gpu::numberOr),
                         coordinator,
                         getContainingTask()::isCanceled);
         metrics = new JoinMetrics(getMetricGroup(), settings.reporting().metrics());
@@ -124,7 +125,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 getOperatorID(),
                                 getRuntimeContext(),
                                 reason -> metrics.fallbacks(reason).inc())
-                        .open(keys, buildLog);
+                        .open(keys, buildLog, gpu);
         engine = opened.engine();
         engineInUse = opened.inUse();
         metrics.engine(engineInUse, opened.names(), keys.ownPartitions().getNumberOfKeyGroups());
@@ -299,7 +300,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(chunks, emitter, engine, super::close);
+        IOUtils.closeAll(chunks, emitter, engine, gpu, super::close);
     }
 
     // ------------------------------------------------------------------ build side

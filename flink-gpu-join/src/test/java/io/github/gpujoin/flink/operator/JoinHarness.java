@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -20,12 +22,27 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
             int parallelism,
             int subtaskIndex)
             throws Exception {
-        super(factory, maxParallelism, parallelism, subtaskIndex);
+        this(factory, environment(maxParallelism, parallelism, subtaskIndex).build());
+    }
+
+    JoinHarness(StreamOperatorFactory<String> factory, MockEnvironment environment)
+            throws Exception {
+        super(factory, environment);
         getStreamConfig()
                 .setStateKeySerializer(
                         Types.INT.createSerializer(getExecutionConfig().getSerializerConfig()));
         getStreamConfig().serializeAllConfigs();
         setup(StringSerializer.INSTANCE);
+    }
+
+    static MockEnvironmentBuilder environment(
+            int maxParallelism, int parallelism, int subtaskIndex) {
+        return new MockEnvironmentBuilder()
+                .setTaskName("join")
+                .setManagedMemorySize(3 << 20)
+                .setMaxParallelism(maxParallelism)
+                .setParallelism(parallelism)
+                .setSubtaskIndex(subtaskIndex);
     }
 
     @SuppressWarnings("unchecked")

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
@@ -13,7 +14,9 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.engine.TestGpus;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
@@ -31,6 +34,9 @@ import org.junit.jupiter.api.Test;
 class StarJoinOperatorTest {
 
     private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
+
+    /** Devices that subtasks were given, in order; not in the lambda, which is serialized. */
+    private static final List<Integer> GIVEN = new ArrayList<>();
 
     @AfterEach
     void allRegionsComeBack() {
@@ -71,6 +77,52 @@ class StarJoinOperatorTest {
             harness.runMails(1_000);
             assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
         }
+    }
+
+    private static JoinHarness onHostWithTwoGpus(EngineSelection.Preferred preferred)
+            throws Exception {
+        EngineSelection engines = new EngineSelection(preferred, true, CPU);
+        return new JoinHarness(
+                JoinScenario.operator(engines),
+                JoinHarness.environment(JoinScenario.MAX_PARALLELISM, 1, 0)
+                        .setExternalResourceInfoProvider(TestGpus.numbered("0", "1"))
+                        .build());
+    }
+
+    @Test
+    void shouldLeaveItsDeviceToOthersWhenItIsClosed() throws Exception {
+        GIVEN.clear();
+        for (int round = 0; round < 2; round++) {
+            try (JoinHarness first = onHostWithTwoGpus(StarJoinOperatorTest::noteDevice);
+                    JoinHarness second = onHostWithTwoGpus(StarJoinOperatorTest::noteDevice)) {
+                first.initializeEmptyState();
+                second.initializeEmptyState();
+            }
+        }
+        assertThat(GIVEN).containsExactly(0, 1, 0, 1);
+    }
+
+    @Test
+    void shouldLeaveItsDeviceToOthersWhereItDoesNotOpen() throws Exception {
+        GIVEN.clear();
+        for (int round = 0; round < 3; round++) {
+            try (JoinHarness harness = onHostWithTwoGpus(StarJoinOperatorTest::failOnDevice)) {
+                assertThatIllegalStateException()
+                        .isThrownBy(harness::initializeEmptyState)
+                        .withMessage("told to fail");
+            }
+        }
+        assertThat(GIVEN).containsExactly(0, 0, 0);
+    }
+
+    private static JoinEngineFactory noteDevice(AssignedGpu gpu) {
+        GIVEN.add(gpu.numberOr(7));
+        return CPU;
+    }
+
+    private static JoinEngineFactory failOnDevice(AssignedGpu gpu) {
+        GIVEN.add(gpu.numberOr(7));
+        throw new IllegalStateException("told to fail");
     }
 
     @Test

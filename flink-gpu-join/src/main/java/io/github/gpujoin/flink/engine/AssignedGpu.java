@@ -1,0 +1,101 @@
+package io.github.gpujoin.flink.engine;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.flink.api.common.externalresource.ExternalResourceInfo;
+import org.apache.flink.api.common.functions.RuntimeContext;
+
+/**
+ * The device of a subtask, one of those that Flink gives its TaskManager. Flink gives every
+ * operator of a TaskManager the same set, so subtasks share it out: each takes the device that the
+ * fewest of the process have, the lowest number first. It is chosen when it is first asked for and
+ * the same from then on. Used by one thread.
+ */
+public final class AssignedGpu implements AutoCloseable {
+
+    /** Name of the external resource, as in Flink's documentation. */
+    static final String RESOURCE = "gpu";
+
+    /** Property that Flink's GPU driver gives each device. */
+    static final String INDEX = "index";
+
+    /** Subtasks of this process by the device that they have; guarded by itself. */
+    private static final Map<Integer, Integer> USERS = new HashMap<>();
+
+    private final RuntimeContext context;
+
+    /** Null until it is chosen, and where the resource is not configured. */
+    private Integer device;
+
+    /**
+     * @param context of the subtask
+     */
+    public AssignedGpu(RuntimeContext context) {
+        this.context = context;
+    }
+
+    /**
+     * Number of the device among those of the external resource {@value #RESOURCE}.
+     *
+     * @param otherwise the device where the resource is not configured
+     * @throws IllegalStateException where a device of the resource has no number
+     */
+    public int numberOr(int otherwise) {
+        if (device == null) {
+            device = take(context.getExternalResourceInfos(RESOURCE));
+        }
+        return device == null ? otherwise : device;
+    }
+
+    private static Integer take(Set<ExternalResourceInfo> resources) {
+        List<Integer> devices = resources.stream().map(AssignedGpu::number).sorted().toList();
+        synchronized (USERS) {
+            Integer leastUsed = null;
+            for (Integer device : devices) {
+                if (leastUsed == null || users(device) < users(leastUsed)) {
+                    leastUsed = device;
+                }
+            }
+            if (leastUsed != null) {
+                USERS.merge(leastUsed, 1, Integer::sum);
+            }
+            return leastUsed;
+        }
+    }
+
+    private static int users(int device) {
+        return USERS.getOrDefault(device, 0);
+    }
+
+    /** Leaves the device to others; legal twice. */
+    @Override
+    public void close() {
+        if (device != null) {
+            synchronized (USERS) {
+                USERS.merge(device, -1, Integer::sum);
+            }
+            device = null;
+        }
+    }
+
+    private static int number(ExternalResourceInfo device) {
+        Optional<String> index = device.getProperty(INDEX);
+        try {
+            return Integer.parseUnsignedInt(index.orElse("").strip());
+        } catch (NumberFormatException e) {
+            throw new IllegalStateException(
+                    "a device of the external resource has its number as a property: resource="
+                            + RESOURCE
+                            + ", property="
+                            + INDEX
+                            + ", device="
+                            + device
+                            + ", value="
+                            + index.orElse(null),
+                    e);
+        }
+    }
+}
