@@ -12,7 +12,6 @@ public final class RepeatFilter implements AutoCloseable {
     private final byte[] scratch;
     private final Map<ByteBuffer, Integer> counts;
     private final BatchRows kept;
-    private long droppedRows;
 
     /**
      * @param counts rows of the first chunk by content; taken over
@@ -29,10 +28,6 @@ public final class RepeatFilter implements AutoCloseable {
         return counts.isEmpty();
     }
 
-    public long droppedRows() {
-        return droppedRows;
-    }
-
     /**
      * The batch without repeated rows; valid until the next call or close.
      *
@@ -46,7 +41,6 @@ public final class RepeatFilter implements AutoCloseable {
                 rows[count++] = row;
             }
         }
-        droppedRows += batch.rowCount() - count;
         if (batch.isLast() && !isDone()) {
             throw new IllegalStateException(
                     "all engines give the same results, but some did not come again: missing="

@@ -59,7 +59,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     private final ArrayDeque<PendingProbe> pending = new ArrayDeque<>();
     private volatile JoinEngine engine;
 
-    /** Null while the preferred engine joins, or where there is none. */
+    /** Why the preferred engine does not join; null where it does, or there is none. */
     private volatile GpuUnavailableException failure;
 
     /** Null where no other engine may have to go on. */
@@ -104,11 +104,6 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
             }
         }
         engine = standby.create(spec);
-    }
-
-    /** Why the preferred engine does not join; null where it does, or there is none. */
-    GpuUnavailableException failure() {
-        return failure;
     }
 
     @Override

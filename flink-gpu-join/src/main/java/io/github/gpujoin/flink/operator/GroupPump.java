@@ -75,7 +75,7 @@ final class GroupPump<OUT> implements ResultPump {
     }
 
     @Override
-    public void flush() {}
+    public void handOutKept() {}
 
     /**
      * Keeps the element until the next emission; before the build side is complete there is none.
@@ -101,13 +101,13 @@ final class GroupPump<OUT> implements ResultPump {
     private void onTimer() throws Exception {
         timerRuns = false;
         if (!held.isEmpty()) {
-            flushAll();
+            beforeBarrier();
         }
     }
 
     /** Waits for the engine's short queue, and emits. */
     @Override
-    public void flushAll() throws Exception {
+    public void beforeBarrier() throws Exception {
         while (engine.inFlight() > 0) {
             if (!turn()) {
                 check.run();

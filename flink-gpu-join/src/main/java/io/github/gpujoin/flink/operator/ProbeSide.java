@@ -177,7 +177,7 @@ final class ProbeSide {
     void flush() throws Exception {
         if (phase == JoinPhase.JOIN) {
             long startNs = System.nanoTime();
-            pump.flushAll();
+            pump.beforeBarrier();
             times.addSince(StageTimes.Stage.JOIN, startNs);
         }
     }
@@ -207,7 +207,7 @@ final class ProbeSide {
             pump.turn();
             check.run();
         }
-        pump.flush();
+        pump.handOutKept();
     }
 
     /** Writes what the engine has in flight to the state. */
@@ -284,7 +284,7 @@ final class ProbeSide {
             engine.poll(); // lets go of what the last batch needed
         }
         // A barrier may come next, and it must not find results that nobody has.
-        pump.flush();
+        pump.handOutKept();
         times.addSince(StageTimes.Stage.JOIN, startNs);
     }
 

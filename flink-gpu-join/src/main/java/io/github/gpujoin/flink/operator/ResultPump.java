@@ -16,13 +16,13 @@ interface ResultPump {
     boolean turn() throws Exception;
 
     /** Emits results that the emitter keeps, as those that do not fill a chunk. */
-    void flush() throws Exception;
+    void handOutKept() throws Exception;
 
     /**
      * Emits what the output is to have before a barrier, with the engine JOINING: after this the
      * engine's snapshot says what was emitted.
      */
-    void flushAll() throws Exception;
+    void beforeBarrier() throws Exception;
 
     /** Emits a watermark or a status behind all results of the facts before it. */
     void pass(StreamElement element) throws Exception;

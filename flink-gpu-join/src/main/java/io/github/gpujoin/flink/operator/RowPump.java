@@ -13,7 +13,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
- * #flush()} the engine's snapshot says exactly what was emitted.
+ * #handOutKept()} the engine's snapshot says exactly what was emitted.
  *
  * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
  * A batch may end in the middle of a row; the results of that row are held back until the next
@@ -39,7 +39,6 @@ final class RowPump<OUT> implements ResultPump {
     private ResultBatch heldBatch;
 
     private int heldFrom;
-    private long emittedRows;
 
     /**
      * @param check throws where the task does not go on
@@ -79,24 +78,20 @@ final class RowPump<OUT> implements ResultPump {
     }
 
     @Override
-    public void flush() throws Exception {
+    public void handOutKept() throws Exception {
         emitter.flush(output);
     }
 
     /** What is in flight goes into the snapshot, with how far it was emitted. */
     @Override
-    public void flushAll() throws Exception {
-        flush();
+    public void beforeBarrier() throws Exception {
+        handOutKept();
     }
 
     @Override
     public void pass(StreamElement element) throws Exception {
-        flush();
+        handOutKept();
         ResultPump.emit(element, output);
-    }
-
-    long emittedRows() {
-        return emittedRows;
     }
 
     private int emitHeldBack() throws Exception {
@@ -132,7 +127,6 @@ final class RowPump<OUT> implements ResultPump {
     private void emitRows(ResultBatch batch, int fromRow, int toRow) throws Exception {
         if (fromRow < toRow) {
             emitter.emit(batch, fromRow, toRow, output);
-            emittedRows += toRow - fromRow;
         }
     }
 

@@ -3,7 +3,9 @@ package io.github.gpujoin.flink.report;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.emit.UnmatchedBuildEmitter;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
+import java.util.Optional;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -39,6 +41,11 @@ public final class TimedEmitter<OUT> implements ResultEmitter<OUT> {
     @Override
     public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
         emitter.completed(completedRows, output);
+    }
+
+    @Override
+    public Optional<UnmatchedBuildEmitter<OUT>> unmatchedBuild() {
+        return emitter.unmatchedBuild();
     }
 
     @Override
