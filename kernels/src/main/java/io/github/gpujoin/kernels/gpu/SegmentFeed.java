@@ -4,7 +4,6 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
@@ -252,7 +251,7 @@ public final class SegmentFeed implements AutoCloseable {
                                 0,
                                 bytesOf(slot),
                                 chunks.get(slot).partition(),
-                                slots.completionAddress(slot, buffer)));
+                                slots.completion(slot, buffer)));
     }
 
     /**
@@ -294,12 +293,8 @@ public final class SegmentFeed implements AutoCloseable {
 
     /** Whether the slot's step is complete. */
     private boolean isDone(int slot) {
-        long completion = slots.completionAddress(slot, resultBuffers[slot]);
-        // acquire: the completion and the results are read after the sequence was seen
         return tickets[slot] != NOT_POSTED
-                && Memory.getLongAcquire(
-                                null, completion + StepDescriptor.COMPLETION_SEQUENCE_OFFSET)
-                        == tickets[slot] + 1;
+                && slots.completion(slot, resultBuffers[slot]).isOf(tickets[slot]);
     }
 
     private void requireSameResults(int slot) {
@@ -320,36 +315,29 @@ public final class SegmentFeed implements AutoCloseable {
      */
     private void takeStep(int slot, Consumer<ResultBatch> sink) {
         int buffer = resultBuffers[slot];
-        long completion = slots.completionAddress(slot, buffer);
+        StepCompletion completion = slots.completion(slot, buffer);
         lease.ring().release(tickets[slot]);
-        int status = Memory.getInt(completion + StepDescriptor.COMPLETION_STATUS_OFFSET);
-        if (status != StepDescriptor.STATUS_OK) {
+        if (!completion.isOk()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST,
-                    "a segment arrives on the device as it was written: status=" + status);
+                    "a segment arrives on the device as it was written: status="
+                            + completion.status());
         }
-        int completedRows =
-                Memory.getInt(completion + StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET);
+        int completedRows = completion.completedRows();
         if (completedRows < rowsOf(slot)) {
             resultBuffers[slot] = 1 - buffer;
             post(slot, true);
         }
-        long stepNs = slots.busyNs(slot, buffer);
+        long stepNs = completion.busyNs();
         busyNs += stepNs;
-        doneSteps.accept(
-                new DoneStep(
-                        slot,
-                        Memory.getInt(completion + StepDescriptor.COMPLETION_BLOCK_OFFSET),
-                        Memory.getLong(completion + StepDescriptor.COMPLETION_STARTED_NS_OFFSET),
-                        stepNs));
-        long given = Memory.getLong(completion + StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET);
+        doneSteps.accept(new DoneStep(slot, completion.block(), completion.startedNs(), stepNs));
+        long given = completion.matchCount();
         resultsSoFar[slot] += given;
         results += given;
         rows += completedRows - rowsSoFar[slot];
         rowsSoFar[slot] = completedRows;
         ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, buffer));
-        int rowCount = Memory.getInt(completion + StepDescriptor.COMPLETION_ROW_COUNT_OFFSET);
-        batch.set(chunks.get(slot), rowCount, completedRows);
+        batch.set(chunks.get(slot), completion.rowCount(), completedRows);
         sink.accept(batch);
     }
 

@@ -1,15 +1,8 @@
 package io.github.gpujoin.kernels.gpu;
 
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_COMPLETED_ROWS_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_MATCH_COUNT_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_ROW_COUNT_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_STATUS_OFFSET;
-
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
@@ -127,7 +120,7 @@ final class SegmentPipe {
     void groupsTaken() {
         groupsFull = false;
         for (Segment segment : underWay) {
-            if (isDone(segment) && hasFullGroups(segment)) {
+            if (isDone(segment) && completion(segment).hasFullGroups()) {
                 account(segment);
                 goOn(segment);
             }
@@ -135,10 +128,9 @@ final class SegmentPipe {
         progressed();
     }
 
-    private boolean hasFullGroups(Segment segment) {
-        long completion = slots.completionAddress(segment.slot, segment.buffer);
-        return Memory.getInt(completion + COMPLETION_STATUS_OFFSET)
-                == StepDescriptor.STATUS_GROUPS_FULL;
+    /** Of the step whose results are taken next. */
+    private StepCompletion completion(Segment segment) {
+        return slots.completion(segment.slot, segment.buffer);
     }
 
     /** Puts rows of a chunk in the next slot, of which there must be one, and asks for them. */
@@ -168,7 +160,7 @@ final class SegmentPipe {
                                 segment.firstRow,
                                 facts.lengthBytes(segment.rowCount),
                                 segment.chunk.partition(),
-                                slots.completionAddress(segment.slot, buffer)));
+                                slots.completion(segment.slot, buffer)));
     }
 
     /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
@@ -197,7 +189,7 @@ final class SegmentPipe {
             checkLiveness();
             return null;
         }
-        groupsFull = hasFullGroups(head);
+        groupsFull = completion(head).hasFullGroups();
         return groupsFull ? null : take(head);
     }
 
@@ -223,9 +215,8 @@ final class SegmentPipe {
     }
 
     private boolean hasMore(Segment segment) {
-        long completion = slots.completionAddress(segment.slot, segment.buffer);
-        return Memory.getInt(completion + COMPLETION_STATUS_OFFSET) == StepDescriptor.STATUS_OK
-                && Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET) < segment.rowCount;
+        StepCompletion completion = completion(segment);
+        return completion.isOk() && completion.completedRows() < segment.rowCount;
     }
 
     private boolean isDone(Segment segment) {
@@ -233,21 +224,16 @@ final class SegmentPipe {
     }
 
     private boolean isDone(int slot, int buffer, long ticket) {
-        long completion = slots.completionAddress(slot, buffer);
-        // acquire: the completion and the results are read after the sequence was seen
-        return ticket != NOT_POSTED
-                && Memory.getLongAcquire(null, completion + COMPLETION_SEQUENCE_OFFSET)
-                        == ticket + 1;
+        return ticket != NOT_POSTED && slots.completion(slot, buffer).isOf(ticket);
     }
 
     private ResultBatch take(Segment head) {
-        long completion = slots.completionAddress(head.slot, head.buffer);
+        StepCompletion completion = completion(head);
         progressed();
-        requireOk(Memory.getInt(completion + COMPLETION_STATUS_OFFSET), head);
+        requireOk(completion, head);
         account(head);
-        int rowCount = Memory.getInt(completion + COMPLETION_ROW_COUNT_OFFSET);
         ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
-        batch.set(head.chunk, rowCount, head.firstRow + head.completedRows);
+        batch.set(head.chunk, completion.rowCount(), head.firstRow + head.completedRows);
         if (head.completedRows == head.rowCount) {
             head.ticket = NOT_POSTED;
             headIsLent = true;
@@ -269,21 +255,19 @@ final class SegmentPipe {
     /** Takes a complete step to the account, and its entry of the ring back. */
     private void account(Segment segment) {
         lease.ring().release(segment.ticket);
-        long completion = slots.completionAddress(segment.slot, segment.buffer);
-        int completedRows = Memory.getInt(completion + COMPLETION_COMPLETED_ROWS_OFFSET);
-        sizer.gave(
-                completedRows - segment.completedRows,
-                Memory.getLong(completion + COMPLETION_MATCH_COUNT_OFFSET));
+        StepCompletion completion = completion(segment);
+        int completedRows = completion.completedRows();
+        sizer.gave(completedRows - segment.completedRows, completion.matchCount());
         segment.completedRows = completedRows;
-        deviceBusyNs += slots.busyNs(segment.slot, segment.buffer);
+        deviceBusyNs += completion.busyNs();
     }
 
-    private void requireOk(int status, Segment segment) {
-        if (status != StepDescriptor.STATUS_OK) {
+    private void requireOk(StepCompletion completion, Segment segment) {
+        if (!completion.isOk()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST,
                     "a segment arrives on the device as it was written: status="
-                            + status
+                            + completion.status()
                             + ", sequence="
                             + segment.sequence);
         }

@@ -1,11 +1,10 @@
 package io.github.gpujoin.kernels.gpu;
 
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BYTES;
-
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.Arrays;
 
 /**
  * The probe memory of one engine: slots of one segment each, with two result buffers a slot, so
@@ -31,7 +30,7 @@ final class SegmentSlots {
     private final long segments;
     private final long ring;
     private final long results;
-    private final long completions;
+    private final StepCompletion[] completions;
     private final long scratch;
     private final long progress;
 
@@ -63,11 +62,17 @@ final class SegmentSlots {
             this.copies = null;
         }
         this.results = buffers.pinned(RESULT_BUFFERS * slots * resultBytes);
-        long completionsBytes = (long) RESULT_BUFFERS * slots * COMPLETION_BYTES;
-        this.completions = buffers.pinned(completionsBytes);
+        this.completions = new StepCompletion[RESULT_BUFFERS * slots];
+        long completionsBytes = (long) completions.length * StepDescriptor.COMPLETION_BYTES;
+        long firstCompletion = buffers.pinned(completionsBytes);
         this.scratch = buffers.device(slots * this.segmentBytes);
         this.progress = buffers.device((long) slots * PlanDescriptor.PROGRESS_BYTES);
-        Memory.fill(null, completions, completionsBytes, (byte) 0);
+        Memory.fill(null, firstCompletion, completionsBytes, (byte) 0);
+        Arrays.setAll(
+                completions,
+                i ->
+                        new StepCompletion(
+                                firstCompletion + (long) i * StepDescriptor.COMPLETION_BYTES));
     }
 
     int count() {
@@ -122,14 +127,8 @@ final class SegmentSlots {
         return results + (RESULT_BUFFERS * slot + buffer) * resultBytes;
     }
 
-    long completionAddress(int slot, int buffer) {
-        return completions + (long) (RESULT_BUFFERS * slot + buffer) * COMPLETION_BYTES;
-    }
-
-    /** Device time of a completed step. */
-    long busyNs(int slot, int buffer) {
-        return Memory.getLong(
-                completionAddress(slot, buffer) + StepDescriptor.COMPLETION_BUSY_NS_OFFSET);
+    StepCompletion completion(int slot, int buffer) {
+        return completions[RESULT_BUFFERS * slot + buffer];
     }
 
     /**
@@ -141,7 +140,7 @@ final class SegmentSlots {
         Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET, ring);
         Memory.putLong(plan + PlanDescriptor.PLAN_SCRATCH_OFFSET, scratch);
         Memory.putLong(plan + PlanDescriptor.PLAN_RESULTS_OFFSET, results);
-        Memory.putLong(plan + PlanDescriptor.PLAN_COMPLETIONS_OFFSET, completions);
+        Memory.putLong(plan + PlanDescriptor.PLAN_COMPLETIONS_OFFSET, completions[0].address());
         Memory.putLong(plan + PlanDescriptor.PLAN_PROGRESS_OFFSET, progress);
         Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENT_BYTES_OFFSET, segmentBytes);
         Memory.putLong(plan + PlanDescriptor.PLAN_RESULT_BYTES_OFFSET, resultBytes);

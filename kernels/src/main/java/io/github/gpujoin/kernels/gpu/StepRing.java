@@ -1,7 +1,5 @@
 package io.github.gpujoin.kernels.gpu;
 
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_BUSY_NS_OFFSET;
-import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_SEQUENCE_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_PUBLISHED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BASE_ROW_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BYTES;
@@ -40,7 +38,7 @@ final class StepRing {
     private final long address;
     private final GridAllotment allotment;
     private final long[] ticketOfEntry = new long[ENTRIES];
-    private final long[] completionOfEntry = new long[ENTRIES];
+    private final StepCompletion[] completionOfEntry = new StepCompletion[ENTRIES];
     private final byte[] laneOfEntry = new byte[ENTRIES];
     private final long[] laneSteps;
     private final long[] laneBusyNs;
@@ -53,7 +51,7 @@ final class StepRing {
      * @param baseRow what results add to a row of the segment
      * @param lengthBytes of the segment
      * @param partition of the segment's rows
-     * @param completion address of the step's completion; valid until the step is released
+     * @param completion of this step alone until it is released
      */
     record Step(
             int plan,
@@ -65,7 +63,7 @@ final class StepRing {
             int baseRow,
             int lengthBytes,
             int partition,
-            long completion) {}
+            StepCompletion completion) {}
 
     /**
      * @param control address of the Control words
@@ -87,7 +85,8 @@ final class StepRing {
      */
     synchronized long post(Step step) {
         int index = (int) (nextTicket % ENTRIES);
-        if (ticketOfEntry[index] != FREE && !isComplete(index)) {
+        long before = ticketOfEntry[index];
+        if (before != FREE && !completionOfEntry[index].isOf(before)) {
             return -1;
         }
         free(index);
@@ -112,12 +111,6 @@ final class StepRing {
         return nextTicket++;
     }
 
-    private boolean isComplete(int index) {
-        // acquire: what else the completion says is read after its sequence was seen
-        return Memory.getLongAcquire(null, completionOfEntry[index] + COMPLETION_SEQUENCE_OFFSET)
-                == ticketOfEntry[index] + 1;
-    }
-
     /** Lets go of a step whose completion was seen, before its completion is used again. */
     synchronized void release(long ticket) {
         int index = (int) (ticket % ENTRIES);
@@ -130,8 +123,7 @@ final class StepRing {
         if (ticketOfEntry[index] != FREE) {
             int lane = laneOfEntry[index];
             laneSteps[lane]++;
-            laneBusyNs[lane] +=
-                    Memory.getLong(completionOfEntry[index] + COMPLETION_BUSY_NS_OFFSET);
+            laneBusyNs[lane] += completionOfEntry[index].busyNs();
             ticketOfEntry[index] = FREE;
         }
     }

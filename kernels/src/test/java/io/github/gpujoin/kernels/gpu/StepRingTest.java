@@ -54,7 +54,7 @@ class StepRingTest {
                         0,
                         64,
                         ChunkDescriptor.UNPARTITIONED,
-                        completion(slot)));
+                        new StepCompletion(completion(slot))));
     }
 
     /** What the kernel writes at the end of a step. */
