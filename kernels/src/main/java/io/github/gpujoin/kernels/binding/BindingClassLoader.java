@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Defines JCuda and {@link JCudaBinding}.
+ * Defines JCuda and the classes that call it.
  *
  * <p>JCuda extracts its library to one fixed path, where only one class loader could load it; but
  * it asks its class loader first.
@@ -16,8 +16,10 @@ import java.nio.file.Path;
 final class BindingClassLoader extends NativeClassLoader {
 
     private static final String JCUDA_PREFIX = "jcuda.";
-    private static final String BINDING =
-            BindingClassLoader.class.getPackageName() + ".JCudaBinding";
+
+    /** Of the classes that call JCuda. */
+    static final String BINDING_PREFIX = BindingClassLoader.class.getPackageName() + ".jcuda.";
+
     private static final String LIBRARY_FOLDER = "lib/";
 
     BindingClassLoader(ClassLoader parent) {
@@ -26,9 +28,7 @@ final class BindingClassLoader extends NativeClassLoader {
 
     @Override
     protected boolean isOwn(String className) {
-        return className.startsWith(JCUDA_PREFIX)
-                || className.equals(BINDING)
-                || className.startsWith(BINDING + "$");
+        return className.startsWith(JCUDA_PREFIX) || className.startsWith(BINDING_PREFIX);
     }
 
     @Override

@@ -86,7 +86,7 @@ public final class CudaDrivers {
             try {
                 Class.forName("jcuda.driver.JCudaDriver", true, loader);
                 Class<?> type =
-                        loader.loadClass(CudaDrivers.class.getPackageName() + ".JCudaBinding");
+                        loader.loadClass(BindingClassLoader.BINDING_PREFIX + "JCudaBinding");
                 Constructor<?> constructor =
                         type.getDeclaredConstructor(int.class, byte[].class, List.class);
                 constructor.setAccessible(true);

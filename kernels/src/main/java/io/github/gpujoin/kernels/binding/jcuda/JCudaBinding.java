@@ -1,5 +1,11 @@
-package io.github.gpujoin.kernels.binding;
+package io.github.gpujoin.kernels.binding.jcuda;
 
+import static io.github.gpujoin.kernels.binding.jcuda.CudaCalls.check;
+
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuDirectSupport;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -10,9 +16,6 @@ import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
-import jcuda.driver.CUdeviceptr;
-import jcuda.driver.CUevent;
-import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
@@ -20,10 +23,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
-/**
- * {@link CudaDriver} through JCuda's driver API. Loaded by {@link BindingClassLoader} alone; the
- * rest of the module knows the interface.
- */
+/** {@link CudaDriver} through JCuda's driver API. */
 final class JCudaBinding implements CudaDriver {
 
     private static final int PINNED_FLAGS =
@@ -35,91 +35,11 @@ final class JCudaBinding implements CudaDriver {
     private final CUstream stream = new CUstream();
     private final CUstream copyStream = new CUstream();
     private final CUstream readStream = new CUstream();
-    private final CopyQueue copies = new CopyQueue();
+    private final CopyQueue copies = new CopyQueue(copyStream);
     private final Map<String, CUfunction> kernels = new HashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
     private boolean hasContext;
     private boolean hasModule;
-
-    /** An address that JCuda takes for a device pointer. */
-    private static final class DeviceAddress extends CUdeviceptr {
-        DeviceAddress() {}
-
-        DeviceAddress(long address) {
-            super(new CUdeviceptr(), address);
-        }
-
-        long value() {
-            return getNativePointer() + getByteOffset();
-        }
-    }
-
-    /** An address that JCuda takes for a host pointer. */
-    private static final class HostAddress extends Pointer {
-        HostAddress() {}
-
-        HostAddress(long address) {
-            super(address);
-        }
-
-        long value() {
-            return getNativePointer();
-        }
-    }
-
-    /** Numbers the copies of the copy stream, each with an event behind it. Thread-safe. */
-    private final class CopyQueue {
-        private final ArrayDeque<CUevent> underWay = new ArrayDeque<>();
-        private final ArrayDeque<CUevent> spare = new ArrayDeque<>();
-        private long ended;
-
-        synchronized long start(long deviceAddress, long pinnedAddress, long lengthBytes) {
-            reap();
-            CUevent event = spare.isEmpty() ? newEvent() : spare.pop();
-            check(
-                    JCudaDriver.cuMemcpyHtoDAsync(
-                            new DeviceAddress(deviceAddress),
-                            new HostAddress(pinnedAddress),
-                            lengthBytes,
-                            copyStream),
-                    "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
-            check(JCudaDriver.cuEventRecord(event, copyStream), "cuEventRecord");
-            underWay.add(event);
-            return ended + underWay.size() - 1;
-        }
-
-        synchronized boolean hasEnded(long copy) {
-            if (copy >= ended) {
-                reap();
-            }
-            return copy < ended;
-        }
-
-        private void reap() {
-            while (!underWay.isEmpty()) {
-                int result = JCudaDriver.cuEventQuery(underWay.peek());
-                if (result == CUresult.CUDA_ERROR_NOT_READY) {
-                    return;
-                }
-                check(result, "cuEventQuery");
-                spare.push(underWay.remove());
-                ended++;
-            }
-        }
-
-        private CUevent newEvent() {
-            CUevent event = new CUevent();
-            check(
-                    JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING),
-                    "cuEventCreate");
-            return event;
-        }
-
-        synchronized void close() {
-            underWay.forEach(JCudaDriver::cuEventDestroy);
-            spare.forEach(JCudaDriver::cuEventDestroy);
-        }
-    }
 
     /**
      * Opens the device's primary context and loads the image, with all its kernels: a kernel loaded
@@ -369,36 +289,5 @@ final class JCudaBinding implements CudaDriver {
             JCudaDriver.cuDevicePrimaryCtxRelease(device);
             hasContext = false;
         }
-    }
-
-    private static void check(int result, String call) {
-        check(result, GpuFailure.DEVICE_LOST, call);
-    }
-
-    /**
-     * @param otherwise what a result means that does not speak for itself
-     */
-    private static void check(int result, GpuFailure otherwise, String call) {
-        if (result != CUresult.CUDA_SUCCESS) {
-            throw new GpuUnavailableException(
-                    failureOf(result, otherwise),
-                    "the CUDA driver refused a call: call="
-                            + call
-                            + ", result="
-                            + CUresult.stringFor(result));
-        }
-    }
-
-    private static GpuFailure failureOf(int result, GpuFailure otherwise) {
-        return switch (result) {
-            case CUresult.CUDA_ERROR_OUT_OF_MEMORY -> GpuFailure.OUT_OF_DEVICE_MEMORY;
-            case CUresult.CUDA_ERROR_NO_DEVICE, CUresult.CUDA_ERROR_INVALID_DEVICE ->
-                    GpuFailure.NO_DEVICE;
-            case CUresult.CUDA_ERROR_NO_BINARY_FOR_GPU,
-                    CUresult.CUDA_ERROR_INVALID_IMAGE,
-                    CUresult.CUDA_ERROR_INVALID_PTX ->
-                    GpuFailure.NO_KERNEL_IMAGE;
-            default -> otherwise;
-        };
     }
 }
