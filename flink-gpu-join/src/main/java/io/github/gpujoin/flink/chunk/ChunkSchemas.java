@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -20,7 +21,9 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
         /** All chunks have the one schema. */
         SINGLE,
         /** The dimension in the chunk's header is the schema's number. */
-        BY_DIMENSION
+        BY_DIMENSION,
+        /** The same behind the schema of facts, which are among the chunks. */
+        FACTS_AND_DIMENSIONS
     }
 
     ChunkSchemas {
@@ -37,6 +40,17 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
 
     static ChunkSchemas byDimension(List<ChunkSchema> schemas) {
         return new ChunkSchemas(Form.BY_DIMENSION, schemas);
+    }
+
+    static ChunkSchemas factsAndDimensions(ChunkSchema facts, List<ChunkSchema> dimensions) {
+        List<ChunkSchema> schemas = new ArrayList<>(List.of(facts));
+        schemas.addAll(dimensions);
+        return new ChunkSchemas(Form.FACTS_AND_DIMENSIONS, schemas);
+    }
+
+    /** The dimension that chunks of the first schema may name. */
+    int firstDimension() {
+        return form == Form.FACTS_AND_DIMENSIONS ? ChunkDescriptor.FACTS : 0;
     }
 
     ChunkSchema only() {
@@ -57,14 +71,15 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
             return Chunk.wrap(schemas.get(0), bytes);
         }
         int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
-        if (dimension < 0 || dimension >= schemas.size()) {
+        int number = dimension - firstDimension();
+        if (number < 0 || number >= schemas.size()) {
             throw new ChunkFormatException(
                     "a build chunk is of one of the join's dimensions: dimension="
                             + dimension
                             + ", dimensions="
-                            + schemas.size());
+                            + (schemas.size() + firstDimension()));
         }
-        return Chunk.wrap(schemas.get(dimension), bytes);
+        return Chunk.wrap(schemas.get(number), bytes);
     }
 
     @Override

@@ -44,7 +44,7 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
     @Override
     public Chunk createInstance() {
         return new ChunkBuilder(schemas.schemas().get(0), 1)
-                .seal(0, ChunkDescriptor.UNPARTITIONED, 0, 0);
+                .seal(schemas.firstDimension(), ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
     @Override

@@ -8,8 +8,8 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /**
- * Type of a stream of {@link Chunk}s: of one schema, or of the dimensions of a join, where the
- * chunk's header says which dimension, and so which schema, it is of.
+ * Type of a stream of {@link Chunk}s: of one schema, or of the dimensions of a join, with or
+ * without its facts, where the chunk's header says which dimension, and so which schema, it is of.
  */
 public final class ChunkTypeInfo extends TypeInformation<Chunk> {
 
@@ -29,6 +29,12 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     /** Stream of all dimensions' chunks: dimension {@code d} has the {@code d}-th schema. */
     public static ChunkTypeInfo ofDimensions(List<ChunkSchema> schemas) {
         return new ChunkTypeInfo(ChunkSchemas.byDimension(schemas));
+    }
+
+    /** The same with chunks of facts among them. */
+    public static ChunkTypeInfo ofFactsAndDimensions(
+            ChunkSchema facts, List<ChunkSchema> dimensions) {
+        return new ChunkTypeInfo(ChunkSchemas.factsAndDimensions(facts, dimensions));
     }
 
     /**

@@ -2,9 +2,10 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.handover.Handover;
-import io.github.gpujoin.flink.transport.JoinInput;
+import io.github.gpujoin.flink.transport.JoinSide;
 import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.RingReceiver;
+import io.github.gpujoin.flink.transport.SendPartitioner;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,7 +16,6 @@ import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
-import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
 import org.apache.flink.util.IOUtils;
 
 /**
@@ -23,6 +23,9 @@ import org.apache.flink.util.IOUtils;
  * packers of this process, or through rings from other subtasks.
  */
 final class ChunkReceiver implements AutoCloseable {
+
+    /** As Flink numbers the inputs of an operator, from 1. */
+    private static final int PROBE_INPUT = 2;
 
     private final Optional<Handover> handover;
     private final Optional<RingReceiver> rings;
@@ -49,7 +52,7 @@ final class ChunkReceiver implements AutoCloseable {
             BooleanSupplier cancelled)
             throws IOException {
         Optional<RingReceiver> rings = Optional.empty();
-        Map<JoinInput, Integer> writers = new EnumMap<>(JoinInput.class);
+        Map<JoinSide, Integer> writers = new EnumMap<>(JoinSide.class);
         if (options.usesRings()) {
             writers = writers(inputs, task);
         }
@@ -81,20 +84,19 @@ final class ChunkReceiver implements AutoCloseable {
     }
 
     private static boolean mayHandOver(StreamEdge input) {
-        return input.getTypeNumber() == JoinInput.PROBE.typeNumber()
+        return input.getTypeNumber() == PROBE_INPUT
                 && input.getPartitioner() instanceof ForwardPartitioner
                 && !input.supportsUnalignedCheckpoints();
     }
 
-    /** Number of subtasks that send to each input by partition. */
-    private static Map<JoinInput, Integer> writers(List<StreamEdge> inputs, Environment task) {
-        Map<JoinInput, Integer> writers = new EnumMap<>(JoinInput.class);
+    /** Number of subtasks that send chunks of each side by partition. */
+    private static Map<JoinSide, Integer> writers(List<StreamEdge> inputs, Environment task) {
+        Map<JoinSide, Integer> writers = new EnumMap<>(JoinSide.class);
         for (int i = 0; i < inputs.size(); i++) {
             StreamEdge input = inputs.get(i);
-            if (input.getPartitioner() instanceof KeyGroupStreamPartitioner) {
+            if (input.getPartitioner() instanceof SendPartitioner send) {
                 requireAligned(input);
-                JoinInput side = JoinInput.of(input.getTypeNumber());
-                writers.put(side, task.getInputGate(i).getNumberOfInputChannels());
+                writers.put(send.side(), task.getInputGate(i).getNumberOfInputChannels());
             }
         }
         return writers;

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
@@ -40,7 +41,8 @@ import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Joins chunks of facts (input 2) with chunks of any number of dimensions (input 1).
+ * Joins chunks of facts (input 2) with chunks of any number of dimensions (input 1). Those of a
+ * versioned dimension come with the facts.
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
  * wait in state. The phase ends with the largest watermark on input 1 or with its end. In {@link
@@ -60,7 +62,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private static final long serialVersionUID = 1L;
 
     private static final int BUILD_INPUT = 0;
-    private static final int PROBE_INPUT = 1;
 
     private final JoinSettings settings;
     private final ResultEmitterFactory<OUT> emitterFactory;
@@ -178,7 +179,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             settings.eventTime(),
                             new EventTimeLog(
                                     context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
-                            this::startJoining,
                             probeSide,
                             buildSide::append,
                             this::checkNotCancelled,
@@ -310,10 +310,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
-        if (versioned != null && chunk.dimension() == settings.eventTime().dimension()) {
-            versioned.accept(chunk);
-            return;
-        }
         DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
         if (probeSide.phase() == JoinPhase.JOIN && !dimension.changes()) {
             throw new IllegalStateException(
@@ -334,9 +330,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processWatermark1(Watermark mark) throws Exception {
-        if (versioned != null) {
-            versioned.accept(mark, BUILD_INPUT);
-        } else if (mark.getTimestamp() == Long.MAX_VALUE) {
+        if (mark.getTimestamp() == Long.MAX_VALUE) {
             startJoining();
         }
     }
@@ -357,6 +351,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 builtMs,
                 probeLog.size());
         probeSide.startJoining();
+        if (versioned != null) {
+            versioned.advance();
+        }
     }
 
     // ------------------------------------------------------------------ probe side
@@ -366,29 +363,35 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         Chunk chunk = chunks.probe(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
-        counts.probeChunk(chunk);
-        if (versioned != null) {
-            versioned.accept(chunk);
-        } else {
+        if (versioned == null) {
+            counts.probeChunk(chunk);
             probeSide.accept(chunk);
+            return;
         }
+        if (chunk.dimension() == ChunkDescriptor.FACTS) {
+            counts.probeChunk(chunk);
+        }
+        versioned.accept(chunk);
     }
 
     @Override
     public void processWatermark2(Watermark mark) throws Exception {
         if (versioned != null) {
-            versioned.accept(mark, PROBE_INPUT);
+            versioned.accept(mark);
         } else {
             probeSide.accept(mark);
         }
     }
 
-    /** Idleness of facts is passed on in order; that of the build side counts for versions only. */
+    /** Idleness of facts is passed on in order; that of the build side counts for nothing. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
+        if (index == BUILD_INPUT) {
+            return;
+        }
         if (versioned != null) {
-            versioned.accept(status, index);
-        } else if (index != BUILD_INPUT) {
+            versioned.accept(status);
+        } else {
             probeSide.accept(status);
         }
     }

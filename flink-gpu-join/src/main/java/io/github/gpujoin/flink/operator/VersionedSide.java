@@ -9,7 +9,6 @@ import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.eventtime.EventTimeOrder;
 import io.github.gpujoin.flink.report.JoinMetrics;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.api.common.eventtime.IndexedCombinedWatermarkStatus;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.api.operators.Output;
@@ -24,36 +23,38 @@ import org.apache.flink.util.function.ThrowingRunnable;
 /**
  * Has facts and versions of a dimension joined in the order of their event times: {@link
  * EventTimeOrder} says what comes next, in mails of a few milliseconds, and what came too late goes
- * to the side outputs. Watermarks and idleness of the result follow the facts before them.
+ * to the side outputs. Watermarks and idleness are those of facts and versions together, which come
+ * by one input; they wait until the other dimensions are complete. Watermarks and idleness of the
+ * result follow the facts before them.
  *
  * <p>Runs in the task's mailbox thread.
  */
 final class VersionedSide<OUT> implements EventTimeOrder.Target {
 
-    private static final int INPUTS = 2;
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
 
     private final EventTimeJoin join;
-    private final ThrowingRunnable<Exception> startJoining;
     private final ProbeSide probeSide;
     private final ThrowingConsumer<Chunk, Exception> applyChange;
     private final ThrowingRunnable<Exception> check;
     private final MailboxExecutor mailbox;
     private final Output<StreamRecord<OUT>> output;
     private final EventTimeOrder order;
-    private final IndexedCombinedWatermarkStatus inputs =
-            IndexedCombinedWatermarkStatus.forInputsCount(INPUTS);
     private final ChunkRows factRows;
     private final ChunkRows versionRows;
     private final Counter lateFacts;
     private final Counter lateVersions;
     private boolean mailPosted;
 
+    /** Of both streams. */
+    private long watermark = Long.MIN_VALUE;
+
+    private boolean idle;
+
     /** Whether the result was said to be idle. */
     private boolean saidIdle;
 
     /**
-     * @param startJoining ends LOAD, again and again; there is no watermark of both inputs before
      * @param applyChange writes a change to the log and the table
      * @param check throws where the task does not go on
      */
@@ -61,7 +62,6 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             JoinSpec spec,
             EventTimeJoin join,
             EventTimeLog log,
-            ThrowingRunnable<Exception> startJoining,
             ProbeSide probeSide,
             ThrowingConsumer<Chunk, Exception> applyChange,
             ThrowingRunnable<Exception> check,
@@ -69,7 +69,6 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
             Output<StreamRecord<OUT>> output,
             JoinMetrics metrics) {
         this.join = join;
-        this.startJoining = startJoining;
         this.probeSide = probeSide;
         this.applyChange = applyChange;
         this.check = check;
@@ -102,31 +101,25 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         output.collect(tag, new StreamRecord<>(row));
     }
 
-    /**
-     * @param input of the operator, from 0
-     */
-    void accept(Watermark mark, int input) throws Exception {
-        advance(inputs.updateWatermark(input, mark.getTimestamp()));
+    void accept(Watermark mark) throws Exception {
+        watermark = mark.getTimestamp();
+        advance();
     }
 
-    /**
-     * @param input of the operator, from 0
-     */
-    void accept(WatermarkStatus status, int input) throws Exception {
-        advance(inputs.updateStatus(input, status.isIdle()));
+    void accept(WatermarkStatus status) throws Exception {
+        idle = status.isIdle();
+        advance();
     }
 
-    /**
-     * @param moved whether the watermark of both inputs did
-     */
-    private void advance(boolean moved) throws Exception {
-        if (!inputs.isIdle()) {
+    /** Has rows up to the watermark joined, once all dimensions are complete. */
+    void advance() throws Exception {
+        if (probeSide.phase() == JoinPhase.LOAD) {
+            return;
+        }
+        if (!idle) {
             say(WatermarkStatus.ACTIVE);
         }
-        if (moved) {
-            startJoining.run();
-            order.advanceTo(inputs.getCombinedWatermark());
-        }
+        order.advanceTo(watermark);
         work();
     }
 
@@ -134,7 +127,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         order.work(MAIL_NS);
         if (!order.hasWork()) {
             // What is due goes first: a watermark of an idle stream is lost.
-            if (inputs.isIdle()) {
+            if (idle) {
                 say(WatermarkStatus.IDLE);
             }
         } else if (!mailPosted) {
@@ -171,7 +164,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         probeSide.accept(new Watermark(time));
     }
 
-    /** Both inputs have ended: joins all that waits, whatever their watermarks were. */
+    /** Both streams have ended: joins all that waits, whatever their watermarks were. */
     void finish() throws Exception {
         say(WatermarkStatus.ACTIVE);
         order.advanceTo(Long.MAX_VALUE);

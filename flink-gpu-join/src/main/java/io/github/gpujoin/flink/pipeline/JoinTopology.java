@@ -16,9 +16,10 @@ import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.JoinSettings;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.report.JoinReporting;
-import io.github.gpujoin.flink.transport.JoinInput;
+import io.github.gpujoin.flink.transport.JoinSide;
 import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.SendOperatorFactory;
+import io.github.gpujoin.flink.transport.SendPartitioner;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.List;
 import org.apache.flink.api.common.RuntimeExecutionMode;
@@ -28,11 +29,11 @@ import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+import org.apache.flink.util.OutputTag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,17 @@ import org.slf4j.LoggerFactory;
  *   dimension 0 -- pack -- load completion -- broadcast, or send by partition --+
  *   dimension 1 -- pack -- load completion -- broadcast ----------------------- union -- join -- results
  *   facts -------- pack -- forward, or send by partition -----------------------+
+ * </pre>
+ *
+ * <p>Versions come by the input of the facts, so that it has the watermark and the idleness of
+ * both. Beside a dimension that had ended before a restore they would not be heard again once they
+ * were idle: Flink gives the largest watermark for a task that does not run any more, and an
+ * input's watermark never goes back.
+ *
+ * <pre>
+ *   other dimensions, or none -- load completion -- broadcast --+
+ *   versions -- pack -- send by partition --+                   +-- join -- results
+ *   facts ----- pack -- send by partition --+-- union ----------+
  * </pre>
  */
 final class JoinTopology {
@@ -109,39 +121,48 @@ final class JoinTopology {
         return GpuJoinOptions.replicateMaxBytes(env.getConfiguration());
     }
 
-    /**
-     * Adds the operator that says when a dimension is complete, and sends its chunks on.
-     *
-     * @param signal by which it says so
-     */
+    /** Adds the operator that says when a dimension is complete, and sends its chunks on. */
     DataStream<Chunk> dimension(
             SingleOutputStreamOperator<Chunk> packed,
             String name,
             long completeAtWatermark,
-            LoadCompletion.Signal signal,
             boolean partitioned) {
         badRecords.add(packed);
-        SingleOutputStreamOperator<Chunk> chunks =
-                packed.transform(
-                                "load " + name,
-                                packed.getType(),
-                                new LoadCompletion(completeAtWatermark, signal))
-                        .setParallelism(packed.getParallelism())
-                        .uid(uid("load-" + name));
-        return partitioned ? byPartition(chunks, name, JoinInput.BUILD) : chunks.broadcast();
+        SingleOutputStreamOperator<Chunk> chunks = load(packed, name, completeAtWatermark);
+        return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : chunks.broadcast();
+    }
+
+    private SingleOutputStreamOperator<Chunk> load(
+            DataStream<Chunk> chunks, String name, long completeAtWatermark) {
+        return chunks.transform(
+                        "load " + name, chunks.getType(), new LoadCompletion(completeAtWatermark))
+                .setParallelism(chunks.getParallelism())
+                .uid(uid("load-" + name));
+    }
+
+    /**
+     * Stands for dimensions where there is none but the versioned one: has no chunk, and is
+     * complete from the start.
+     *
+     * @param versions in whose task it is
+     */
+    DataStream<Chunk> noDimension(SingleOutputStreamOperator<Chunk> versions, String name) {
+        OutputTag<Chunk> none = new OutputTag<>("none", versions.getType());
+        // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
+        return load(versions.getSideOutput(none), name, LoadCompletion.FROM_THE_START).rebalance();
     }
 
     /** Sends the chunks of a versioned dimension on, which is complete at no time. */
     DataStream<Chunk> versions(SingleOutputStreamOperator<Chunk> packed, String name) {
         badRecords.add(packed);
-        return byPartition(packed, name, JoinInput.BUILD);
+        return byPartition(packed, name, JoinSide.BUILD);
     }
 
     /** Sends the chunks of facts on, where they are partitioned by their owners. */
     DataStream<Chunk> facts(
             SingleOutputStreamOperator<Chunk> packed, String name, boolean partitioned) {
         badRecords.add(packed);
-        return partitioned ? byPartition(packed, name, JoinInput.PROBE) : packed;
+        return partitioned ? byPartition(packed, name, JoinSide.PROBE) : packed;
     }
 
     /**
@@ -150,20 +171,19 @@ final class JoinTopology {
      * @param name of the side, for its operator
      */
     private DataStream<Chunk> byPartition(
-            SingleOutputStreamOperator<Chunk> chunks, String name, JoinInput input) {
-        KeyedStream<Chunk, Integer> keyed =
+            SingleOutputStreamOperator<Chunk> chunks, String name, JoinSide side) {
+        DataStream<Chunk> sent =
                 chunks.transform(
                                 "send " + name,
                                 chunks.getType(),
-                                new SendOperatorFactory(rings, input))
+                                new SendOperatorFactory(rings, side))
                         .setParallelism(chunks.getParallelism())
                         .setBufferTimeout(0)
-                        .uid(uid("send-" + name))
-                        .keyBy(new PartitionKeySelector(maxParallelism));
+                        .uid(uid("send-" + name));
+        SendPartitioner partitioner =
+                new SendPartitioner(new PartitionKeySelector(maxParallelism), maxParallelism, side);
         if (rings.usesRings()) {
-            ((PartitionTransformation<?>) keyed.getTransformation())
-                    .getPartitioner()
-                    .disableUnalignedCheckpoints();
+            partitioner.disableUnalignedCheckpoints();
             LOG.info(
                     "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints are"
                             + " off on the edges into the join: what a descriptor in a snapshot points"
@@ -172,7 +192,8 @@ final class JoinTopology {
                     name,
                     rings.description());
         }
-        return keyed;
+        return new DataStream<>(
+                env, new PartitionTransformation<>(sent.getTransformation(), partitioner));
     }
 
     /**

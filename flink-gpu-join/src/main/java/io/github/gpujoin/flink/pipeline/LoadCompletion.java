@@ -21,8 +21,8 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
  * Tells the join when a dimension is complete: turns the dimension's watermarks into silence before
- * the given one, or the end, and a {@link Signal} from there on. The join takes the minimum over
- * all dimensions, so each may be complete at a time of its own.
+ * the given one, or the end, and the largest one from there on. The join takes the minimum over all
+ * dimensions, so each may be complete at a time of its own.
  *
  * <p>That the rows of a subtask are complete is kept in state and said again after a restore, as
  * its source may never repeat the watermark. In another parallelism its rows may come to any
@@ -42,35 +42,20 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     /** In place of a watermark: complete when there is no more of it. */
     static final long AT_THE_END = Long.MAX_VALUE;
 
-    /** How a dimension says that it is complete. */
-    enum Signal {
-        /**
-         * By the largest watermark, which makes the join start when all dimensions have said so.
-         */
-        LARGEST_WATERMARK,
-        /**
-         * By idleness, where the join goes by the watermarks of another dimension: before it, there
-         * are none.
-         */
-        IDLENESS
-    }
-
     private static final long serialVersionUID = 1L;
 
     private static final String NAME = "load-complete-parallelism";
     private static final int NOT_COMPLETE = 0;
 
     private final long completeAtWatermark;
-    private final Signal signal;
     private transient ListState<Integer> state;
     private transient boolean complete;
 
     /** Said by this attempt. */
     private transient boolean said;
 
-    LoadCompletion(long completeAtWatermark, Signal signal) {
+    LoadCompletion(long completeAtWatermark) {
         this.completeAtWatermark = completeAtWatermark;
-        this.signal = signal;
     }
 
     @Override
@@ -123,10 +108,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
             return;
         }
         said = true;
-        switch (signal) {
-            case LARGEST_WATERMARK -> output.emitWatermark(Watermark.MAX_WATERMARK);
-            case IDLENESS -> output.emitWatermarkStatus(WatermarkStatus.IDLE);
-        }
+        output.emitWatermark(Watermark.MAX_WATERMARK);
     }
 
     @Override

@@ -184,11 +184,7 @@ public final class PairJoinPipeline<B, P> {
         return topology.join(
                 List.of(
                         topology.dimension(
-                                packedBuild,
-                                "build",
-                                LoadCompletion.AT_THE_END,
-                                LoadCompletion.Signal.LARGEST_WATERMARK,
-                                partitioned)),
+                                packedBuild, "build", LoadCompletion.AT_THE_END, partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
                 explain(topology, plan.spec),

@@ -219,23 +219,32 @@ public final class StarJoinPipeline {
         ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
         List<DataStream<Chunk>> build = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
-            DimensionSide<?> side = dimensions.get(d);
-            String name = side.input().name();
-            SingleOutputStreamOperator<Chunk> chunks =
-                    side.input()
-                            .transform(
-                                    packed.dimensions().get(d),
-                                    buildType,
-                                    topology.uid("pack-" + name));
-            boolean partitioned = d == partitionedDimension;
-            build.add(dimension(chunks, side, partitioned));
+            if (!dimensions.get(d).isVersioned()) {
+                build.add(
+                        topology.dimension(
+                                pack(d, buildType),
+                                dimensions.get(d).input().name(),
+                                dimensions.get(d).completeAtWatermark(),
+                                d == partitionedDimension));
+            }
         }
+        int versioned = sides.versionedDimension();
+        ChunkSchema factSchema = packed.facts().schema();
+        ChunkTypeInfo probeType =
+                versioned == NONE
+                        ? ChunkTypeInfo.of(factSchema)
+                        : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas);
         SingleOutputStreamOperator<Chunk> factChunks =
-                facts.transform(
-                        packed.facts(),
-                        ChunkTypeInfo.of(packed.facts().schema()),
-                        topology.uid("pack-facts"));
+                facts.transform(packed.facts(), probeType, topology.uid("pack-facts"));
         DataStream<Chunk> probe = topology.facts(factChunks, "facts", partitionedDimension != NONE);
+        if (versioned != NONE) {
+            String name = dimensions.get(versioned).input().name();
+            SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
+            probe = probe.union(topology.versions(versions, name));
+            if (build.isEmpty()) {
+                build.add(topology.noDimension(versions, name));
+            }
+        }
         List<VerifiedDimension> verified = packed.verified();
         return topology.join(
                 build,
@@ -248,17 +257,10 @@ public final class StarJoinPipeline {
                 type);
     }
 
-    private DataStream<Chunk> dimension(
-            SingleOutputStreamOperator<Chunk> chunks, DimensionSide<?> side, boolean partitioned) {
-        String name = side.input().name();
-        if (side.isVersioned()) {
-            return topology.versions(chunks, name);
-        }
-        LoadCompletion.Signal signal =
-                sides.versionedDimension() == NONE
-                        ? LoadCompletion.Signal.LARGEST_WATERMARK
-                        : LoadCompletion.Signal.IDLENESS;
-        return topology.dimension(chunks, name, side.completeAtWatermark(), signal, partitioned);
+    private SingleOutputStreamOperator<Chunk> pack(int dimension, ChunkTypeInfo type) {
+        InputSide<?> input = dimensions.get(dimension).input();
+        return input.transform(
+                packed.dimensions().get(dimension), type, topology.uid("pack-" + input.name()));
     }
 
     private TimesToLive ttls() {

@@ -49,14 +49,14 @@ public final class RingReceiver implements AutoCloseable {
     /**
      * Opens a ring for each writer and announces the address.
      *
-     * @param writers number of subtasks that send to each input
+     * @param writers number of subtasks that send chunks of each side
      * @param taskManager configuration of the process
      * @throws IOException where the transport or the address cannot be had; the message says what
      *     to do
      */
     public static RingReceiver open(
             RingOptions options,
-            Map<JoinInput, Integer> writers,
+            Map<JoinSide, Integer> writers,
             JobInfo job,
             TaskInfo task,
             Configuration taskManager,
@@ -73,7 +73,7 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     private void open(
-            Map<JoinInput, Integer> writers,
+            Map<JoinSide, Integer> writers,
             JobInfo job,
             TaskInfo task,
             Configuration taskManager,
@@ -96,7 +96,7 @@ public final class RingReceiver implements AutoCloseable {
                         options.sessions(),
                         SessionListener.Limits.DEFAULT);
         resources.registerCloseable(listener);
-        writers.forEach((input, count) -> addRings(input, count, transport, listener));
+        writers.forEach((side, count) -> addRings(side, count, transport, listener));
         for (ReaderEnd end : ends.values()) {
             resources.registerCloseable(end);
         }
@@ -110,11 +110,10 @@ public final class RingReceiver implements AutoCloseable {
                         bound.getAddress().getHostAddress(), bound.getPort(), secret.bytes()));
     }
 
-    private void addRings(
-            JoinInput input, int count, Transport transport, SessionListener listener) {
+    private void addRings(JoinSide side, int count, Transport transport, SessionListener listener) {
         SessionOptions sessions = options.sessions();
         for (int subtask = 0; subtask < count; subtask++) {
-            int channel = RingTicket.channel(input, subtask);
+            int channel = RingTicket.channel(side, subtask);
             ReaderSession session =
                     new ReaderSession(
                             channel, options.geometry(), transport, sessions, System.nanoTime());

@@ -57,7 +57,7 @@ final class RingSender implements AutoCloseable {
      */
     RingSender(
             RingOptions options,
-            JoinInput input,
+            JoinSide side,
             JobInfo job,
             TaskInfo task,
             Configuration taskManager,
@@ -66,7 +66,7 @@ final class RingSender implements AutoCloseable {
         this.options = options;
         this.job = Rendezvous.uuid(job.getJobId());
         this.task = task;
-        this.channel = RingTicket.channel(input, task.getIndexOfThisSubtask());
+        this.channel = RingTicket.channel(side, task.getIndexOfThisSubtask());
         this.tickets = new RingTicket.Writer(channel);
         this.taskManager = taskManager;
         this.lookup = new AddressLookup(coordinator, this::connect);

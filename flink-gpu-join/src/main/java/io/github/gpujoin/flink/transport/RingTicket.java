@@ -18,7 +18,7 @@ import io.github.gpujoin.core.region.Memory;
  *     sequence              of the ring's slot, from 1 in each attempt
  *     checksum              over the ticket
  *
- *   channel:  int15 {@link JoinInput} | int16 sending subtask
+ *   channel:  int15 {@link JoinSide} | int16 sending subtask
  * </pre>
  *
  * <p>The slot has a checksum of its own, over its sequence, epoch and length, too; this one says
@@ -61,8 +61,8 @@ final class RingTicket {
      *
      * @param subtask that sends, 0 to 65,535
      */
-    static int channel(JoinInput input, int subtask) {
-        return input.ordinal() << SUBTASK_BITS | subtask;
+    static int channel(JoinSide side, int subtask) {
+        return side.ordinal() << SUBTASK_BITS | subtask;
     }
 
     /** Any int: tickets come from outside. */

@@ -27,7 +27,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     private static final long LOOK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final RingOptions options;
-    private final JoinInput input;
+    private final JoinSide side;
     private final transient Coordinator coordinator;
 
     private transient long openDeadlineNs;
@@ -40,11 +40,11 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     SendOperator(
             StreamOperatorParameters<Chunk> parameters,
             RingOptions options,
-            JoinInput input,
+            JoinSide side,
             Coordinator coordinator) {
         super(parameters);
         this.options = options;
-        this.input = input;
+        this.side = side;
         this.coordinator = coordinator;
     }
 
@@ -57,7 +57,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
             rings =
                     new RingSender(
                             options,
-                            input,
+                            side,
                             getRuntimeContext().getJobInfo(),
                             getRuntimeContext().getTaskInfo(),
                             getContainingTask()

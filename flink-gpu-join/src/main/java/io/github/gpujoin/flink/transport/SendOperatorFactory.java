@@ -16,14 +16,14 @@ public final class SendOperatorFactory extends AbstractStreamOperatorFactory<Chu
     private static final long serialVersionUID = 1L;
 
     private final RingOptions options;
-    private final JoinInput input;
+    private final JoinSide side;
 
     /**
-     * @param input of the join at the end of the edge
+     * @param side of the join whose chunks it sends
      */
-    public SendOperatorFactory(RingOptions options, JoinInput input) {
+    public SendOperatorFactory(RingOptions options, JoinSide side) {
         this.options = options;
-        this.input = input;
+        this.side = side;
     }
 
     @Override
@@ -37,7 +37,7 @@ public final class SendOperatorFactory extends AbstractStreamOperatorFactory<Chu
                                 .getContainingTask()
                                 .getEnvironment()
                                 .getOperatorCoordinatorEventGateway());
-        return (T) new SendOperator(parameters, options, input, coordinator);
+        return (T) new SendOperator(parameters, options, side, coordinator);
     }
 
     @Override

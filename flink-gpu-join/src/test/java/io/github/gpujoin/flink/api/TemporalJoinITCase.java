@@ -58,13 +58,19 @@ class TemporalJoinITCase {
         assertThat(Region.openCount()).isZero();
     }
 
-    @ParameterizedTest(name = "seed={0} engine={1} left={2}")
-    @CsvSource({"1,cpu,false", "2,cpu,true", "3,reference,true", "4,auto,false"})
-    void shouldGiveWhatFlinksTemporalJoinGives(long seed, String engine, boolean left)
-            throws Exception {
+    @ParameterizedTest(name = "seed={0} engine={1} left={2} transport={3}")
+    @CsvSource({
+        "1,cpu,false,flink",
+        "2,cpu,true,flink",
+        "3,reference,true,flink",
+        "4,auto,false,flink",
+        "5,cpu,false,shm"
+    })
+    void shouldGiveWhatFlinksTemporalJoinGives(
+            long seed, String engine, boolean left, String transport) throws Exception {
         List<Row> facts = facts(seed);
         List<Row> versions = versions(seed);
-        List<String> ours = ours(facts, versions, engine, left);
+        List<String> ours = ours(facts, versions, engine, left, transport);
         assertThat(ours).hasSizeGreaterThan(500).isEqualTo(flinks(facts, versions, left));
     }
 
@@ -143,8 +149,13 @@ class TemporalJoinITCase {
     }
 
     private static List<String> ours(
-            List<Row> facts, List<Row> versions, String engine, boolean left) throws Exception {
+            List<Row> facts, List<Row> versions, String engine, boolean left, String transport)
+            throws Exception {
         StreamExecutionEnvironment env = environment(engine);
+        env.configure(
+                new Configuration()
+                        .set(GpuJoinOptions.TRANSPORT, transport)
+                        .set(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ofMinutes(1)));
         Dimension<Row, Row> join =
                 StarJoin.facts(stream(env, facts, true))
                         .select("number")

@@ -114,6 +114,20 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
         assertThat(roundTrip(serializer, chunkOfNames(10, 1)).schema()).isEqualTo(NAMES);
     }
 
+    @Test
+    void shouldFindTheSchemaOfFactsAmongThoseOfDimensions() throws IOException {
+        TypeSerializer<Chunk> serializer =
+                serializer(ChunkTypeInfo.ofFactsAndDimensions(KEYS, List.of(KEYS, NAMES)));
+
+        Chunk facts = roundTrip(serializer, chunkOfKeys(10, ChunkDescriptor.FACTS));
+        assertThat(facts.schema()).isEqualTo(KEYS);
+        assertThat(roundTrip(serializer, chunkOfNames(10, 1)).schema()).isEqualTo(NAMES);
+        byte[] written = written(serializer, chunkOfNames(10, 2));
+        assertThatThrownBy(() -> serializer.deserialize(new DataInputDeserializer(written)))
+                .isInstanceOf(ChunkFormatException.class)
+                .hasMessageEndingWith("dimension=2, dimensions=2");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, 2})
     void shouldRejectAChunkOfNoDimension(int dimension) throws IOException {

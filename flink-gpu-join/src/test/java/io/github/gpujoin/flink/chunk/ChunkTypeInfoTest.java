@@ -15,7 +15,10 @@ class ChunkTypeInfoTest extends TypeInformationTestBase<ChunkTypeInfo> {
             ChunkTypeInfo.of(ChunkSerializerTest.KEYS),
             ChunkTypeInfo.of(ChunkSerializerTest.NAMES),
             ChunkTypeInfo.ofDimensions(List.of(ChunkSerializerTest.KEYS)),
-            ChunkTypeInfo.ofDimensions(List.of(ChunkSerializerTest.KEYS, ChunkSerializerTest.NAMES))
+            ChunkTypeInfo.ofDimensions(
+                    List.of(ChunkSerializerTest.KEYS, ChunkSerializerTest.NAMES)),
+            ChunkTypeInfo.ofFactsAndDimensions(
+                    ChunkSerializerTest.KEYS, List.of(ChunkSerializerTest.NAMES))
         };
     }
 

@@ -68,10 +68,6 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
         join().processWatermark2(new Watermark(timestamp));
     }
 
-    void buildStatus(WatermarkStatus status) throws Exception {
-        join().processWatermarkStatus1(status);
-    }
-
     void probeStatus(WatermarkStatus status) throws Exception {
         join().processWatermarkStatus2(status);
     }

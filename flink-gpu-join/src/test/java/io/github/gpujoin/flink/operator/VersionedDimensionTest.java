@@ -164,11 +164,9 @@ class VersionedDimensionTest {
         JoinEngineFactory engine = new CpuJoinEngineFactory();
         open(engine, 1, null);
         JoinHarness drained = subtasks.get(0);
-        drained.buildWatermark(30);
         drained.probeWatermark(30);
-        drained.build(chunk(PRICES, 0, List.of(new long[] {1, 10, 35, 0})));
+        drained.probe(chunk(PRICES, 0, List.of(new long[] {1, 10, 35, 0})));
         drained.probe(chunk(FACTS, -1, List.of(new long[] {1, 7, 36})));
-        drained.buildWatermark(Long.MAX_VALUE);
         drained.probeWatermark(Long.MAX_VALUE);
         drained.endBuild();
         drained.endProbe();
@@ -178,7 +176,6 @@ class VersionedDimensionTest {
 
         JoinHarness resumed = subtasks.get(0);
         resumed.probe(chunk(FACTS, -1, List.of(new long[] {1, 8, 30}, new long[] {1, 9, 40})));
-        resumed.buildWatermark(50);
         resumed.probeWatermark(50);
         resumed.runMails(Integer.MAX_VALUE);
         assertThat(resumed.results()).containsExactly("9|10");
@@ -189,14 +186,14 @@ class VersionedDimensionTest {
     void shouldPassAWatermarkOnBehindTheFactsBeforeIt() throws Exception {
         open(new CpuJoinEngineFactory(), 1, null);
         JoinHarness join = subtasks.get(0);
-        join.build(chunk(PRICES, 0, List.of(new long[] {1, 10, 5, 0}, new long[] {1, 20, 15, 0})));
+        join.probe(chunk(PRICES, 0, List.of(new long[] {1, 10, 5, 0}, new long[] {1, 20, 15, 0})));
         join.probe(chunk(FACTS, -1, List.of(new long[] {1, 7, 14}, new long[] {1, 8, 15})));
-        join.buildWatermark(30);
+        join.runMails(Integer.MAX_VALUE);
         assertThat(join.getOutput()).isEmpty();
         join.probeWatermark(14);
         join.runMails(Integer.MAX_VALUE);
         assertThat(join.getOutput()).containsExactly(new StreamRecord<>("7|10"), new Watermark(14));
-        join.probeWatermark(40);
+        join.probeWatermark(30);
         join.runMails(Integer.MAX_VALUE);
         assertThat(join.getOutput())
                 .endsWith(new StreamRecord<>("8|20"), new Watermark(30))
@@ -207,9 +204,8 @@ class VersionedDimensionTest {
     void shouldSayOfALateVersionWhetherItIsADeletion() throws Exception {
         open(new CpuJoinEngineFactory(), 1, null);
         JoinHarness join = subtasks.get(0);
-        join.buildWatermark(30);
         join.probeWatermark(30);
-        join.build(chunk(PRICES, 0, List.of(new long[] {1, 10, 30, RowChange.DELETE.code()})));
+        join.probe(chunk(PRICES, 0, List.of(new long[] {1, 10, 30, RowChange.DELETE.code()})));
         Row late = join.getSideOutput(LATE_VERSIONS).remove().getValue();
         assertThat(late.getKind()).isEqualTo(RowKind.DELETE);
         assertThat(late.getFieldNames(true)).containsExactly("id", "value", "$timestamp");
@@ -263,6 +259,9 @@ class VersionedDimensionTest {
                                 state, MAX_PARALLELISM, before, parallelism, i));
             }
             subtask.open();
+            if (state == null) {
+                subtask.buildWatermark(Long.MAX_VALUE);
+            }
         }
     }
 
@@ -300,18 +299,20 @@ class VersionedDimensionTest {
 
     private void versionWatermark(long timestamp) throws Exception {
         versionMark = timestamp;
-        joinedUpTo = Math.max(joinedUpTo, Math.min(factMark, versionMark));
-        for (JoinHarness subtask : subtasks) {
-            subtask.buildWatermark(timestamp);
-            subtask.runMails(Integer.MAX_VALUE);
-        }
+        watermark();
     }
 
     private void factWatermark(long timestamp) throws Exception {
         factMark = timestamp;
-        joinedUpTo = Math.max(joinedUpTo, Math.min(factMark, versionMark));
+        watermark();
+    }
+
+    /** Both streams come by one input, which has the lesser of their watermarks. */
+    private void watermark() throws Exception {
+        long mark = Math.min(factMark, versionMark);
+        joinedUpTo = Math.max(joinedUpTo, mark);
         for (JoinHarness subtask : subtasks) {
-            subtask.probeWatermark(timestamp);
+            subtask.probeWatermark(mark);
             subtask.runMails(Integer.MAX_VALUE);
         }
     }
@@ -333,7 +334,7 @@ class VersionedDimensionTest {
             }
         }
         for (Map.Entry<Integer, List<long[]>> entry : byPartition(rows).entrySet()) {
-            owner(entry.getKey()).build(chunk(PRICES, 0, entry.getValue()));
+            owner(entry.getKey()).probe(chunk(PRICES, 0, entry.getValue()));
         }
     }
 

@@ -36,6 +36,13 @@ class VersionedIdlenessTest {
     }
 
     private static JoinHarness open(JoinSpec spec) throws Exception {
+        JoinHarness join = created(spec);
+        join.buildWatermark(Long.MAX_VALUE);
+        return join;
+    }
+
+    /** In LOAD, as other dimensions are not complete. */
+    private static JoinHarness created(JoinSpec spec) throws Exception {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
                         JoinScenario.settings(
@@ -64,7 +71,7 @@ class VersionedIdlenessTest {
     }
 
     private static void version(JoinHarness join, long value, long time) throws Exception {
-        join.build(chunk(PRICES, 0, List.of(new long[] {1, value, time, 0})));
+        join.probe(chunk(PRICES, 0, List.of(new long[] {1, value, time, 0})));
     }
 
     private static void fact(JoinHarness join, long number, long time) throws Exception {
@@ -87,10 +94,7 @@ class VersionedIdlenessTest {
                 version(join, 1, i);
                 fact(join, i, i);
             }
-            join.buildWatermark(rows);
-            join.probeWatermark(0);
-            finishWork(join);
-            join.buildStatus(WatermarkStatus.IDLE);
+            join.probeWatermark(rows);
             join.probeStatus(WatermarkStatus.IDLE);
             finishWork(join);
             assertThat(join.getOutput()).endsWith(new Watermark(rows), WatermarkStatus.IDLE);
@@ -109,11 +113,32 @@ class VersionedIdlenessTest {
     }
 
     @Test
+    void shouldKeepWatermarksAndIdlenessUntilOtherDimensionsAreComplete() throws Exception {
+        try (JoinHarness join = created(SPEC)) {
+            version(join, 10, 5);
+            fact(join, 7, 6);
+            join.probeWatermark(100);
+            join.probeStatus(WatermarkStatus.IDLE);
+            fact(join, 8, 50);
+            finishWork(join);
+            assertThat(join.getOutput()).isEmpty();
+
+            join.buildWatermark(Long.MAX_VALUE);
+            finishWork(join);
+            assertThat(join.getOutput())
+                    .containsExactly(
+                            new StreamRecord<>("7|10"),
+                            new StreamRecord<>("8|10"),
+                            new Watermark(100),
+                            WatermarkStatus.IDLE);
+        }
+    }
+
+    @Test
     void shouldJoinWhatWaitsWhenBothStreamsHaveEndedWhileIdle() throws Exception {
         try (JoinHarness join = open(SPEC)) {
             version(join, 10, 5);
             fact(join, 7, 6);
-            join.buildStatus(WatermarkStatus.IDLE);
             join.probeStatus(WatermarkStatus.IDLE);
             join.endBuild();
             join.endProbe();

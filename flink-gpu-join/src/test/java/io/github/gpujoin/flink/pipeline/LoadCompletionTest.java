@@ -34,8 +34,7 @@ class LoadCompletionTest {
 
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(long completeAt)
             throws Exception {
-        return new OneInputStreamOperatorTestHarness<>(
-                new LoadCompletion(completeAt, LoadCompletion.Signal.LARGEST_WATERMARK));
+        return new OneInputStreamOperatorTestHarness<>(new LoadCompletion(completeAt));
     }
 
     @Test
@@ -196,9 +195,6 @@ class LoadCompletionTest {
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(
             int parallelism, int subtask) throws Exception {
         return new OneInputStreamOperatorTestHarness<>(
-                new LoadCompletion(100, LoadCompletion.Signal.LARGEST_WATERMARK),
-                MAX_PARALLELISM,
-                parallelism,
-                subtask);
+                new LoadCompletion(100), MAX_PARALLELISM, parallelism, subtask);
     }
 }

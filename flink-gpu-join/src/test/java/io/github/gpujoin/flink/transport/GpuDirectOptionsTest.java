@@ -124,7 +124,7 @@ class GpuDirectOptionsTest {
                         () ->
                                 RingReceiver.open(
                                         options(way, "disni"),
-                                        Map.of(JoinInput.PROBE, 1),
+                                        Map.of(JoinSide.PROBE, 1),
                                         new JobInfoImpl(new JobID(), "job"),
                                         new TaskInfoImpl("task", 1, 0, 1, 0),
                                         new Configuration(),

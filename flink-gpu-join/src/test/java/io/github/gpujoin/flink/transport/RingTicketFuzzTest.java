@@ -44,7 +44,7 @@ class RingTicketFuzzTest {
         receiver =
                 RingReceiver.open(
                         RingFixture.options("twin"),
-                        Map.of(JoinInput.PROBE, 1),
+                        Map.of(JoinSide.PROBE, 1),
                         new JobInfoImpl(new JobID(), "job"),
                         new TaskInfoImpl("task", RingFixture.PARTITIONS, 0, 1, 0),
                         new Configuration(),
@@ -60,11 +60,11 @@ class RingTicketFuzzTest {
         Chunk chunk = RingFixture.chunk(5, 1);
         return Stream.of(
                 chunk.bytes(),
-                ticket(JoinInput.PROBE, 0, chunk, 1).bytes(),
-                ticket(JoinInput.BUILD, 65_535, chunk, Long.MAX_VALUE).bytes());
+                ticket(JoinSide.PROBE, 0, chunk, 1).bytes(),
+                ticket(JoinSide.BUILD, 65_535, chunk, Long.MAX_VALUE).bytes());
     }
 
-    private static Chunk ticket(JoinInput input, int subtask, Chunk chunk, long sequence) {
+    private static Chunk ticket(JoinSide input, int subtask, Chunk chunk, long sequence) {
         return new RingTicket.Writer(RingTicket.channel(input, subtask)).write(chunk, sequence);
     }
 
@@ -117,7 +117,7 @@ class RingTicketFuzzTest {
             assertThat(isTicket).isFalse();
         } catch (CancelTaskException e) {
             assertThat(RingTicket.channelOf(arrived))
-                    .isEqualTo(RingTicket.channel(JoinInput.PROBE, 0));
+                    .isEqualTo(RingTicket.channel(JoinSide.PROBE, 0));
         } catch (IllegalStateException | SessionException e) {
             assertThat(isTicket).isTrue();
             assertThat(e).hasMessageStartingWith("a ticket is of a ring of this subtask: channel=");

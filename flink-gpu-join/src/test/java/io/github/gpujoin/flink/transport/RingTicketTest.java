@@ -20,7 +20,7 @@ class RingTicketTest {
     void shouldSayWhereTheChunkIs(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 1000; i++) {
-            JoinInput input = JoinInput.values()[random.nextInt(2)];
+            JoinSide input = JoinSide.values()[random.nextInt(2)];
             int channel = RingTicket.channel(input, random.nextInt(MAX_SUBTASKS));
             long sequence = 1 + random.nextLong(Long.MAX_VALUE);
             Chunk chunk = RingFixture.chunk(random.nextInt(128), i);
@@ -49,7 +49,7 @@ class RingTicketTest {
     @Test
     void shouldGiveEachRingAChannelOfItsOwn() {
         Set<Integer> channels = new HashSet<>();
-        for (JoinInput input : JoinInput.values()) {
+        for (JoinSide input : JoinSide.values()) {
             for (int subtask = 0; subtask < MAX_SUBTASKS; subtask++) {
                 int channel = RingTicket.channel(input, subtask);
                 assertThat(channel).isNotNegative();

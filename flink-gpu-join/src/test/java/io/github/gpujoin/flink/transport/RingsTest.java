@@ -87,7 +87,7 @@ class RingsTest {
         RingReceiver receiver =
                 RingReceiver.open(
                         RingFixture.options(transport),
-                        Map.of(JoinInput.PROBE, 2),
+                        Map.of(JoinSide.PROBE, 2),
                         job,
                         task(subtask, 0),
                         NO_CONFIG,
@@ -104,7 +104,7 @@ class RingsTest {
         RingSender sender =
                 new RingSender(
                         RingFixture.options(transport),
-                        JoinInput.PROBE,
+                        JoinSide.PROBE,
                         job,
                         task(subtask, attempt),
                         NO_CONFIG,
@@ -199,7 +199,7 @@ class RingsTest {
         RingSender sender =
                 new RingSender(
                         RingFixture.options("shm"),
-                        JoinInput.PROBE,
+                        JoinSide.PROBE,
                         job,
                         task(0, 0),
                         NO_CONFIG,
@@ -255,7 +255,7 @@ class RingsTest {
                 .withMessageContaining("next=1, ticket=2");
         receiver.received(first, () -> false);
         Chunk ofAnotherChunk =
-                new RingTicket.Writer(RingTicket.channel(JoinInput.PROBE, 0))
+                new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
                         .write(RingFixture.chunk(0, 7), 2);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ofAnotherChunk, () -> false))
@@ -266,7 +266,7 @@ class RingsTest {
     void shouldRefuseATicketOfNoRing() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         Chunk ticket =
-                new RingTicket.Writer(RingTicket.channel(JoinInput.BUILD, 0))
+                new RingTicket.Writer(RingTicket.channel(JoinSide.BUILD, 0))
                         .write(RingFixture.chunk(0, 1), 1);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ticket, () -> false))
@@ -277,7 +277,7 @@ class RingsTest {
     void shouldStopWaitingForAChunkWhenTheTaskIsCancelled() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         Chunk ticket =
-                new RingTicket.Writer(RingTicket.channel(JoinInput.PROBE, 0))
+                new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
                         .write(RingFixture.chunk(0, 1), 1);
         assertThatExceptionOfType(CancelTaskException.class)
                 .isThrownBy(() -> receiver.received(ticket, () -> true));
@@ -288,7 +288,7 @@ class RingsTest {
         RingSender sender =
                 new RingSender(
                         RingFixture.options("shm"),
-                        JoinInput.PROBE,
+                        JoinSide.PROBE,
                         job,
                         task(0, 0),
                         NO_CONFIG,
@@ -315,7 +315,7 @@ class RingsTest {
                         () ->
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
-                                        Map.of(JoinInput.PROBE, 1),
+                                        Map.of(JoinSide.PROBE, 1),
                                         job,
                                         task(0, 0),
                                         taskManager,

@@ -54,7 +54,7 @@ class SendOperatorTest {
         @SuppressWarnings("unchecked")
         public <T extends StreamOperator<Chunk>> T createStreamOperator(
                 StreamOperatorParameters<Chunk> parameters) {
-            return (T) new SendOperator(parameters, options, JoinInput.PROBE, coordinator);
+            return (T) new SendOperator(parameters, options, JoinSide.PROBE, coordinator);
         }
 
         @Override
@@ -93,7 +93,7 @@ class SendOperatorTest {
         RingReceiver receiver =
                 RingReceiver.open(
                         RingFixture.options("shm"),
-                        Map.of(JoinInput.PROBE, 1),
+                        Map.of(JoinSide.PROBE, 1),
                         job,
                         task,
                         new Configuration(),

@@ -1,0 +1,39 @@
+package io.github.gpujoin.flink.transport;
+
+import io.github.gpujoin.core.layout.Chunk;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
+
+/**
+ * Sends chunks to the owners of their partitions, as {@code keyBy} does. It tells the join of which
+ * side the edge is, as both sides may come by one input.
+ */
+public final class SendPartitioner extends KeyGroupStreamPartitioner<Chunk, Integer> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final JoinSide side;
+
+    /**
+     * @param keys gives the key of a chunk's partition
+     * @param maxParallelism of the join
+     */
+    public SendPartitioner(KeySelector<Chunk, Integer> keys, int maxParallelism, JoinSide side) {
+        super(keys, maxParallelism);
+        this.side = side;
+    }
+
+    public JoinSide side() {
+        return side;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return super.equals(other) && side == ((SendPartitioner) other).side;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * super.hashCode() + side.hashCode();
+    }
+}
