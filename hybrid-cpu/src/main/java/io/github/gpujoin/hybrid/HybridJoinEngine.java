@@ -30,7 +30,7 @@ import java.util.function.Consumer;
  *
  * <p>A device that fails is one without room from then on: its units are joined from the log until
  * the host has tables for them, and no result is lost or repeated. One thread calls at a time, but
- * for {@link #stats()}, {@link #placedRows()} and {@link #isSpilled}.
+ * for {@link #stats()}, {@link #places()}, {@link #placedRows()} and {@link #isSpilled}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
@@ -51,9 +51,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private final HandedOutRows handedOut;
 
-    private volatile List<Place> places = List.of();
-    private volatile List<PlacedRows> placedRows = List.of();
-    private volatile long tableBytes;
+    private volatile ShownPlaces shown = ShownPlaces.NONE;
 
     /**
      * @param device makes forkable engines for the device; null where there is none
@@ -96,12 +94,12 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     /** Where the units of the build side stand, in order; empty while LOADING. */
     public List<Place> places() {
-        return places;
+        return shown.places();
     }
 
     /** What stands in each place that holds units, the fastest first; empty while LOADING. */
     public List<PlacedRows> placedRows() {
-        return placedRows;
+        return shown.rows();
     }
 
     /** An engine that joins on the device; the host's where there is none; null while LOADING. */
@@ -118,7 +116,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * Whether chunks of the partition wait best for each other, since its tables are in the log.
      */
     public boolean isSpilled(int partition) {
-        List<Place> current = places;
+        List<Place> current = shown.places();
         return !current.isEmpty()
                 && current.get(placement.unitOf(rows.index(partition)).number()) == Place.SPILLED;
     }
@@ -175,12 +173,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     private void showPlaces() {
-        places = placement.units().stream().map(Unit::place).toList();
-        placedRows = placement.placedRows();
-        tableBytes =
-                placement.units().stream().mapToLong(Unit::tableBytes).sum()
-                        + device.sharedBytes()
-                        + host.sharedBytes();
+        shown = ShownPlaces.of(placement, device, host);
     }
 
     /** The unit goes to its new place; its old engine's last batch may still be read. */
@@ -397,7 +390,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     @Override
     protected long tableBytes() {
-        return tableBytes;
+        return shown.tableBytes();
     }
 
     @Override

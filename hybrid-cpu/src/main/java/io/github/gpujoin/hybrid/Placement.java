@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * The units of a build side and where they stand: placed once by their bytes, then again by the
@@ -70,23 +69,6 @@ final class Placement implements AutoCloseable {
     /** Unit of a partition, counted from the first partition. */
     Unit unitOf(int partition) {
         return units.get(unitOfPartition[partition]);
-    }
-
-    /** As {@link HybridJoinEngine#placedRows()}. */
-    List<PlacedRows> placedRows() {
-        return Stream.of(Place.values())
-                .filter(place -> units.stream().anyMatch(unit -> unit.place() == place))
-                .map(this::placedRows)
-                .toList();
-    }
-
-    private PlacedRows placedRows(Place place) {
-        List<Unit> there = units.stream().filter(unit -> unit.place() == place).toList();
-        return new PlacedRows(
-                place,
-                there.size(),
-                there.stream().mapToInt(unit -> unit.endPartition() - unit.firstPartition()).sum(),
-                there.stream().mapToLong(Unit::buildBytes).sum());
     }
 
     // ------------------------------------------------------------------ first placement

@@ -68,11 +68,11 @@ public record DividedEngine(
 
     @Override
     public String engineName() {
-        boolean onDevice = engine.places().contains(Place.DEVICE);
-        boolean onlyThere = engine.places().stream().allMatch(place -> place == Place.DEVICE);
-        if (!onDevice) {
+        List<Place> places = engine.places();
+        if (!places.contains(Place.DEVICE)) {
             return host.engineName();
         }
+        boolean onlyThere = places.stream().allMatch(place -> place == Place.DEVICE);
         return onlyThere ? device.engineName() : device.engineName() + "+" + host.engineName();
     }
 
