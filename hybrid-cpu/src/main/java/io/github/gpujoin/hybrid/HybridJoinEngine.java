@@ -294,10 +294,12 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private ResultBatch delivered(HybridProbe head, ResultBatch given) {
         Unit unit = head.unit();
         ResultBatch batch = handedOut.handOut(given, unit.place());
-        queue().delivered(batch);
-        if (spec().aggregates() && unit.place().hasTables()) {
+        if (spec().aggregates()
+                && unit.place().hasTables()
+                && batch.completedRows() > head.completedRows()) {
             unit.setHasGroups(true);
         }
+        queue().delivered(batch);
         if (batch.isLast()) {
             unit.answered();
             placement.step();

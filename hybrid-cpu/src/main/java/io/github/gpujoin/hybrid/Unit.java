@@ -29,7 +29,10 @@ final class Unit {
     /** Probe rows that are counted already, and will be submitted later. */
     private long announcedRows;
 
-    /** Whether the engine in use holds groups. */
+    /**
+     * Whether no other engine can start over: the one in use holds groups of facts that are
+     * answered, or gave groups away while it had chunks.
+     */
     private boolean hasGroups;
 
     /** Room that a place had when it had none for the unit, by place. */

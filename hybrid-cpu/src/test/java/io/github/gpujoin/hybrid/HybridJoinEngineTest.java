@@ -5,20 +5,30 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -32,6 +42,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HybridJoinEngineTest {
 
     private static final int KEYS = 40_000;
+
+    private static final int MATCHES = 1_200;
+    private static final ChunkSchema KEYS_ONLY = ChunkSchema.of(Column.of("key", ColumnType.INT64));
+    private static final Object[] ONE_ROW = {1L};
+    private static final Chunk TWO_FACTS = TestChunks.of(KEYS_ONLY, ONE_ROW, ONE_ROW);
 
     /**
      * Shared tables, room to probe with, and tables of one chunk: what a join cannot do without.
@@ -299,6 +314,59 @@ class HybridJoinEngineTest {
             assertThat(star.aggregatedBy(engine).groups())
                     .isEqualTo(star.aggregatedBy(reference).groups());
         }
+    }
+
+    @ParameterizedTest(name = "after {0} batches")
+    @ValueSource(ints = {1, 2})
+    void shouldGoOnWhereADeviceFailsBeforeAFactIsInItsGroupsAsAWhole(int batches) {
+        try (JoinEngine engine = countingMatches(batches)) {
+            EngineRun run = new EngineRun(engine);
+            run.submit(TWO_FACTS, 0);
+            run.drain();
+            run.takeGroups();
+            assertThat(lost).hasSize(1);
+            assertThat(run.groups()).isEqualTo(Map.of(List.of(), List.of(2L * MATCHES)));
+        }
+    }
+
+    @Test
+    void shouldStartOverWhereADeviceFailsWithAFactInItsGroups() {
+        try (JoinEngine engine = countingMatches(3)) {
+            EngineRun run = new EngineRun(engine);
+            run.submit(TWO_FACTS, 0);
+            assertThatIllegalStateException()
+                    .isThrownBy(run::drain)
+                    .withMessageContaining("from the last checkpoint");
+            assertThat(run.probes().get(0).completedRows()).isEqualTo(1);
+        }
+    }
+
+    /**
+     * Counts the {@link #MATCHES} of each fact; its device fails after so many batches, of which a
+     * fact takes more than two.
+     */
+    private HybridJoinEngine countingMatches(int batches) {
+        JoinSpec spec =
+                new JoinSpec(
+                        KEYS_ONLY,
+                        List.of(new DimensionSpec("dimension", KEYS_ONLY, 0, 0, JoinKind.INNER)),
+                        List.of(),
+                        new Aggregation(List.of(), List.of(Aggregate.count())));
+        Chunk build = TestChunks.of(KEYS_ONLY, 0, Collections.nCopies(MATCHES, ONE_ROW));
+        MemoryLog log = new MemoryLog(0);
+        log.add(0, build);
+        HybridJoinEngine engine =
+                new HybridJoinEngine(
+                        spec,
+                        new HybridOptions(0, 0, 1, 0),
+                        // create, finishBuild, forkLoading, submitBuild, finishBuild, submitProbe
+                        new FailingDevice(6 + batches),
+                        LoggedHybrid.factory(CpuJoinEngine::new),
+                        log,
+                        lost::add);
+        engine.submitBuild(0, build);
+        engine.finishBuild();
+        return engine;
     }
 
     // ------------------------------------------------------------------ visits
