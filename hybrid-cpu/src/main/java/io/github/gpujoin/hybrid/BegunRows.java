@@ -11,10 +11,10 @@ import java.util.Map;
  * The results that were handed out of probe rows that are not whole yet. Another engine that goes
  * on starts such rows over, in an order of its own; these must not be handed out again.
  */
-public final class BegunRows {
+final class BegunRows {
 
     /** Most memory that the results of one row may take here. */
-    public static final int MAX_BYTES = 16 << 20;
+    private static final int MAX_BYTES = 16 << 20;
 
     private static final int MIN_BYTES = 4 << 10;
     private static final int NONE = -1;
@@ -27,17 +27,17 @@ public final class BegunRows {
     /** The last row with results that are not remembered, for lack of room. */
     private int overflownRow = NONE;
 
-    public BegunRows(JoinSpec spec) {
+    BegunRows(JoinSpec spec) {
         this(spec, MAX_BYTES);
     }
 
-    public BegunRows(JoinSpec spec, int maxBytes) {
+    BegunRows(JoinSpec spec, int maxBytes) {
         this.format = new ResultRowBytes(spec);
         this.maxBytes = maxBytes;
     }
 
     /** Takes note of a batch that is handed out. */
-    public void handedOut(ResultBatch batch) {
+    void handedOut(ResultBatch batch) {
         forgetBefore(batch.completedRows());
         int from = batch.rowCount();
         while (from > 0 && batch.probeRow(from - 1) >= batch.completedRows()) {
@@ -82,7 +82,7 @@ public final class BegunRows {
      *
      * @throws IllegalStateException where one row has more results than are remembered
      */
-    public Map<ByteBuffer, Integer> counts() {
+    Map<ByteBuffer, Integer> counts() {
         if (overflownRow != NONE) {
             throw new IllegalStateException(
                     "another engine can go on in the middle of a fact row that has few results; this"

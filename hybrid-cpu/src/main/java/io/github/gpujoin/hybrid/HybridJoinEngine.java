@@ -167,7 +167,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             device.open(spec(), log);
         } catch (EngineUnavailableException e) {
             device.lose(e);
-            handedOut.forget();
+            handedOut.deviceFailed();
             onDeviceLost.accept(e);
         }
     }
@@ -293,7 +293,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private ResultBatch delivered(HybridProbe head, ResultBatch given) {
         Unit unit = head.unit();
-        ResultBatch batch = handedOut.handOut(given, unit.place());
+        ResultBatch batch = handedOut.handOut(given, unit.place() == Place.DEVICE);
         if (spec().aggregates()
                 && unit.place().hasTables()
                 && batch.completedRows() > head.completedRows()) {
@@ -357,11 +357,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             throw new IllegalStateException(
                     "groups that a failed device held come again from the last checkpoint only", e);
         }
-        HybridProbe head = queue().head();
-        if (head != null && head.unit().place() == Place.DEVICE) {
-            handedOut.repeatedByAnother();
-        }
-        handedOut.forget();
+        handedOut.deviceFailed();
         placement.deviceLost(e);
         for (HybridProbe probe : queue()) {
             if (lost.contains(probe.unit())) {

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /** Drops from an engine's first batches the rows that another engine handed out before. */
-public final class RepeatFilter implements AutoCloseable {
+final class RepeatFilter implements AutoCloseable {
 
     private final ResultRowBytes format;
     private final byte[] scratch;
@@ -16,7 +16,7 @@ public final class RepeatFilter implements AutoCloseable {
     /**
      * @param counts rows of the first chunk by content; taken over
      */
-    public RepeatFilter(JoinSpec spec, Map<ByteBuffer, Integer> counts) {
+    RepeatFilter(JoinSpec spec, Map<ByteBuffer, Integer> counts) {
         this.kept = new BatchRows(spec);
         this.format = new ResultRowBytes(spec);
         this.scratch = new byte[format.lengthBytes()];
@@ -24,7 +24,7 @@ public final class RepeatFilter implements AutoCloseable {
     }
 
     /** Whether all rows that were handed out before have come again. */
-    public boolean isDone() {
+    boolean isDone() {
         return counts.isEmpty();
     }
 
@@ -33,7 +33,7 @@ public final class RepeatFilter implements AutoCloseable {
      *
      * @throws IllegalStateException where the chunk ends and a row has not come again
      */
-    public ResultBatch apply(ResultBatch batch) {
+    ResultBatch apply(ResultBatch batch) {
         int[] rows = new int[batch.rowCount()];
         int count = 0;
         for (int row = 0; row < batch.rowCount(); row++) {

@@ -12,8 +12,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
-import io.github.gpujoin.hybrid.BegunRows;
-import io.github.gpujoin.hybrid.RepeatFilter;
+import io.github.gpujoin.hybrid.HandedOutRows;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -57,19 +56,14 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     private final BuildLogReplay buildLog;
     private final Consumer<GpuUnavailableException> onFallback;
     private final ArrayDeque<PendingProbe> pending = new ArrayDeque<>();
+    private final HandedOutRows handedOut;
     private volatile JoinEngine engine;
 
     /** Why the preferred engine does not join; null where it does, or there is none. */
     private volatile GpuUnavailableException failure;
 
-    /** Null where no other engine may have to go on. */
-    private BegunRows begunRows;
-
     /** The engine that failed, until the batch that it lent is no longer read. */
     private JoinEngine retired;
-
-    /** Null unless the engine that failed had handed out parts of a row. */
-    private RepeatFilter repeats;
 
     private boolean mustReplay;
 
@@ -94,10 +88,10 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         this.standby = standby;
         this.buildLog = buildLog;
         this.onFallback = onFallback;
+        this.handedOut = new HandedOutRows(spec, preferred != null);
         if (preferred != null) {
             try {
                 engine = preferred.create(spec);
-                begunRows = new BegunRows(spec);
                 return;
             } catch (GpuUnavailableException e) {
                 giveUp(e);
@@ -200,7 +194,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         }
         onFallback.accept(e);
         failure = e;
-        begunRows = null;
+        handedOut.deviceFailed();
     }
 
     // ------------------------------------------------------------------ probe side
@@ -228,20 +222,17 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     @Override
     public ResultBatch poll() {
         closeRetired();
-        ResultBatch batch = orTakeOver(() -> engine.poll());
-        if (batch == null) {
+        ResultBatch given = orTakeOver(() -> engine.poll());
+        if (given == null) {
             return null;
         }
-        batch = repeats == null ? batch : repeats.apply(batch);
+        ResultBatch batch = handedOut.handOut(given, failure == null);
         PendingProbe head = pending.remove();
         int completed = batch.completedRows() - head.firstRow();
         probeRows += completed;
         resultRows += batch.rowCount();
         if (!batch.isLast()) {
             pending.addFirst(new PendingProbe(head.chunk(), batch.completedRows()));
-        }
-        if (begunRows != null) {
-            begunRows.handedOut(batch);
         }
         hasUntaken |= spec.aggregates() && completed > 0;
         return batch;
@@ -282,13 +273,11 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     private void takeOver(GpuUnavailableException e) {
-        BegunRows begun = begunRows;
         giveUp(e);
         if (hasUntaken) {
             throw new IllegalStateException(
                     "groups that a failed device held come again from the last checkpoint only", e);
         }
-        RepeatFilter filter = new RepeatFilter(spec, begun.counts());
         JoinEngine next = standby.create(spec);
         try {
             load(next);
@@ -299,7 +288,6 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         }
         retired = engine;
         engine = next;
-        repeats = filter;
     }
 
     /** Lets go of what only the last batch needed. */
@@ -308,10 +296,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
             retired.close();
             retired = null;
         }
-        if (repeats != null && repeats.isDone()) {
-            repeats.close();
-            repeats = null;
-        }
+        handedOut.closeFilter();
     }
 
     @Override
@@ -335,7 +320,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     public void close() {
         pending.clear();
         try (JoinEngine last = engine;
-                RepeatFilter filter = repeats) {
+                handedOut) {
             closeRetired();
         }
     }

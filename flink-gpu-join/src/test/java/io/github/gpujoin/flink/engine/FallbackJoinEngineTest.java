@@ -12,18 +12,13 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.operator.JoinScenario;
-import io.github.gpujoin.hybrid.BegunRows;
-import io.github.gpujoin.hybrid.RepeatFilter;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -235,41 +230,6 @@ class FallbackJoinEngineTest {
             run.takeGroups();
             assertThat(run.groups())
                     .isEqualTo(Map.of(List.of(1L), List.of(4L, 42L), List.of(2L), List.of(1L, 7L)));
-        }
-    }
-
-    @Test
-    void shouldRefuseToGoOnInARowOfWhichTooManyResultsAreOut() throws Exception {
-        JoinScenario scenario = scenario();
-        JoinEngineFactory reference = new ReferenceJoinEngineFactory();
-        try (FallbackJoinEngine engine = engine(scenario, null, reference)) {
-            engine.submitProbe(scenario.factChunks().get(0), 0);
-            int rowBytes = 12;
-            BegunRows begun = new BegunRows(JoinScenario.spec(), 800 * rowBytes);
-            // 300 results of row 1 and 724 of row 2, then 1024 of row 2
-            begun.handedOut(engine.poll());
-            assertThat(begun.counts()).hasSize(724);
-            begun.handedOut(engine.poll());
-            assertThatIllegalStateException()
-                    .isThrownBy(begun::counts)
-                    .withMessageContaining("maxBytes=9600, row=2");
-            // the last 752 of row 2 and 272 of row 3, all alike
-            begun.handedOut(engine.poll());
-            assertThat(begun.counts()).hasSize(1).containsValue(272);
-        }
-    }
-
-    @Test
-    void shouldFailWhereTheSecondEngineDoesNotGiveWhatTheFirstDid() throws Exception {
-        JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0);
-        Map<ByteBuffer, Integer> other = new HashMap<>();
-        other.put(ByteBuffer.wrap(new byte[12]), 1);
-        try (FallbackJoinEngine engine = engine(scenario, null, CPU);
-                RepeatFilter filter = new RepeatFilter(JoinScenario.spec(), other)) {
-            engine.submitProbe(scenario.factChunks().get(0), 0);
-            assertThatIllegalStateException()
-                    .isThrownBy(() -> filter.apply(engine.poll()))
-                    .withMessageContaining("missing=1");
         }
     }
 }
