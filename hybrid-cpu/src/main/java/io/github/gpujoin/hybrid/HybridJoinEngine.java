@@ -303,7 +303,6 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         if (batch.isLast()) {
             unit.answered();
             placement.step();
-            placement.moveIfPossible();
             feed(unit);
         }
         return batch;

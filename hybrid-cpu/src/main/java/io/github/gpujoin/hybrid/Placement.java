@@ -1,7 +1,6 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
-import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.histogram.RunningHistogram;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,17 +28,14 @@ final class Placement implements AutoCloseable {
     private final PlaceEngines host;
     private final Consumer<Unit> onMoved;
     private final Consumer<EngineUnavailableException> onDeviceLost;
-    private final ArrayDeque<Move> moves = new ArrayDeque<>();
+    private final ArrayDeque<UnitMove> planned = new ArrayDeque<>();
     private List<Unit> units = List.of();
     private int[] unitOfPartition;
     private RunningHistogram probes;
     private long rowsUntilPlan;
-    private TableLoad load;
-    private Unit moving;
-    private Place movingTo;
 
-    /** A unit and where it is to go. */
-    private record Move(Unit unit, Place target) {}
+    /** Under way; null where none is. */
+    private UnitMove move;
 
     /**
      * @param onMoved told of a unit that can {@linkplain Unit#move() move} as soon as it can
@@ -126,19 +122,21 @@ final class Placement implements AutoCloseable {
     }
 
     private boolean place(Unit unit, Place target) {
-        if (!isOpen(target)) {
+        UnitMove first = moveOf(unit, target);
+        if (!first.isPossible()) {
             return false;
         }
+        move = first;
         try {
-            beginLoad(unit, target);
-            while (!load.step()) {}
-            endLoad(unit, target);
-            onMoved.accept(unit);
-            return true;
+            while (move.isLoading()) {
+                stepTables();
+            }
         } catch (EngineUnavailableException e) {
-            refused(unit, target, e);
+            giveUpMove(e);
             return false;
         }
+        finishIfPossible();
+        return true;
     }
 
     /** Leaves room on the host to make tables of one partition at a time. */
@@ -150,10 +148,15 @@ final class Placement implements AutoCloseable {
             }
             Unit unit = units.get(u);
             if (unit.place() == Place.HOST) {
-                unit.moveTo(Place.SPILLED, null);
-                onMoved.accept(unit);
+                spill(unit);
             }
         }
+    }
+
+    /** At once: nothing is submitted to it. */
+    private void spill(Unit unit) {
+        unit.moveTo(Place.SPILLED, null);
+        onMoved.accept(unit);
     }
 
     private long spillBytes() {
@@ -209,7 +212,7 @@ final class Placement implements AutoCloseable {
         }
         probes.add(unit.number(), rows);
         rowsUntilPlan -= rows;
-        if (rowsUntilPlan <= 0 && moving == null && moves.isEmpty()) {
+        if (rowsUntilPlan <= 0 && move == null && planned.isEmpty()) {
             rowsUntilPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
             planMoves();
         }
@@ -218,11 +221,10 @@ final class Placement implements AutoCloseable {
     /** Gives the device up; its units are placed anew from the next probe on. */
     void deviceLost(EngineUnavailableException e) {
         device.lose(e);
-        moves.clear();
-        if (moving != null && (movingTo == Place.DEVICE || moving.place() == Place.DEVICE)) {
-            closeLoad();
-            moving.stay();
-            moving = null;
+        planned.clear();
+        if (move != null
+                && (move.target() == Place.DEVICE || move.unit().place() == Place.DEVICE)) {
+            endMove().cancel();
         }
         rowsUntilPlan = 0;
     }
@@ -233,11 +235,11 @@ final class Placement implements AutoCloseable {
         for (Unit unit : units) {
             Place target = plan.get(unit.number());
             if (target != unit.place()) {
-                Move move = new Move(unit, target);
+                UnitMove next = moveOf(unit, target);
                 if (unit.place().isAtLeast(target)) {
-                    moves.addFirst(move);
+                    planned.addFirst(next);
                 } else {
-                    moves.addLast(move);
+                    planned.addLast(next);
                 }
             }
         }
@@ -250,10 +252,8 @@ final class Placement implements AutoCloseable {
      * @return whether there was one
      */
     boolean makeRoomOnHost() {
-        if (load != null && movingTo == Place.HOST) {
-            closeLoad();
-            moving.refusedBy(Place.HOST, host.availableBytes());
-            moving = null;
+        if (move != null && move.isLoading() && move.target() == Place.HOST) {
+            endMove().giveUp();
             return true;
         }
         Optional<Unit> least =
@@ -261,125 +261,84 @@ final class Placement implements AutoCloseable {
                         .filter(unit -> unit.place() == Place.HOST)
                         .filter(unit -> !unit.isMoving() && !unit.hasSubmitted())
                         .min(Comparator.comparingDouble(unit -> probes.share(unit.number())));
-        least.ifPresent(
-                unit -> {
-                    unit.moveTo(Place.SPILLED, null);
-                    onMoved.accept(unit);
-                });
+        least.ifPresent(this::spill);
         return least.isPresent();
     }
 
-    /** Goes on with the move under way, by about a chunk. */
+    /**
+     * Goes on with the move under way, by about a chunk. To be called when a unit may have become
+     * able to move, too.
+     */
     void step() {
-        if (moving != null) {
-            if (load != null) {
-                stepLoad();
+        if (move == null) {
+            UnitMove next = planned.poll();
+            if (next == null || !next.isPossible()) {
+                return;
             }
-            return;
+            move = next;
         }
-        Move next = moves.poll();
-        if (next == null || next.unit().place() == next.target() || !isOpen(next.target())) {
-            return;
-        }
-        moving = next.unit();
-        if (!next.target().hasTables()) {
-            spillMoving();
-            return;
-        }
-        movingTo = next.target();
         try {
-            beginLoad(moving, movingTo);
+            stepTables();
         } catch (EngineUnavailableException e) {
+            Unit unit = move.unit();
+            boolean hasToGo = unit.place().isAtLeast(move.target());
             giveUpMove(e);
+            if (!hasToGo) {
+                return;
+            }
+            // Without room further down, it is spilled.
+            move = moveOf(unit, Place.SPILLED);
+            stepTables();
+        }
+        finishIfPossible();
+    }
+
+    private void stepTables() {
+        move.step(options.partitionedDimension(), log);
+    }
+
+    private void finishIfPossible() {
+        if (move.finish()) {
+            onMoved.accept(endMove().unit());
         }
     }
 
-    private void stepLoad() {
-        try {
-            if (load.step()) {
-                endLoad(moving, movingTo);
-                moveIfPossible();
-            }
-        } catch (EngineUnavailableException e) {
-            giveUpMove(e);
-        }
-    }
-
-    /** Without room further down, a unit that has to go is spilled. */
+    /** The target of the move under way refuses. */
     private void giveUpMove(EngineUnavailableException e) {
-        refused(moving, movingTo, e);
-        if (moving == null) {
-            return; // with the device
-        }
-        if (moving.place().isAtLeast(movingTo)) {
-            spillMoving();
-        } else {
-            moving = null;
-        }
-    }
-
-    private void spillMoving() {
-        movingTo = Place.SPILLED;
-        moving.moveTo(Place.SPILLED, null);
-        moveIfPossible();
-    }
-
-    /** To be called when a unit may have become able to move. */
-    void moveIfPossible() {
-        if (moving != null && moving.canMove()) {
-            Unit unit = moving;
-            moving = null;
-            onMoved.accept(unit);
-        }
-    }
-
-    // ------------------------------------------------------------------ tables
-
-    private boolean isOpen(Place place) {
-        return !place.hasTables() || engines(place).isOpen();
-    }
-
-    private PlaceEngines engines(Place place) {
-        return place == Place.DEVICE ? device : host;
-    }
-
-    private void beginLoad(Unit unit, Place target) {
-        load =
-                new TableLoad(
-                        engines(target).newEngine(options.partitionedDimension()),
-                        options.partitionedDimension(),
-                        log.ofPartitions(unit.firstPartition(), unit.endPartition()));
-    }
-
-    private void endLoad(Unit unit, Place target) {
-        JoinEngine engine = load.take();
-        load = null;
-        unit.moveTo(target, engine);
-        engines(target).tookBytes(engine.stats().tableBytes(), unit.buildBytes());
-    }
-
-    private void refused(Unit unit, Place target, EngineUnavailableException e) {
-        closeLoad();
-        unit.refusedBy(target, engines(target).availableBytes());
+        UnitMove refused = endMove();
+        refused.giveUp();
         if (e.scope() == EngineUnavailableException.Scope.PLACE) {
-            if (target == Place.HOST) {
+            if (refused.target() == Place.HOST) {
                 throw e;
             }
             onDeviceLost.accept(e);
         }
     }
 
-    private void closeLoad() {
-        if (load != null) {
-            load.close();
-            load = null;
-        }
+    /** The move that was under way, and is so no longer. */
+    private UnitMove endMove() {
+        UnitMove ended = move;
+        move = null;
+        return ended;
+    }
+
+    private UnitMove moveOf(Unit unit, Place target) {
+        return new UnitMove(
+                unit,
+                target,
+                switch (target) {
+                    case DEVICE -> device;
+                    case HOST -> host;
+                    case SPILLED -> null;
+                });
     }
 
     @Override
     public void close() {
-        moves.clear();
-        closeLoad();
+        planned.clear();
+        if (move != null) {
+            endMove().cancel();
+        }
         units.forEach(Unit::close);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
@@ -281,6 +282,41 @@ class HybridJoinEngineTest {
             assertJoins(star, engine);
             assertThat(device.hasFailed()).isTrue();
             assertThat(engine.places()).containsExactly(Place.HOST);
+        }
+    }
+
+    @Test
+    void shouldSayWhyItFailsWhereverTheHostDoesThatTakesADevicesPlace() {
+        PartitionedStar star =
+                new PartitionedStar(16, 500, JoinKind.INNER, false)
+                        .probe(60, 0, PartitionedStar.PARTITIONS);
+        boolean failed = true;
+        for (int goodCalls = 0; failed; goodCalls++) {
+            FailingDevice host = new FailingDevice(goodCalls);
+            try (HybridJoinEngine engine =
+                    new HybridJoinEngine(
+                            star.spec(),
+                            star.options(1, 2_000).withMemoryWaitNs(0),
+                            new FailingDevice(60),
+                            host,
+                            star.log(),
+                            lost::add)) {
+                Throwable thrown =
+                        catchThrowable(
+                                () -> {
+                                    star.load(engine);
+                                    assertJoins(star, engine);
+                                });
+                failed = host.hasFailed();
+                if (failed) {
+                    assertThat(thrown)
+                            .as("goodCalls=%s", goodCalls)
+                            .hasStackTraceContaining("told to fail");
+                } else {
+                    assertThat(thrown).isNull();
+                    assertThat(engine.places()).containsExactly(Place.HOST);
+                }
+            }
         }
     }
 
