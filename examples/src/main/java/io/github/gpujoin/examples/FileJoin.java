@@ -128,7 +128,8 @@ public final class FileJoin implements Callable<Integer> {
             defaultValue = FAIL,
             description =
                     "what becomes of a CSV line with too few or too many fields: fail (the default),"
-                            + " skip, or the name of a file that says of each what is wrong")
+                            + " skip, or the name of a file, with a dot or a slash in it, that says"
+                            + " of each what is wrong")
     private String badRecords;
 
     @Option(
@@ -147,6 +148,7 @@ public final class FileJoin implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        checkBadRecords();
         Configuration options = jobOptions.configuration();
         RecordFile buildFile = RecordFile.open(build, format, buildKey, buildSchema);
         RecordFile probeFile = RecordFile.open(probe, format, probeKey, probeSchema);
@@ -158,7 +160,9 @@ public final class FileJoin implements Callable<Integer> {
                         kind,
                         nullSafe,
                         format == null && out != null ? FileFormat.of(out) : format,
-                        badRecords.equals(FAIL) || explain ? BadLines.FAIL : BadLines.MARK);
+                        badRecords.equalsIgnoreCase(FAIL) || explain
+                                ? BadLines.FAIL
+                                : BadLines.MARK);
         if (explain) {
             console.println(
                     job.explain(StreamExecutionEnvironment.getExecutionEnvironment(options)));
@@ -216,7 +220,18 @@ public final class FileJoin implements Callable<Integer> {
     }
 
     private boolean namesProblems() {
-        return !badRecords.equals(FAIL) && !badRecords.equals(SKIP);
+        return !badRecords.equalsIgnoreCase(FAIL) && !badRecords.equalsIgnoreCase(SKIP);
+    }
+
+    /** A mistyped word would be taken for a file, and lines be left out that were to fail. */
+    private void checkBadRecords() {
+        if (namesProblems() && !badRecords.contains(".") && !badRecords.contains("/")) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "--bad-records must be fail, skip or the name of a file with a dot or a slash"
+                            + " in it: found="
+                            + badRecords);
+        }
     }
 
     /** What is written can be, and is no file that is read or written otherwise. */

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** Joins of files of every format give what DuckDB gives, which reads Parquet and CSV itself. */
@@ -299,6 +300,38 @@ class FileJoinITCase {
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
         assertThat(directory.resolve("b.csv")).hasContent("k\n1\n");
         assertThat(directory.resolve("p.csv")).hasContent("k\n1\n1,2\n");
+    }
+
+    @Test
+    void shouldReadFailAndSkipForBadRecordsInAnyCase() throws Exception {
+        Files.writeString(directory.resolve("b.csv"), "k\n1\n");
+        Files.writeString(directory.resolve("p.csv"), "k\n1\n1,2\n");
+        String[] keys = {"--build-key=k", "--probe-key=k", "--bad-records=Fail"};
+        Run failed = join("b.csv", "p.csv", "out.csv", keys);
+        assertThat(failed.err()).contains("malformed line: file=");
+        assertThat(failed.exitCode()).isEqualTo(1);
+
+        keys[2] = "--bad-records=Skip";
+        Run run = join("b.csv", "p.csv", "out.csv", keys);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).contains("1 bad records were left out");
+        assertThat(Path.of("Skip")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fial", "skipp", ""})
+    void shouldTakeNoMistypedWordForAFileOfBadRecords(String word) throws Exception {
+        Files.writeString(directory.resolve("b.csv"), "k\n1\n");
+        Files.writeString(directory.resolve("p.csv"), "k\n1\n1,2\n");
+        String[] arguments = {"--build-key=k", "--probe-key=k", "--bad-records=" + word};
+
+        Run run = join("b.csv", "p.csv", "out.csv", arguments);
+
+        assertThat(run.err())
+                .startsWith("gpu-join: --bad-records must be fail, skip or the name of a file")
+                .contains("found=" + word);
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
     }
 
     @Test
