@@ -245,22 +245,27 @@ public final class FileJoin implements Callable<Integer> {
             Path problems = Path.of(badRecords);
             checkOutput("--bad-records", problems);
             if (place(problems).equals(place(out))) {
-                throw new UserError("--bad-records is another file than --out: file=" + problems);
+                throw new UserError(
+                        "--bad-records must be another file than --out: file=" + problems);
             }
         }
     }
 
     private void checkOutput(String option, Path file) throws IOException {
         if (Files.isDirectory(file)) {
-            throw new UserError(option + " is a file, not a directory: file=" + file);
+            throw new UserError(option + " must be a file, not a directory: file=" + file);
         }
         Path directory = file.toAbsolutePath().getParent();
-        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
-            throw new UserError("the directory of " + option + " can be written to: file=" + file);
+        if (!Files.isDirectory(directory)) {
+            throw new UserError("the directory of " + option + " does not exist: file=" + file);
+        }
+        if (!Files.isWritable(directory)) {
+            throw new UserError(
+                    "the directory of " + option + " cannot be written to: file=" + file);
         }
         for (Path input : new Path[] {build, probe, buildSchema, probeSchema}) {
             if (input != null && Files.exists(file) && Files.isSameFile(file, input)) {
-                throw new UserError(option + " is another file than the inputs: file=" + file);
+                throw new UserError(option + " must be another file than the inputs: file=" + file);
             }
         }
     }

@@ -177,8 +177,8 @@ public final class StarEtl implements Callable<Integer> {
         boolean untouched = missing.size() == benchmark.tables().size();
         if (data != null && !(scaleFactor != null && untouched)) {
             throw new UserError(
-                    "the data directory holds all tables of the benchmark, but a file is missing:"
-                            + " file="
+                    "the data directory must hold all tables of the benchmark, but a file is"
+                            + " missing: file="
                             + directory.resolve(missing.get(0).fileName()));
         }
         console.println(

@@ -116,7 +116,7 @@ class CommandLineTest {
     void shouldRefuseADirectoryWhereAFileIsMissing() throws IOException {
         copyData();
         Files.delete(directory.resolve("part.tbl"));
-        String sentence = "star-etl: the data directory holds all tables of the benchmark";
+        String sentence = "star-etl: the data directory must hold all tables of the benchmark";
         assertFailed(starEtl("--data", directory), 1, sentence);
         Run run = starEtl("--data", directory, "--scale-factor", "0.001");
         assertFailed(run, 1, sentence);
@@ -281,9 +281,9 @@ class CommandLineTest {
     @CsvSource(
             delimiter = ';',
             value = {
-                "k,k\\n1,2\\n; k,p\\n1,2\\n; column names of a file differ: file=",
+                "k,k\\n1,2\\n; k,p\\n1,2\\n; column names of a file must differ: file=",
                 "a,b\\n1,2\\n; k,p\\n1,2\\n; there is no such column: file=",
-                "''; k,p\\n1,2\\n; a CSV file begins with a header line: file=",
+                "''; k,p\\n1,2\\n; a CSV file must begin with a header line: file=",
                 "k,b\\n1,2\\n; k,p\\n1,2\\n3\\n; line=3, expected 2 fields, found 1",
                 "k,b\\n1,2\\n; k,p\\n1,2\\n3,4,5\\n; line=3, expected 2 fields, found 3",
                 "k,b\\n1,\"open\\n; k,p\\n1,2\\n; malformed line: file=",
@@ -307,12 +307,14 @@ class CommandLineTest {
         assertFailed(csvJoin(keys), 1, "gpu-join: the file cannot be read: file=");
         write("probe.csv", "k\n1\n");
         assertFailed(
-                csvJoinTo("probe.csv", keys), 1, "gpu-join: --out is another file than the inputs");
-        assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out is a file, not a directory");
+                csvJoinTo("probe.csv", keys),
+                1,
+                "gpu-join: --out must be another file than the inputs");
+        assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out must be a file, not a directory");
         assertFailed(
                 csvJoinTo("no/such/out.csv", keys),
                 1,
-                "gpu-join: the directory of --out can be written to");
+                "gpu-join: the directory of --out does not exist");
         assertThat(directory.resolve("probe.csv")).hasContent("k\n1\n");
     }
 

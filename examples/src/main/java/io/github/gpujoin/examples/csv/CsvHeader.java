@@ -31,7 +31,7 @@ public record CsvHeader(String file, List<String> columns) {
         try (CsvRecords records = CsvRecords.open(file.toString(), Files.newInputStream(file))) {
             String[] first = records.next();
             if (first == null) {
-                throw new UserError("a CSV file begins with a header line: file=" + file);
+                throw new UserError("a CSV file must begin with a header line: file=" + file);
             }
             columns = Arrays.stream(first).map(name -> name == null ? "" : name).toList();
         } catch (IOException e) {
@@ -41,7 +41,7 @@ public record CsvHeader(String file, List<String> columns) {
         for (String column : columns) {
             if (!seen.add(column)) {
                 throw new UserError(
-                        "column names of a file differ: file=" + file + ", column=" + column);
+                        "column names of a file must differ: file=" + file + ", column=" + column);
             }
         }
         return new CsvHeader(file.toString(), columns);

@@ -69,7 +69,8 @@ final class AvroRecordFormat implements RecordFormat {
             }
         } catch (IOException | RuntimeException e) {
             throw new UserError(
-                    "the file is an Avro container, or an Avro schema where one is asked for: file="
+                    "the file must be an Avro container, or an Avro schema where one is"
+                            + " asked for: file="
                             + asked
                             + ", problem="
                             + e.getMessage());
@@ -78,7 +79,7 @@ final class AvroRecordFormat implements RecordFormat {
 
     private static RowType rowType(Schema schema) {
         if (schema.getType() != Schema.Type.RECORD) {
-            throw new UserError("rows of an Avro file are records: schema=" + schema);
+            throw new UserError("rows of an Avro file must be records: schema=" + schema);
         }
         try {
             RowType columns =
@@ -151,8 +152,8 @@ final class AvroRecordFormat implements RecordFormat {
                 | UnsupportedOperationException
                 | IllegalArgumentException e) {
             throw new UserError(
-                    "names of columns in an Avro file are letters, digits and _, and their types"
-                            + " those of Avro: columns="
+                    "names of columns in an Avro file must be letters, digits and _, and their"
+                            + " types those of Avro: columns="
                             + columns.asSummaryString()
                             + ", problem="
                             + e.getMessage());

@@ -46,7 +46,7 @@ final class ParquetRecordFormat implements RecordFormat {
             return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
         } catch (IOException | RuntimeException e) {
             throw new UserError(
-                    "the file is a Parquet file without nested columns: file="
+                    "the file must be a Parquet file without nested columns: file="
                             + file
                             + ", problem="
                             + e.getMessage());

@@ -30,7 +30,7 @@ public record RecordFile(
         }
         FileFormat found = format == null ? FileFormat.of(path) : format;
         if (schema != null && found != FileFormat.AVRO) {
-            throw new UserError("a schema is given for an Avro file: file=" + path);
+            throw new UserError("a schema can be given for an Avro file alone: file=" + path);
         }
         RowType columns = found.records().columns(path, schema);
         int keyColumn = columns.getFieldIndex(key);

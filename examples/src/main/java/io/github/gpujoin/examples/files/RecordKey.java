@@ -63,8 +63,8 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
             Comparison comparison = root == probe.keyType().getTypeRoot() ? of(root) : null;
             if (comparison == null) {
                 throw new UserError(
-                        "the keys of both files are of one type, and no arrays, maps or records:"
-                                + " build="
+                        "the keys of both files must be of one type, and no arrays, maps or"
+                                + " records: build="
                                 + build.keyType()
                                 + ", probe="
                                 + probe.keyType());

@@ -281,11 +281,11 @@ class FileJoinITCase {
     @CsvSource(
             delimiter = ';',
             value = {
-                "b.csv; --bad-records is another file than the inputs",
-                "./p.csv; --bad-records is another file than the inputs",
-                "./out.csv; --bad-records is another file than --out",
-                ".; --bad-records is a file, not a directory",
-                "no/such/bad.txt; the directory of --bad-records can be written to",
+                "b.csv; --bad-records must be another file than the inputs",
+                "./p.csv; --bad-records must be another file than the inputs",
+                "./out.csv; --bad-records must be another file than --out",
+                ".; --bad-records must be a file, not a directory",
+                "no/such/bad.txt; the directory of --bad-records does not exist",
             })
     void shouldRefuseAFileForBadRecordsThatIsSomethingElse(String file, String sentence)
             throws Exception {
@@ -347,14 +347,14 @@ class FileJoinITCase {
                                         "--build-key=bday",
                                         "--probe-key=ptext")
                                 .err())
-                .contains("the keys of both files are of one type")
+                .contains("the keys of both files must be of one type")
                 .contains("build=DATE NOT NULL, probe=STRING");
         assertThat(join("text.parquet", "p.parquet", "o", "--build-key=k", "--probe-key=pn").err())
-                .contains("the file is a Parquet file without nested columns: file=");
+                .contains("the file must be a Parquet file without nested columns: file=");
         assertThat(join("p.csv", "b.csv", "o.avro", "--build-key=pn", "--probe-key=bn").err())
                 .isEmpty();
         Files.writeString(directory.resolve("b.csv"), "a b\n1\n");
         assertThat(join("b.csv", "b.csv", "o.avro", "--build-key=a b", "--probe-key=a b").err())
-                .contains("names of columns in an Avro file are letters, digits and _");
+                .contains("names of columns in an Avro file must be letters, digits and _");
     }
 }
