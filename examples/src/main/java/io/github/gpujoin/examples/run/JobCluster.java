@@ -15,6 +15,10 @@ import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.LocalStreamEnvironment;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.ShutdownHookUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a command's jobs run: the cluster that the command was submitted to, or, where it was
@@ -23,6 +27,11 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  */
 public final class JobCluster implements AutoCloseable {
 
+    private static final Logger LOG = LoggerFactory.getLogger(JobCluster.class);
+
+    /** In log messages. */
+    private static final String NAME = "the cluster in this process";
+
     private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(250);
 
     /** Null where there is a cluster already. */
@@ -30,9 +39,15 @@ public final class JobCluster implements AutoCloseable {
 
     private final int slots;
 
+    /** Null where there is a cluster already. */
+    private final Thread shutdownHook;
+
     private JobCluster(MiniCluster embedded, int slots) {
         this.embedded = embedded;
         this.slots = slots;
+        // A process that is interrupted leaves no files of the cluster behind.
+        this.shutdownHook =
+                embedded == null ? null : ShutdownHookUtil.addShutdownHook(embedded, NAME, LOG);
     }
 
     /**
@@ -46,9 +61,15 @@ public final class JobCluster implements AutoCloseable {
         if (!(surroundings instanceof LocalStreamEnvironment)) {
             return new JobCluster(null, 0);
         }
-        MiniCluster cluster = new MiniCluster(clusterOf(slots, options));
-        cluster.start();
-        return new JobCluster(cluster, slots);
+        MiniCluster embedded = new MiniCluster(clusterOf(slots, options));
+        JobCluster cluster = new JobCluster(embedded, slots);
+        try {
+            embedded.start();
+        } catch (Throwable e) {
+            IOUtils.closeQuietly(cluster);
+            throw e;
+        }
+        return cluster;
     }
 
     private static MiniClusterConfiguration clusterOf(int slots, Configuration over) {
@@ -93,6 +114,7 @@ public final class JobCluster implements AutoCloseable {
     @Override
     public void close() throws Exception {
         if (embedded != null) {
+            ShutdownHookUtil.removeShutdownHook(shutdownHook, NAME, LOG);
             embedded.closeAsync().get(120, TimeUnit.SECONDS);
         }
     }
