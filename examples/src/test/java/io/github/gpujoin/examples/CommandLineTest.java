@@ -87,6 +87,9 @@ class CommandLineTest {
                 "--scale-factor -1; --scale-factor is above 0: scaleFactor=-1",
                 "--scale-factor big; Invalid value for option '--scale-factor'",
                 "-D parallelism.default; Value for option option '-D' (KEY=VALUE)",
+                "-D parallelism.default=0; parallelism.default is 1 to 128: parallelism=0",
+                "-D gpu-join.enigne=cpu; the join has no such option (docs/options.md has them all):"
+                        + " key=gpu-join.enigne",
                 "--colour red; Unknown options: '--colour', 'red'",
             })
     void shouldRefuseWrongArgumentsOfStarEtlInOneSentence(String arguments, String sentence) {
@@ -110,6 +113,12 @@ class CommandLineTest {
                 run,
                 1,
                 "star-etl: Could not parse value '%s' for key '%s'.".formatted(parts[1], parts[0]));
+    }
+
+    @Test
+    void shouldRefuseBatchMode() {
+        Run run = starEtl("--data", data, "--query=1.1", "-D", "execution.runtime-mode=BATCH");
+        assertFailed(run, 1, "star-etl: the join runs in streaming mode, on bounded inputs too");
     }
 
     @Test

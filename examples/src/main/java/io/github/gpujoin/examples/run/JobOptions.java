@@ -89,17 +89,20 @@ public final class JobOptions {
      * @throws ParameterException where one is out of range
      */
     public Configuration configuration() {
-        require(
-                parallelism == null || (parallelism >= 1 && parallelism <= MAX_PARALLELISM),
-                "--parallelism is 1 to " + MAX_PARALLELISM + ": parallelism=" + parallelism);
+        if (parallelism != null) {
+            requireParallelism("--parallelism", parallelism);
+        }
         require(
                 checkpointIntervalMs == null
                         || checkpointIntervalMs == 0
                         || checkpointIntervalMs >= 10,
                 "--checkpoint-interval is 0 or at least 10 milliseconds: interval="
                         + checkpointIntervalMs);
+        properties.keySet().forEach(this::requireKnown);
         Configuration options = Configuration.fromMap(properties);
-        options.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
+        if (!options.contains(ExecutionOptions.RUNTIME_MODE)) {
+            options.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.STREAMING);
+        }
         options.set(PipelineOptions.MAX_PARALLELISM, MAX_PARALLELISM);
         options.set(PipelineOptions.GENERIC_TYPES, false);
         if (engine != null) {
@@ -114,12 +117,27 @@ public final class JobOptions {
         if (parallelism != null) {
             options.set(CoreOptions.DEFAULT_PARALLELISM, parallelism);
         }
+        options.getOptional(CoreOptions.DEFAULT_PARALLELISM)
+                .ifPresent(set -> requireParallelism(CoreOptions.DEFAULT_PARALLELISM.key(), set));
         if (checkpointIntervalMs != null) {
             options.set(
                     CheckpointingOptions.CHECKPOINTING_INTERVAL,
                     Duration.ofMillis(checkpointIntervalMs));
         }
         return options;
+    }
+
+    private void requireKnown(String key) {
+        require(
+                !key.startsWith(GpuJoinOptions.PREFIX)
+                        || GpuJoinOptions.all().stream().anyMatch(o -> o.key().equals(key)),
+                "the join has no such option (docs/options.md has them all): key=" + key);
+    }
+
+    private void requireParallelism(String name, int found) {
+        require(
+                found >= 1 && found <= MAX_PARALLELISM,
+                name + " is 1 to " + MAX_PARALLELISM + ": parallelism=" + found);
     }
 
     private void require(boolean holds, String rule) {

@@ -5,7 +5,10 @@ import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import io.github.gpujoin.kernels.gpu.RingMemory;
+import java.lang.reflect.Field;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
@@ -16,6 +19,9 @@ import org.apache.flink.configuration.ReadableConfig;
  * {@code -D} arguments and {@code StreamExecutionEnvironment.configure} all work.
  */
 public final class GpuJoinOptions {
+
+    /** What the keys of all options begin with. */
+    public static final String PREFIX = "gpu-join.";
 
     /** Engines by name. */
     public enum Engine {
@@ -141,9 +147,9 @@ public final class GpuJoinOptions {
                     .defaultValue(0)
                     .withDescription(
                             "Units into which each subtask divides its part of a partitioned dimension"
-                                    + " to place them on the GPU, on the host or in state; 0 for one"
-                                    + " where all fits the first place, else a power of two from 16"
-                                    + " on. A unit has at least one key group.");
+                                    + " to place them on the GPU, on the host or in state, each at"
+                                    + " least a key group; with 0 the join chooses: one where all fits"
+                                    + " the first place, else a power of two from 16 on.");
 
     public static final ConfigOption<Duration> SPILL_DELAY =
             ConfigOptions.key("gpu-join.spill-delay")
@@ -276,6 +282,21 @@ public final class GpuJoinOptions {
                     .range(RING_OPEN_TIMEOUT, Duration.ZERO, Duration.ofHours(1));
 
     private GpuJoinOptions() {}
+
+    /** All options, in the order of their declaration. */
+    public static List<ConfigOption<?>> all() {
+        List<ConfigOption<?>> options = new ArrayList<>();
+        for (Field field : GpuJoinOptions.class.getFields()) {
+            if (field.getType() == ConfigOption.class) {
+                try {
+                    options.add((ConfigOption<?>) field.get(null));
+                } catch (IllegalAccessException e) {
+                    throw new IllegalStateException("public fields can be read", e);
+                }
+            }
+        }
+        return options;
+    }
 
     /** The values that each option takes. */
     static OptionBounds bounds() {

@@ -1,11 +1,8 @@
 package io.github.gpujoin.flink.config;
 
 import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.apache.flink.configuration.ConfigOption;
@@ -34,23 +31,8 @@ final class OptionsPage {
     private OptionsPage() {}
 
     static String markdown() {
-        return HEAD + options().stream().map(OptionsPage::row).collect(Collectors.joining());
-    }
-
-    /** All options, in the order of their declaration. */
-    static List<ConfigOption<?>> options() {
-        List<ConfigOption<?>> options = new ArrayList<>();
-        for (Field field : GpuJoinOptions.class.getFields()) {
-            if (Modifier.isStatic(field.getModifiers())
-                    && ConfigOption.class.isAssignableFrom(field.getType())) {
-                try {
-                    options.add((ConfigOption<?>) field.get(null));
-                } catch (IllegalAccessException e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        }
-        return options;
+        return HEAD
+                + GpuJoinOptions.all().stream().map(OptionsPage::row).collect(Collectors.joining());
     }
 
     private static String row(ConfigOption<?> option) {

@@ -24,7 +24,7 @@ class OptionsPageTest {
     }
 
     static Iterable<ConfigOption<?>> options() {
-        return OptionsPage.options();
+        return GpuJoinOptions.all();
     }
 
     @ParameterizedTest
