@@ -68,7 +68,8 @@ public final class StarEtl implements Callable<Integer> {
             paramLabel = "FORMAT",
             description =
                     "csv, avro or parquet: reads such files, in the same directory and made of the"
-                            + " .tbl files where there are none; default: the .tbl files")
+                            + " .tbl files where there are none; default: the .tbl files. A cluster"
+                            + " needs Flink's table runtime and format jars for it")
     private FileFormat format;
 
     @Option(

@@ -1,5 +1,6 @@
 package io.github.gpujoin.examples.files;
 
+import io.github.gpujoin.examples.run.Cli.UserError;
 import java.nio.file.Path;
 import java.util.Locale;
 
@@ -26,13 +27,27 @@ public enum FileFormat {
         return CSV;
     }
 
-    /** Made when asked for: the classes of Flink's tables need not be there for other files. */
+    /**
+     * Made when asked for: the classes of Flink's tables need not be there for other files.
+     *
+     * @throws UserError where they are not there and this format needs them
+     */
     RecordFormat records() {
-        return switch (this) {
-            case CSV -> new CsvRecordFormat();
-            case AVRO -> new AvroRecordFormat();
-            case PARQUET -> new ParquetRecordFormat();
-        };
+        try {
+            return switch (this) {
+                case CSV -> new CsvRecordFormat();
+                case AVRO -> new AvroRecordFormat();
+                case PARQUET -> new ParquetRecordFormat();
+            };
+        } catch (LinkageError e) {
+            // A job jar brings none of them: it is for the cluster to have them.
+            throw new UserError(
+                    "files of this format need Flink's table runtime and format jars on the"
+                            + " cluster: format="
+                            + name().toLowerCase(Locale.ROOT)
+                            + ", missing="
+                            + e.getMessage());
+        }
     }
 
     /** Goes before the name of a build column that a probe column has too. */

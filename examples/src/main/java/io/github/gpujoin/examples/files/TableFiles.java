@@ -31,10 +31,16 @@ public final class TableFiles {
 
     private final Path directory;
     private final FileFormat format;
+    private final RecordFormat records;
 
+    /**
+     * @throws io.github.gpujoin.examples.run.Cli.UserError where classes that the format needs are
+     *     not there
+     */
     public TableFiles(Path directory, FileFormat format) {
         this.directory = directory;
         this.format = format;
+        this.records = format.records();
     }
 
     /** The file of a table, whether it is there or not. */
@@ -49,7 +55,7 @@ public final class TableFiles {
 
     /** Rows in the file of a table, near enough. */
     public long estimateRows(TblTable table) {
-        return format.records().estimateRows(file(table));
+        return records.estimateRows(file(table));
     }
 
     /** Makes the file of a table of its {@code .tbl} file. It appears when it is whole. */
@@ -58,7 +64,7 @@ public final class TableFiles {
         Path tbl = directory.resolve(table.fileName());
         try (WholeFile whole = WholeFile.create(file(table))) {
             try (LocalDataOutputStream out = new LocalDataOutputStream(whole.draft().toFile())) {
-                BulkWriter<RowData> writer = format.records().writer(columns, out);
+                BulkWriter<RowData> writer = records.writer(columns, out);
                 copy(table, tbl, writer);
                 writer.finish();
             }
@@ -99,13 +105,12 @@ public final class TableFiles {
             String uid) {
         Path path = file(table);
         RowType columns =
-                format.records()
-                        .projected(
-                                format.records().columns(path, null),
-                                schema.columns().stream().map(column -> column.name()).toList());
+                records.projected(
+                        records.columns(path, null),
+                        schema.columns().stream().map(column -> column.name()).toList());
         RecordFile file = new RecordFile(path, format, columns, 0, null);
         return env.fromSource(
-                        format.records().source(file, BadLines.FAIL),
+                        records.source(file, BadLines.FAIL),
                         WatermarkStrategy.noWatermarks(),
                         table.name())
                 .uid(uid)
