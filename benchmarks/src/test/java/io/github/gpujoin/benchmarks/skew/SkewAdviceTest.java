@@ -49,6 +49,16 @@ class SkewAdviceTest {
     }
 
     @Test
+    void shouldSayWithBothRatesThatAnotherModeIsFaster() {
+        SkewedFacts facts = facts(1, 250, 250, 250, 250);
+        List<SkewRun> runs = List.of(run(STATIC, facts, 8_000), run(ADAPTIVE, facts, 10_000));
+        assertThat(SkewAdvice.of(runs, 2))
+                .singleElement()
+                .asString()
+                .contains("static joins 125.0 million", "and it 100.0");
+    }
+
+    @Test
     void shouldTellOfAHeavyKeyAndOfItsPartition() {
         SkewedFacts facts = facts(600, 700, 100, 100, 100);
         List<SkewRun> runs = List.of(run(STATIC, facts, 100), run(ADAPTIVE, facts, 100));
