@@ -54,6 +54,9 @@ final class CsvRecords implements Closeable {
 
     private static final char BYTE_ORDER_MARK = '\uFEFF';
 
+    /** Many lines are decoded before the first of them is read. */
+    private static final String NOT_UTF_8 = "expected UTF-8 on this line or one that follows";
+
     private final String file;
     private final Fields fields = new Fields();
     private final CsvReader<String[]> reader;
@@ -89,7 +92,7 @@ final class CsvRecords implements Closeable {
             return new CsvRecords(file, text);
         } catch (CharacterCodingException e) {
             in.close();
-            throw new MalformedLineException(file, 1, "expected UTF-8");
+            throw new MalformedLineException(file, 1, NOT_UTF_8);
         } catch (IOException | RuntimeException e) {
             in.close();
             throw e;
@@ -104,7 +107,7 @@ final class CsvRecords implements Closeable {
             throw malformed(rootMessage(e));
         } catch (UncheckedIOException e) {
             if (e.getCause() instanceof CharacterCodingException) {
-                throw malformed("expected UTF-8 on this line or one that follows");
+                throw malformed(NOT_UTF_8);
             }
             throw e.getCause();
         }
