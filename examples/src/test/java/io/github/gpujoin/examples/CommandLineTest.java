@@ -338,6 +338,16 @@ class CommandLineTest {
     }
 
     @Test
+    void shouldKeepAnEmptyLineOfOneColumnAsANull() throws IOException {
+        write("build.csv", "\nid\r\n1\r\n\r\n\"\"\r\n\n");
+        write("probe.csv", "k,v\n\n1,x\n\n");
+        Run run = csvJoin("--build-key", "id", "--probe-key", "k", "--kind", "right");
+        assertThat(run.err()).isEmpty();
+        assertThat(Files.readAllLines(directory.resolve("out.csv")))
+                .containsExactlyInAnyOrder("k,v,id", "1,x,1", ",,", ",,\"\"", ",,");
+    }
+
+    @Test
     void shouldLeaveAnEarlierResultWhereAJoinFails() throws IOException {
         write("out.csv", "earlier\n");
         write("build.csv", "k\n1\n");

@@ -18,8 +18,8 @@ import java.util.Arrays;
 
 /**
  * The records of a CSV file as RFC 4180 has them, in UTF-8, header line included. An empty field is
- * null where it is not quoted, and an empty text where it is. Empty lines are skipped. Not
- * thread-safe.
+ * null where it is not quoted, and an empty text where it is. Behind a header of one column an
+ * empty line is such a null; else empty lines are skipped. Not thread-safe.
  */
 final class CsvRecords implements Closeable {
 
@@ -47,6 +47,12 @@ final class CsvRecords implements Closeable {
         }
 
         @Override
+        protected void handleEmpty() {
+            fields[0] = null;
+            count = 1;
+        }
+
+        @Override
         protected String[] buildRecord() {
             return Arrays.copyOf(fields, count);
         }
@@ -62,10 +68,14 @@ final class CsvRecords implements Closeable {
     private final CsvReader<String[]> reader;
     private final CloseableIterator<String[]> iterator;
 
+    /** Columns of the header; 0 until it is read. */
+    private int columns;
+
     private CsvRecords(String file, BufferedReader text) {
         this.file = file;
         this.reader =
                 CsvReader.builder()
+                        .skipEmptyLines(false)
                         .allowExtraFields(true)
                         .allowMissingFields(true)
                         .allowUnclosedQuote(false)
@@ -102,7 +112,18 @@ final class CsvRecords implements Closeable {
     /** The next record, or null at the end. */
     String[] next() throws IOException {
         try {
-            return iterator.hasNext() ? iterator.next() : null;
+            while (iterator.hasNext()) {
+                String[] record = iterator.next();
+                boolean emptyLine = record.length == 1 && record[0] == null;
+                if (emptyLine && columns != 1) {
+                    continue;
+                }
+                if (columns == 0) {
+                    columns = record.length;
+                }
+                return record;
+            }
+            return null;
         } catch (CsvParseException e) {
             throw malformed(rootMessage(e));
         } catch (UncheckedIOException e) {
