@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -56,6 +57,10 @@ public final class SqlExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (orders < 1) {
+            throw new ParameterException(
+                    command.commandLine(), "--orders must be at least 1: orders=" + orders);
+        }
         Configuration options = jobOptions.configuration();
         PrintWriter console = command.commandLine().getOut();
         try (JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {

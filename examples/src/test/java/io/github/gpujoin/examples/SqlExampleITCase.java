@@ -12,6 +12,8 @@ import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** The example of tables prints what Flink's own SQL join gives. */
@@ -33,6 +35,18 @@ class SqlExampleITCase {
         assertThat(rows.subList(1, rows.size()))
                 .extracting(row -> row.replaceAll(" +", " "))
                 .containsExactlyElementsOf(bySql());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -5})
+    void shouldRefuseATableWithoutOrders(long orders) {
+        StringWriter err = new StringWriter();
+        CommandLine line = Cli.commandLine(new SqlExample());
+        line.setErr(new PrintWriter(err));
+
+        assertThat(line.execute("--orders=" + orders)).isEqualTo(2);
+        assertThat(err.toString())
+                .startsWith("sql-example: --orders must be at least 1: orders=" + orders);
     }
 
     private static List<String> bySql() throws Exception {
