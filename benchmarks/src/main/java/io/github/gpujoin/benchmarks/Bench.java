@@ -1,8 +1,12 @@
 package io.github.gpujoin.benchmarks;
 
+import io.github.gpujoin.examples.run.Cli;
+import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Command line of the measurements. */
 @Command(
@@ -21,9 +25,11 @@ import picocli.CommandLine.Model.CommandSpec;
             HybridCommand.class,
             ReportCommand.class
         })
-public final class Bench {
+public final class Bench implements Callable<Integer> {
 
     private static final String LOG_SETTINGS = "log4j2.configurationFile";
+
+    @Spec private CommandSpec spec;
 
     private Bench() {}
 
@@ -37,6 +43,11 @@ public final class Bench {
         System.exit(commandLine().execute(args));
     }
 
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "the name of a measurement is missing");
+    }
+
     /** The command line of one of its commands, as it was typed. */
     static String typed(CommandSpec spec) {
         return "bin/bench "
@@ -44,6 +55,6 @@ public final class Bench {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Bench()).setCaseInsensitiveEnumValuesAllowed(true);
+        return Cli.commandLine(new Bench());
     }
 }

@@ -3,6 +3,7 @@ package io.github.gpujoin.benchmarks;
 import io.github.gpujoin.benchmarks.flink.CheckpointedJoin;
 import io.github.gpujoin.benchmarks.flink.CheckpointedJoin.Checkpoint;
 import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.Summary;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
@@ -82,7 +83,7 @@ final class CheckpointCommand implements Callable<Integer> {
     @Option(names = "--folder", description = "For checkpoints; emptied at the end.")
     private Path folder = Path.of("benchmarks", "target", "checkpoints");
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     private Observations observations;

@@ -8,6 +8,7 @@ import io.github.gpujoin.benchmarks.gpu.GpuRun;
 import io.github.gpujoin.benchmarks.gpu.GpuTable;
 import io.github.gpujoin.benchmarks.gpu.NativeBench;
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -62,7 +63,7 @@ final class GpuCommand implements Callable<Integer> {
             description = "Program with the measurements that need no JVM.")
     private Path nativeProgram;
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     @Override

@@ -2,6 +2,7 @@ package io.github.gpujoin.benchmarks;
 
 import io.github.gpujoin.benchmarks.flink.HeavyKeyJoin;
 import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.soak.MemorySample;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
@@ -49,7 +50,7 @@ final class HeavyKeyCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Slots of the embedded cluster.")
     private int threads = 2;
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     private long heapBytes;

@@ -4,6 +4,7 @@ import io.github.gpujoin.benchmarks.hybrid.HybridBench;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -21,11 +22,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "hybrid",
         description = {
-            "Probes build sides that fit a memory budget in part, by one thread: rate against the",
-            "budget, and against the size of the build side with the budget of --build-rows.",
-            "cpu-ROWS is the CPU engine with all the memory; hybrid-ROWS-PERCENT has so much of",
-            "what the tables take while they are made. Rates are of probing, tables that are made",
-            "for a while included."
+            "Probes build sides that fit a memory budget in part, by one thread.",
+            "Rates are against the budget, and against the size of the build side with the budget"
+                    + " of --build-rows.",
+            "cpu-ROWS is the CPU engine with all the memory; hybrid-ROWS-PERCENT has so much of"
+                    + " what the tables take while they are made. Rates are of probing, tables that"
+                    + " are made for a while included."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
@@ -61,7 +63,10 @@ final class HybridCommand implements Callable<Integer> {
             })
     private HybridBench.Budget budget = HybridBench.Budget.HOST;
 
-    @Option(names = "--json", description = "Writes all figures to a file too.")
+    @Option(
+            names = "--json",
+            converter = OutputFile.class,
+            description = "Writes all figures to a file too.")
     private Path json;
 
     @Override

@@ -4,6 +4,7 @@ import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.Rounds;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
@@ -70,7 +71,7 @@ final class JoinCommand implements Callable<Integer> {
     @Option(names = "--seed", description = "Seed of the tuples.")
     private long seed = 42;
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     @Override

@@ -2,6 +2,7 @@ package io.github.gpujoin.benchmarks;
 
 import io.github.gpujoin.benchmarks.flink.PacedJoin;
 import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,7 +49,7 @@ final class LatencyCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Slots of the embedded cluster.")
     private int threads = 2;
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.gpujoin.benchmarks;
 
 import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.transport.FlinkShuffleStream;
 import io.github.gpujoin.benchmarks.transport.Meter;
 import io.github.gpujoin.benchmarks.transport.SessionStream;
@@ -70,7 +71,7 @@ final class TransportCommand implements Callable<Integer> {
     @Option(names = "--only", split = ",", description = "Names of transports; all by default.")
     private List<String> only = new ArrayList<>(TRANSPORTS.keySet());
 
-    @Option(names = "--json", description = "File for all figures.")
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private Path json;
 
     @Override

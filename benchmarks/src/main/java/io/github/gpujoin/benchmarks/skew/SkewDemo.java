@@ -1,9 +1,10 @@
 package io.github.gpujoin.benchmarks.skew;
 
 import io.github.gpujoin.benchmarks.join.Machine;
+import io.github.gpujoin.benchmarks.join.OutputFile;
+import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,7 +72,7 @@ public final class SkewDemo implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new SkewDemo()).setCaseInsensitiveEnumValuesAllowed(true);
+        return Cli.commandLine(new SkewDemo());
     }
 
     @Override
@@ -123,8 +124,7 @@ public final class SkewDemo implements Callable<Integer> {
         require(threads >= 0 && threads <= 1024, "threads are 0 to 1024", threads);
         boolean power = customers >= 1024 && Integer.bitCount(customers) == 1;
         require(power, "customers are a power of two, at least 1024", customers);
-        Path folder = out.toAbsolutePath().getParent();
-        require(Files.isDirectory(folder), "the folder of --out must exist", folder);
+        require(OutputFile.isWritable(out), "--out " + OutputFile.RULE, out);
     }
 
     private List<Double> exponents() {

@@ -68,7 +68,9 @@ class SkewDemoTest {
         "--rows=0, rows and rounds are positive",
         "--customers=1000, customers are a power of two",
         "--threads=-1, threads are 0 to 1024",
-        "--out=/no/such/folder/x.html, the folder of --out must exist: found=/no/such/folder",
+        "--out=/no/such/folder/x.html, bin/skew-demo: --out is a file",
+        "--out=/no/such/folder/x.html, a directory that can be written to: found=/no/such/folder/x.html (see --help)",
+        "--out=/, --out is a file",
         "--engine=none, Invalid value for option '--engine'"
     })
     void shouldSayWhatIsWrongWithAnArgument(String argument, String message) {

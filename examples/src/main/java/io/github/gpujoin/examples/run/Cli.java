@@ -45,7 +45,7 @@ public final class Cli {
 
     private static void say(CommandLine line, String sentence) {
         PrintWriter err = line.getErr();
-        err.println(line.getCommandName() + ": " + sentence);
+        err.println(line.getCommandSpec().qualifiedName() + ": " + sentence);
         err.flush();
     }
 }
