@@ -22,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command lines from their arguments to their exit codes, on a cluster that is there. */
@@ -354,6 +355,21 @@ class CommandLineTest {
         write("probe.csv", "k\n1,2\n");
         assertFailed(csvJoin("--build-key", "k", "--probe-key", "k"), 1, "gpu-join: malformed");
         assertThat(directory.resolve("out.csv")).hasContent("earlier\n");
+    }
+
+    // ------------------------------------------------------------------ each command
+
+    static List<Callable<Integer>> commands() {
+        return List.of(new StarEtl(), new FileJoin(), new SqlExample());
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void shouldOfferHelpAndNoVersion(Callable<Integer> command) {
+        Run help = run(command, List.of("--help"));
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out()).contains("-h, --help").doesNotContain("--version", "-V");
+        assertThat(run(command, List.of("-V")).exitCode()).isEqualTo(2);
     }
 
     // ------------------------------------------------------------------ running

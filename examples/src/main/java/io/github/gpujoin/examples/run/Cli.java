@@ -3,6 +3,7 @@ package io.github.gpujoin.examples.run;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * Runs a command line so that whatever is wrong is one sentence on the error stream: exit code 2
@@ -29,6 +30,9 @@ public final class Cli {
     /** The command's line, for tests that catch what it prints. */
     public static CommandLine commandLine(Callable<Integer> command) {
         CommandLine line = new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true);
+        // Comes with --help, but there is no version to print.
+        CommandSpec spec = line.getCommandSpec();
+        spec.remove(spec.findOption("--version"));
         line.setParameterExceptionHandler(
                 (error, given) -> {
                     CommandLine failed = error.getCommandLine();
