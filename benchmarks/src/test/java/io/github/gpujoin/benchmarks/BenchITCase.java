@@ -174,7 +174,8 @@ class BenchITCase {
         "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
     })
     void shouldRejectBadArgumentsInOneSentence(String args, String message) {
-        assertThat(bench(args.replace(';', ',').split(" "))).isEqualTo(2);
-        assertThat(err.toString()).startsWith(message);
+        String[] words = args.replace(';', ',').split(" ");
+        assertThat(bench(words)).isEqualTo(2);
+        assertThat(err.toString()).startsWith("bin/bench " + words[0] + ": " + message);
     }
 }
