@@ -37,12 +37,6 @@ have_header() {
   [[ -f /usr/include/$1 ]]
 }
 
-# have_library LIBRARY PACKAGE: the same for a shared library.
-have_library() {
-  ldconfig -p | grep -F "$1" >/dev/null || install_package "$2"
-  ldconfig -p | grep -F "$1" >/dev/null
-}
-
 # Whether the native half of RDMA can be compiled here.
 have_verbs_headers() {
   have_command gcc gcc && have_header infiniband/verbs.h libibverbs-dev && have_header rdma/rdma_cma.h librdmacm-dev

@@ -5,10 +5,8 @@ import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.transport.FlinkShuffleStream;
 import io.github.gpujoin.benchmarks.transport.Meter;
 import io.github.gpujoin.benchmarks.transport.SessionStream;
-import io.github.gpujoin.benchmarks.transport.SessionTransport;
 import io.github.gpujoin.benchmarks.transport.Shipment;
 import io.github.gpujoin.benchmarks.transport.Stream;
-import io.github.gpujoin.rdma.transport.TransportException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,7 +26,6 @@ import picocli.CommandLine.Spec;
             "Sends chunks by every transport and by Flink's own shuffle, in one run, and compares.",
             "flink: between two TaskManagers of an embedded cluster, over loopback.",
             "shm: sessions between two processes, every slot with its checksum, replayable.",
-            "ucx-shm, ucx-tcp: the same over UCX's shared memory and TCP (apt-get install libucx0).",
             "Latency is that of paced chunks, from when they were due to when they arrived."
         },
         mixinStandardHelpOptions = true,
@@ -46,9 +43,7 @@ final class TransportCommand implements Callable<Integer> {
 
     static {
         TRANSPORTS.put(FLINK, FlinkShuffleStream::new);
-        for (SessionTransport transport : SessionTransport.values()) {
-            TRANSPORTS.put(transport.label(), shipment -> new SessionStream(transport, shipment));
-        }
+        TRANSPORTS.put("shm", SessionStream::new);
     }
 
     @Spec private CommandSpec spec;
@@ -77,11 +72,6 @@ final class TransportCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        try {
-            requireInstalled();
-        } catch (TransportException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
         Observations observations = new Observations(command(), spec.commandLine().getOut());
         Meter meter = new Meter(warmUpMs, measureMs);
         for (Shipment shipment : shipments()) {
@@ -186,15 +176,6 @@ final class TransportCommand implements Callable<Integer> {
                             + name
                             + ", transports="
                             + TRANSPORTS.keySet());
-        }
-    }
-
-    /** Before minutes of measuring, not after. */
-    private void requireInstalled() throws TransportException {
-        for (SessionTransport transport : SessionTransport.values()) {
-            if (only.contains(transport.label())) {
-                transport.requireInstalled();
-            }
         }
     }
 

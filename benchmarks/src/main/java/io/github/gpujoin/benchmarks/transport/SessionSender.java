@@ -8,6 +8,7 @@ import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -39,7 +40,7 @@ final class SessionSender {
         this.server = server;
     }
 
-    /** Arguments: port, job, channels, bytes, chunks a second, transport; the token on stdin. */
+    /** Arguments: port, job, channels, bytes, chunks a second; the token on stdin. */
     public static void main(String[] args) throws Exception {
         Shipment shipment =
                 new Shipment(
@@ -47,7 +48,7 @@ final class SessionSender {
                         Integer.parseInt(args[3]),
                         Integer.parseInt(args[4]));
         new SessionSender(
-                        SessionTransport.valueOf(args[5]).open(),
+                        new ShmTransport(ShmTransport.DEFAULT_DIRECTORY),
                         shipment,
                         new AttemptToken(System.in.readAllBytes()),
                         UUID.fromString(args[1]),

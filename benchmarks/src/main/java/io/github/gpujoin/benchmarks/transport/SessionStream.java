@@ -9,6 +9,7 @@ import io.github.gpujoin.rdma.session.SessionListener;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -31,7 +32,6 @@ public final class SessionStream implements Stream {
     private final Arrivals arrivals = new Arrivals();
     private final UUID job = UUID.randomUUID();
     private final JobSecret secret = JobSecret.random();
-    private final SessionTransport kind;
     private final Transport transport;
     private final List<ReaderSession> sessions = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -46,10 +46,9 @@ public final class SessionStream implements Stream {
     private volatile Exception failure;
     private volatile boolean closed;
 
-    public SessionStream(SessionTransport kind, Shipment shipment) throws IOException {
-        this.kind = kind;
+    public SessionStream(Shipment shipment) throws IOException {
         this.shipment = shipment;
-        this.transport = kind.open();
+        this.transport = new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
         int slots = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, RING_BYTES / shipment.chunkBytes()));
         RingGeometry ring = RingGeometry.forPayload(slots, shipment.chunkBytes());
         for (int channel = 0; channel < shipment.channels(); channel++) {
@@ -88,8 +87,7 @@ public final class SessionStream implements Stream {
                                 job.toString(),
                                 String.valueOf(shipment.channels()),
                                 String.valueOf(shipment.chunkBytes()),
-                                String.valueOf(shipment.perSecond()),
-                                kind.name())
+                                String.valueOf(shipment.perSecond()))
                         .redirectError(ProcessBuilder.Redirect.INHERIT)
                         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                         .start();

@@ -41,7 +41,7 @@ public final class JobOptions {
             names = "--transport",
             paramLabel = "NAME",
             description =
-                    "how rows of partitioned sides travel between subtasks: flink, shm, ucx or disni")
+                    "how rows of partitioned sides travel between subtasks: flink, shm or disni")
     private String transport;
 
     @Option(

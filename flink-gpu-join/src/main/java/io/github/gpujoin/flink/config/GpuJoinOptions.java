@@ -193,9 +193,8 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "How chunks of partitioned sides travel to the subtask of their partition:"
                                     + " flink (Flink's own channels), shm (rings in shared memory,"
-                                    + " within a host), ucx (rings by whatever UCX has) or disni"
-                                    + " (rings by RDMA). With rings the edges into the join are"
-                                    + " checkpointed aligned only.");
+                                    + " within a host) or disni (rings by RDMA). With rings the"
+                                    + " edges into the join are checkpointed aligned only.");
 
     public static final ConfigOption<String> RING_BIND_ADDRESS =
             ConfigOptions.key("gpu-join.ring.bind-address")
@@ -233,14 +232,6 @@ public final class GpuJoinOptions {
                                     + " back until all its rings are open. After that, chunks go"
                                     + " through Flink's channels while a ring is not; 0 never waits.");
 
-    public static final ConfigOption<String> RING_UCX_TRANSPORTS =
-            ConfigOptions.key("gpu-join.ring.ucx-transports")
-                    .stringType()
-                    .defaultValue("tcp")
-                    .withDescription(
-                            "UCX's own transports that ucx uses, as UCX_TLS takes them: tcp, posix,sysv"
-                                    + " (memory shared by processes of one host), rc (RDMA).");
-
     public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
             ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
                     .booleanType()
@@ -276,7 +267,6 @@ public final class GpuJoinOptions {
                     .atLeast(FAN_OUT_WARNING, 2)
                     .inWords(TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(RING_BIND_ADDRESS, "one address of the host")
-                    .inWords(RING_UCX_TRANSPORTS, "names separated by commas")
                     .range(RING_SLOTS, 1, 1024)
                     .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1))
                     .range(RING_OPEN_TIMEOUT, Duration.ZERO, Duration.ofHours(1));

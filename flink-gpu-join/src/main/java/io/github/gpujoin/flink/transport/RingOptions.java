@@ -22,7 +22,6 @@ import org.apache.flink.configuration.ReadableConfig;
  * @param bindAddress host to listen on, unless the TaskManager's own configuration names one
  * @param slotCount chunks that a sender may be ahead of each receiver
  * @param payloadBytes longest chunk that goes through a ring
- * @param ucxTransports as {@code UcxOptions} takes them
  * @param peerTimeoutMs silence after which a peer counts as dead
  * @param openTimeoutMs longest time that a sender's first chunk waits for its rings
  * @param gpuDirect null where rings lie in host memory
@@ -34,7 +33,6 @@ public record RingOptions(
         String bindAddress,
         int slotCount,
         int payloadBytes,
-        String ucxTransports,
         long peerTimeoutMs,
         long openTimeoutMs,
         GpuDirectOptions gpuDirect)
@@ -66,7 +64,6 @@ public record RingOptions(
                 config.get(GpuJoinOptions.RING_BIND_ADDRESS),
                 GpuJoinOptions.ringSlots(config),
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
-                config.get(GpuJoinOptions.RING_UCX_TRANSPORTS),
                 GpuJoinOptions.ringPeerTimeoutMs(config),
                 GpuJoinOptions.ringOpenTimeoutMs(config),
                 GpuDirectOptions.of(config, transport));
@@ -98,7 +95,6 @@ public record RingOptions(
                 bindAddress,
                 slotCount,
                 payloadBytes,
-                ucxTransports,
                 peerTimeoutMs,
                 openTimeoutMs,
                 gpuDirect.onDevice(assigned.applyAsInt(gpuDirect.gpu().device())));

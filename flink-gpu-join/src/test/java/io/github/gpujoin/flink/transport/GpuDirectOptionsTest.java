@@ -47,7 +47,7 @@ class GpuDirectOptionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"flink", "shm", "ucx"})
+    @ValueSource(strings = {"flink", "shm"})
     void shouldRefuseTransportsByWhichNoCardWrites(String transport) {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> options("dmabuf", transport))

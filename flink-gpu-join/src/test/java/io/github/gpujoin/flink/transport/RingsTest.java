@@ -328,7 +328,7 @@ class RingsTest {
     void shouldKnowTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, shm, twin, ucx]")
+                .withMessageContaining("known=[disni, shm, twin]")
                 .withMessageContaining("transport=pigeon");
     }
 }

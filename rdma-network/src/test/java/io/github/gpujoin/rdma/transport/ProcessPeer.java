@@ -12,8 +12,6 @@ import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.transport.shm.ShmTransport;
-import io.github.gpujoin.rdma.transport.ucx.UcxOptions;
-import io.github.gpujoin.rdma.transport.ucx.UcxTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -26,8 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * One end of a channel between two processes: the other process of {@link TransportProcessTest},
  * which runs the same code for its own end.
  *
- * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY} or {@code
- * ucx:TRANSPORTS}. It writes its state on standard output, a line each time it changes, and ends
+ * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY}. It
+ * writes its state on standard output, a line each time it changes, and ends
  * with {@code DONE}.
  */
 public final class ProcessPeer {
@@ -42,10 +40,10 @@ public final class ProcessPeer {
 
     /** A transport by its name on the command line. */
     static Transport open(String name) throws TransportException {
-        String detail = name.substring(name.indexOf(':') + 1);
-        return name.startsWith("shm:")
-                ? new ShmTransport(Path.of(detail))
-                : new UcxTransport(new UcxOptions(InetAddress.getLoopbackAddress(), detail));
+        if (!name.startsWith("shm:")) {
+            throw new IllegalArgumentException("No such transport: " + name + ". Use shm:DIRECTORY.");
+        }
+        return new ShmTransport(Path.of(name.substring("shm:".length())));
     }
 
     public static void main(String[] args) throws Exception {
