@@ -1,96 +1,66 @@
 package io.github.gpujoin.flink.checkpoint;
 
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import java.util.HashMap;
 import java.util.Iterator;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.IntConsumer;
-import org.apache.flink.api.common.state.BroadcastState;
-import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
-import org.apache.flink.api.common.typeutils.base.LongSerializer;
-import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * All build chunks of a subtask, in state; engine tables are made from it and can be made again.
+ * All build chunks of a subtask of the join, from which engines make tables and can make them
+ * again.
  *
  * <ul>
- *   <li>Chunks of a partitioned dimension: keyed state under their partition.
- *   <li>Chunks of replicated dimensions: broadcast state, as every subtask has all of them. (Union
- *       list state would hold one copy a checkpoint, but rules out checkpoints once some subtasks
- *       have finished.)
+ *   <li>Chunks of a partitioned dimension: in keyed state under their partition.
+ *   <li>Chunks of replicated dimensions: in the {@link ReplicaLog} of the operator before the join,
+ *       which replays them after a restore. Here are {@linkplain ReplicaCopies copies} for engines
+ *       that may read them again.
  * </ul>
- *
- * <p>The log of a dimension that changes is rewritten, partition by partition, when less than half
- * of its rows may be left.
  */
 public final class BuildLog {
 
     private static final String PARTITIONED = "build-log";
-
-    /** A log of fewer rows is not worth while rewriting. */
-    private static final long MIN_REWRITE_ROWS = 1 << 12;
-
     private static final String COMPLETE = "build-complete";
-    private static final String REPLICATED = "replicated-build-log";
 
-    private final JoinSpec spec;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
-    private final KeyedChunkLog partitioned;
-    private final BuildLogSizes sizes;
+    private final JoinSpec spec;
+    private final PartitionLog partitioned;
     private final ValueState<Boolean> complete;
-    private final BroadcastState<Long, byte[]> replicated;
-    private long nextReplicated;
 
-    /** Of a replicated dimension, by its number. */
-    private final Map<Integer, Long> replicatedRows = new HashMap<>();
+    /** Of joins without a replica log, and of snapshots of releases up to 0.1.0. */
+    private final BroadcastLog broadcast;
 
-    /** How many rows were left when a log was last rewritten; none before, and after a restore. */
-    private final Map<Place, Long> liveRows = new HashMap<>();
+    /** Null if the join has no replica log before it. */
+    private final ReplicaCopies copies;
 
     /**
-     * Where the log of a dimension is; replicated ones are {@link ChunkDescriptor#UNPARTITIONED}.
-     */
-    private record Place(int dimension, int partition) {
-
-        boolean isReplicated() {
-            return partition == ChunkDescriptor.UNPARTITIONED;
-        }
-    }
-
-    /**
+     * @param copies of chunks of replicated dimensions; null if these are logged here
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
             StateInitializationContext context,
             JoinSpec spec,
             PartitionKeys keys,
+            ReplicaCopies copies,
             IntConsumer setCurrentKey)
             throws Exception {
         this.spec = spec;
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
-        this.partitioned = new KeyedChunkLog(context.getKeyedStateStore(), PARTITIONED);
-        this.sizes = new BuildLogSizes(context.getKeyedStateStore(), keys, setCurrentKey);
+        this.copies = copies;
+        this.partitioned =
+                new PartitionLog(
+                        context.getKeyedStateStore(), PARTITIONED, spec, keys, setCurrentKey);
         this.complete =
                 context.getKeyedStateStore()
                         .getState(new ValueStateDescriptor<>(COMPLETE, BooleanSerializer.INSTANCE));
-        this.replicated =
-                context.getOperatorStateStore()
-                        .getBroadcastState(
-                                new MapStateDescriptor<>(
-                                        REPLICATED,
-                                        LongSerializer.INSTANCE,
-                                        BytePrimitiveArraySerializer.INSTANCE));
+        this.broadcast = new BroadcastLog(context.getOperatorStateStore(), spec);
     }
 
     /**
@@ -110,12 +80,10 @@ public final class BuildLog {
                     return null;
                 }
                 partition = partitions.next();
-                setCurrentKey.accept(keys.keyOf(partition));
                 next = 0;
-                size = partitioned.size();
+                size = count(partition);
             }
-            setCurrentKey.accept(keys.keyOf(partition));
-            return wrap(partitioned.get(next++));
+            return get(partition, next++);
         }
     }
 
@@ -125,46 +93,26 @@ public final class BuildLog {
     }
 
     public void append(Chunk chunk) throws Exception {
-        write(chunk);
-        if (spec.dimensions().get(chunk.dimension()).changes()) {
-            Place place = new Place(chunk.dimension(), chunk.partition());
-            if (isDue(place)) {
-                rewrite(read(place), place);
+        int partition = chunk.partition();
+        if (partition != ChunkDescriptor.UNPARTITIONED) {
+            partitioned.append(partition, chunk);
+            if (spec.dimensions().get(chunk.dimension()).changes()) {
+                partitioned.compact(chunk.dimension(), partition);
             }
-        }
-    }
-
-    private void write(Chunk chunk) throws Exception {
-        if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
-            setCurrentKey.accept(keys.keyOf(chunk.partition()));
-            partitioned.append(chunk.bytes());
-            sizes.add(chunk);
+        } else if (copies == null) {
+            broadcast.append(chunk);
         } else {
-            replicated.put(nextReplicated++, chunk.bytes());
-            countReplicated(chunk);
+            copies.add(chunk);
         }
-    }
-
-    private void countReplicated(Chunk chunk) {
-        replicatedRows.merge(chunk.dimension(), (long) chunk.rowCount(), Long::sum);
-    }
-
-    /** Rewriting costs as much as all rows, which is spread over as many as came since. */
-    private boolean isDue(Place place) throws Exception {
-        long rows =
-                place.isReplicated()
-                        ? replicatedRows.get(place.dimension)
-                        : sizes.get(place.partition).rows();
-        return rows > 2 * Math.max(liveRows.getOrDefault(place, 0L), MIN_REWRITE_ROWS);
     }
 
     /**
-     * Takes rows of a dimension that changes out of a log whose time is before another.
+     * Removes the rows of a dimension that changes whose time is before another.
      *
      * @param partition {@link ChunkDescriptor#UNPARTITIONED} for a replicated dimension
      * @param timeColumn fixed INT64 column
-     * @param deletions given chunks that delete these rows, for tables; the log has none
-     * @return the smallest time of a row that is left, the largest there is where none is
+     * @param deletions receives chunks that delete these rows, for tables; the log has none
+     * @return the smallest time of a row that is left, {@link Long#MAX_VALUE} if there is none
      */
     public long expire(
             int dimension,
@@ -173,57 +121,9 @@ public final class BuildLog {
             long before,
             ThrowingConsumer<Chunk, Exception> deletions)
             throws Exception {
-        Place place = new Place(dimension, partition);
-        LiveRows live = read(place);
-        LiveRows expired = live.removeBefore(timeColumn, before);
-        if (expired.size() > 0) {
-            rewrite(live, place);
-            expired.toChunks(dimension, partition, RowChange.DELETE, deletions);
-        }
-        return live.oldest(timeColumn);
-    }
-
-    /** What changes have left. */
-    private LiveRows read(Place place) throws Exception {
-        LiveRows live = new LiveRows(spec.dimensions().get(place.dimension));
-        if (!place.isReplicated()) {
-            for (long i = 0; i < count(place.partition); i++) {
-                live.apply(get(place.partition, i));
-            }
-            return live;
-        }
-        for (Chunk chunk : replicatedInOrder().values()) {
-            if (chunk.dimension() == place.dimension) {
-                live.apply(chunk);
-            }
-        }
-        return live;
-    }
-
-    /** Leaves only these rows in the log. */
-    private void rewrite(LiveRows live, Place place) throws Exception {
-        if (!place.isReplicated()) {
-            setCurrentKey.accept(keys.keyOf(place.partition));
-            partitioned.clear();
-            sizes.set(PartitionSize.empty(place.partition));
-        } else {
-            for (Map.Entry<Long, Chunk> entry : replicatedInOrder().entrySet()) {
-                if (entry.getValue().dimension() == place.dimension) {
-                    replicated.remove(entry.getKey());
-                }
-            }
-            replicatedRows.remove(place.dimension);
-        }
-        live.toChunks(place.dimension, place.partition, RowChange.UPSERT, this::write);
-        liveRows.put(place, (long) live.size());
-    }
-
-    private TreeMap<Long, Chunk> replicatedInOrder() throws Exception {
-        TreeMap<Long, Chunk> inOrder = new TreeMap<>();
-        for (Map.Entry<Long, byte[]> entry : replicated.immutableEntries()) {
-            inOrder.put(entry.getKey(), wrap(entry.getValue()));
-        }
-        return inOrder;
+        return partition == ChunkDescriptor.UNPARTITIONED
+                ? broadcast.expire(dimension, timeColumn, before, deletions)
+                : partitioned.expire(dimension, partition, timeColumn, before, deletions);
     }
 
     /** The join waits for no more chunks. Snapshots from now on say so. */
@@ -250,7 +150,7 @@ public final class BuildLog {
 
     /** Completes the state for a snapshot. */
     public void snapshot() throws Exception {
-        sizes.snapshot();
+        partitioned.snapshot();
     }
 
     /**
@@ -258,34 +158,20 @@ public final class BuildLog {
      * snapshot does not say how much it holds, as those of release 0.1.0 do not.
      */
     public void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
-        for (int partition : keys.ownPartitions()) {
-            PartitionSize size = sizes.get(partition);
-            if (size.chunks() != count(partition)) {
-                size = PartitionSize.empty(partition);
-                for (long i = 0; i < count(partition); i++) {
-                    size = size.plus(get(partition, i));
-                }
-                sizes.set(size);
-            }
-            consumer.accept(size);
-        }
+        partitioned.replaySizes(consumer);
     }
 
-    /** Gives all chunks of replicated dimensions, in order. */
+    /** Emits all chunks of replicated dimensions, in order. */
     public void replayReplicated(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
-        TreeMap<Long, Chunk> inOrder = replicatedInOrder();
-        replicatedRows.clear();
-        for (Chunk chunk : inOrder.values()) {
-            countReplicated(chunk);
-            consumer.accept(chunk);
+        broadcast.replay(consumer);
+        if (copies != null) {
+            copies.forEach(consumer);
         }
-        nextReplicated = inOrder.isEmpty() ? 0 : inOrder.lastKey() + 1;
     }
 
     /** Chunks of the partitioned dimension in one of the subtask's own partitions. */
     public long count(int partition) throws Exception {
-        setCurrentKey.accept(keys.keyOf(partition));
-        return partitioned.size();
+        return partitioned.count(partition);
     }
 
     /**
@@ -294,8 +180,7 @@ public final class BuildLog {
      * @param index in order of arrival, from 0
      */
     public Chunk get(int partition, long index) throws Exception {
-        setCurrentKey.accept(keys.keyOf(partition));
-        return wrap(partitioned.get(index));
+        return partitioned.get(partition, index);
     }
 
     /**
@@ -305,15 +190,10 @@ public final class BuildLog {
     public void replay(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         replayReplicated(consumer);
         for (int partition : keys.ownPartitions()) {
-            setCurrentKey.accept(keys.keyOf(partition));
-            long size = partitioned.size();
+            long size = count(partition);
             for (long i = 0; i < size; i++) {
-                consumer.accept(wrap(partitioned.get(i)));
+                consumer.accept(get(partition, i));
             }
         }
-    }
-
-    private Chunk wrap(byte[] bytes) {
-        return LoggedChunks.wrap(spec, bytes);
     }
 }

@@ -22,8 +22,6 @@ import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerial
  */
 final class BuildLogSizes {
 
-    private static final String NAME = "build-log-size";
-
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final ValueState<long[]> state;
@@ -32,19 +30,21 @@ final class BuildLogSizes {
     private final Map<Integer, PartitionSize> changed = new TreeMap<>();
 
     /**
+     * @param name of the state
      * @param setCurrentKey of the operator that owns the keyed state
      */
-    BuildLogSizes(KeyedStateStore store, PartitionKeys keys, IntConsumer setCurrentKey) {
+    BuildLogSizes(
+            KeyedStateStore store, String name, PartitionKeys keys, IntConsumer setCurrentKey) {
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
         this.state =
                 store.getState(
-                        new ValueStateDescriptor<>(NAME, LongPrimitiveArraySerializer.INSTANCE));
+                        new ValueStateDescriptor<>(name, LongPrimitiveArraySerializer.INSTANCE));
     }
 
     /** Takes note of a chunk behind those of its partition's log. */
-    void add(Chunk chunk) throws Exception {
-        set(get(chunk.partition()).plus(chunk));
+    void add(int partition, Chunk chunk) throws Exception {
+        set(get(partition).plus(chunk));
     }
 
     /** As of the last {@link #add} or {@link #set}, or of the snapshot that was restored. */

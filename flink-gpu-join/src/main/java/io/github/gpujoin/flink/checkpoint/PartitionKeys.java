@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyGroupTable;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.util.MathUtils;
 
 /**
  * Which state key a chunk is kept under in one subtask. Radix partition p is key group p, so a
@@ -57,5 +58,15 @@ public final class PartitionKeys {
         int group = nextGroup;
         nextGroup = group == range.getEndKeyGroup() ? range.getStartKeyGroup() : group + 1;
         return table.keyOf(group);
+    }
+
+    /**
+     * The partition under which a chunk of a replicated dimension is logged: its own, or one by its
+     * sequence if its rows are of any.
+     */
+    public static int partitionOf(Chunk chunk, int partitions) {
+        return chunk.partition() == ChunkDescriptor.UNPARTITIONED
+                ? MathUtils.murmurHash((int) chunk.sequence()) % partitions
+                : chunk.partition();
     }
 }

@@ -2,7 +2,6 @@ package io.github.gpujoin.flink.expiry;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,8 +27,28 @@ public final class DimensionExpiry {
 
     private record Place(int dimension, int partition) {}
 
+    /** Where rows are logged. */
+    @FunctionalInterface
+    public interface Log {
+
+        /**
+         * Removes rows whose time is before another.
+         *
+         * @param partition {@link ChunkDescriptor#UNPARTITIONED} for a log of all partitions
+         * @param deletions receives chunks that delete these rows
+         * @return the smallest time of a row that is left, or an earlier one
+         */
+        long expire(
+                int dimension,
+                int partition,
+                int timeColumn,
+                long before,
+                ThrowingConsumer<Chunk, Exception> deletions)
+                throws Exception;
+    }
+
     private final List<DimensionTtl> ttls;
-    private final BuildLog log;
+    private final Log log;
     private final PartitionKeys keys;
     private final ThrowingRunnable<Exception> answerFacts;
     private final ThrowingConsumer<Chunk, Exception> delete;
@@ -47,7 +66,7 @@ public final class DimensionExpiry {
      */
     public DimensionExpiry(
             List<DimensionTtl> ttls,
-            BuildLog log,
+            Log log,
             PartitionKeys keys,
             ThrowingRunnable<Exception> answerFacts,
             ThrowingConsumer<Chunk, Exception> delete,
@@ -81,6 +100,15 @@ public final class DimensionExpiry {
         for (DimensionTtl ttl : ttls) {
             for (Place place : places(ttl)) {
                 expire(ttl, place, dueBefore(ttl));
+            }
+        }
+    }
+
+    /** As {@link #restored()}, of one partition of a dimension. */
+    public void restored(int dimension, int partition) throws Exception {
+        for (DimensionTtl ttl : ttls) {
+            if (ttl.dimension() == dimension) {
+                expire(ttl, new Place(dimension, partition), dueBefore(ttl));
             }
         }
     }

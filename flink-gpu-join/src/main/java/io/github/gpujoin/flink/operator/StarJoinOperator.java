@@ -105,7 +105,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         int partitioned = settings.reporting().plan().partitionedDimension();
         new JoinMetadata(context.getOperatorStateStore(), spec, settings.partitions(), partitioned)
                 .checkAndWrite();
-        BuildLog buildLog = new BuildLog(context, spec, keys, this::setCurrentKey);
+        BuildLog buildLog = new BuildLog(context, spec, keys, null, this::setCurrentKey);
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
@@ -164,7 +164,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         DimensionExpiry expiry =
                 new DimensionExpiry(
                         settings.ttls().dimensions(),
-                        buildLog,
+                        buildLog::expire,
                         keys,
                         this::awaitEngine,
                         chunk -> buildSide.delete(chunk),

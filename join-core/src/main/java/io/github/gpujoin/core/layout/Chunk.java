@@ -266,6 +266,18 @@ public final class Chunk {
         return new Chunk(schema, copy, rowCount, offsets);
     }
 
+    /**
+     * A copy that belongs to another radix partition.
+     *
+     * @param partition from 0, or {@link ChunkDescriptor#UNPARTITIONED}
+     */
+    public Chunk withPartition(int partition) {
+        byte[] copy = bytes.clone();
+        Memory.putInt(copy, Memory.BYTES + PARTITION_OFFSET, partition);
+        Memory.putLong(copy, Memory.BYTES + CHECKSUM_OFFSET, ChunkChecksum.NONE);
+        return new Chunk(schema, copy, rowCount, offsets);
+    }
+
     /** Where the row's carried bytes start in {@link #array()}. */
     public int carriedStart(int row) {
         checkCarriedRow(row);

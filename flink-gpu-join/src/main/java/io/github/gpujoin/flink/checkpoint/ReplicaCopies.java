@@ -1,0 +1,86 @@
+package io.github.gpujoin.flink.checkpoint;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.util.function.ThrowingConsumer;
+
+/**
+ * The chunks of replicated dimensions that a subtask received, off the heap and shared with the
+ * other subtasks of the process, for an engine that may read them again: one that replaces a GPU,
+ * or one of another memory tier. A join with one engine keeps none.
+ *
+ * <p>Not thread-safe.
+ */
+public final class ReplicaCopies implements AutoCloseable {
+
+    private static final long MIN_REWRITE_ROWS = 1 << 12;
+
+    /** Of one dimension, in order of arrival. */
+    private static final class Copies {
+        private List<SharedChunk> chunks = new ArrayList<>();
+        private long rows;
+        private long liveRows;
+    }
+
+    private final JoinSpec spec;
+    private final boolean keeps;
+    private final Map<Integer, Copies> dimensions = new HashMap<>();
+
+    /**
+     * @param keeps whether an engine may read the chunks again
+     */
+    public ReplicaCopies(JoinSpec spec, boolean keeps) {
+        this.spec = spec;
+        this.keeps = keeps;
+    }
+
+    void add(Chunk chunk) throws Exception {
+        if (!keeps) {
+            return;
+        }
+        int dimension = chunk.dimension();
+        Copies copies = dimensions.computeIfAbsent(dimension, d -> new Copies());
+        copies.chunks.add(SharedChunk.of(chunk));
+        copies.rows += chunk.rowCount();
+        if (spec.dimensions().get(dimension).changes()
+                && copies.rows > 2 * Math.max(copies.liveRows, MIN_REWRITE_ROWS)) {
+            rewrite(dimension, copies);
+        }
+    }
+
+    /** Leaves only live rows. */
+    private void rewrite(int dimension, Copies copies) throws Exception {
+        LiveRows live = new LiveRows(spec.dimensions().get(dimension));
+        copies.chunks.forEach(chunk -> live.apply(chunk.read()));
+        List<SharedChunk> replaced = copies.chunks;
+        copies.chunks = new ArrayList<>();
+        live.toChunks(
+                dimension,
+                ChunkDescriptor.UNPARTITIONED,
+                RowChange.UPSERT,
+                chunk -> copies.chunks.add(SharedChunk.of(chunk)));
+        copies.rows = live.size();
+        copies.liveRows = live.size();
+        replaced.forEach(SharedChunk::close);
+    }
+
+    void forEach(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
+        for (Copies copies : dimensions.values()) {
+            for (SharedChunk chunk : copies.chunks) {
+                consumer.accept(chunk.read());
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        dimensions.values().forEach(copies -> copies.chunks.forEach(SharedChunk::close));
+        dimensions.clear();
+    }
+}
