@@ -47,7 +47,7 @@ class ModuleOrderTest {
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
-                    List.of("flink.config", "flink.chunk", "flink.handover", "flink.explain"),
+                    List.of("flink.config", "flink.chunk", "flink.exchange", "flink.explain"),
                     List.of("flink.transport"),
                     List.of("flink.pack", "flink.checkpoint"),
                     List.of("flink.emit"),

@@ -1,7 +1,8 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.flink.handover.Handover;
+import io.github.gpujoin.flink.exchange.LocalExchange;
+import io.github.gpujoin.flink.exchange.OneToOneEdge;
 import io.github.gpujoin.flink.transport.JoinSide;
 import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.RingReceiver;
@@ -19,21 +20,23 @@ import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Takes chunks from the edges into the join, and those that travel beside them: handed over by
- * packers of this process, or through rings from other subtasks.
+ * Receives the chunks of all edges into the join, and those that travel beside an edge: by local
+ * exchange from a packer of this process, or through rings from other subtasks.
  */
 final class ChunkReceiver implements AutoCloseable {
 
     /** As Flink numbers the inputs of an operator, from 1. */
     private static final int PROBE_INPUT = 2;
 
-    private final Optional<Handover> handover;
+    private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
     private final BooleanSupplier cancelled;
 
     private ChunkReceiver(
-            Optional<Handover> handover, Optional<RingReceiver> rings, BooleanSupplier cancelled) {
-        this.handover = handover;
+            Optional<LocalExchange> exchange,
+            Optional<RingReceiver> rings,
+            BooleanSupplier cancelled) {
+        this.exchange = exchange;
         this.rings = rings;
         this.cancelled = cancelled;
     }
@@ -67,23 +70,20 @@ final class ChunkReceiver implements AutoCloseable {
                                     task.getTaskManagerInfo().getConfiguration(),
                                     coordinator));
         }
-        return new ChunkReceiver(handover(inputs, task), rings, cancelled);
+        return new ChunkReceiver(exchange(inputs, task), rings, cancelled);
     }
 
-    private static Optional<Handover> handover(List<StreamEdge> inputs, Environment task) {
-        return inputs.stream()
-                .filter(ChunkReceiver::mayHandOver)
-                .findFirst()
-                .map(
-                        input ->
-                                Handover.open(
-                                        new Handover.Edge(
-                                                task.getJobInfo().getJobId(),
-                                                input.getSourceId(),
-                                                task.getTaskInfo().getIndexOfThisSubtask())));
+    /** Opens the receiving end of the facts' edge, if that may be a local exchange. */
+    private static Optional<LocalExchange> exchange(List<StreamEdge> inputs, Environment task) {
+        for (int i = 0; i < inputs.size(); i++) {
+            if (mayExchangeLocally(inputs.get(i))) {
+                return OneToOneEdge.into(task.getInputGate(i)).map(LocalExchange::open);
+            }
+        }
+        return Optional.empty();
     }
 
-    private static boolean mayHandOver(StreamEdge input) {
+    private static boolean mayExchangeLocally(StreamEdge input) {
         return input.getTypeNumber() == PROBE_INPUT
                 && input.getPartitioner() instanceof ForwardPartitioner
                 && !input.supportsUnalignedCheckpoints();
@@ -117,14 +117,16 @@ final class ChunkReceiver implements AutoCloseable {
 
     /** A chunk of the probe side. */
     Chunk probe(Chunk arrived) throws IOException {
-        if (handover.isPresent()) {
-            return handover.get().received(arrived);
+        if (exchange.isPresent()) {
+            return exchange.get().received(arrived);
         }
-        return rings.isPresent() ? rings.get().received(arrived, cancelled) : arrived;
+        return rings.isPresent()
+                ? rings.get().received(arrived, cancelled)
+                : LocalExchange.receivedWithout(arrived);
     }
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(rings.orElse(null), handover.orElse(null));
+        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null));
     }
 }

@@ -5,8 +5,9 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.config.BadRecords;
-import io.github.gpujoin.flink.handover.Handover;
-import io.github.gpujoin.flink.handover.HandoverSender;
+import io.github.gpujoin.flink.exchange.LocalExchangeSender;
+import io.github.gpujoin.flink.exchange.OneToOneEdge;
+import java.util.Optional;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.Function;
@@ -89,9 +90,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                         output,
                         getProcessingTimeService(),
                         getMetricGroup(),
-                        packing.dimension() == ChunkDescriptor.FACTS && !packing.isPartitioned()
-                                ? new HandoverSender(edgeToJoin(), schema)
-                                : null,
+                        exchange().orElse(null),
                         this::drain);
         if (filter != null) {
             open(filter);
@@ -104,11 +103,16 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
     }
 
-    private Handover.Edge edgeToJoin() {
-        return new Handover.Edge(
-                getRuntimeContext().getJobInfo().getJobId(),
-                getOperatorConfig().getVertexID(),
-                getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
+    /** The local exchange with the join; facts that are partitioned go elsewhere first. */
+    private Optional<LocalExchangeSender> exchange() {
+        if (packing.dimension() != ChunkDescriptor.FACTS || packing.isPartitioned()) {
+            return Optional.empty();
+        }
+        return OneToOneEdge.outOf(
+                        getOperatorConfig(),
+                        getContainingTask().getEnvironment(),
+                        getUserCodeClassloader())
+                .map(edge -> new LocalExchangeSender(edge, schema));
     }
 
     /** Moves rows that a packer keeps back for a while into the sink. */

@@ -5,7 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.flink.handover.HandoverSender;
+import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.operators.Output;
@@ -30,14 +30,14 @@ final class ChunkSink {
     private final RunningHistogram histogram;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private final Counter chunksOut;
-    private final Counter chunksHandedOver;
-    private final HandoverSender handover;
+    private final Counter chunksExchangedLocally;
+    private final LocalExchangeSender exchange;
     private final Runnable drain;
     private boolean timerRuns;
     private long sequence;
 
     /**
-     * @param handover to the join, if chunks may go there by reference; null if not
+     * @param exchange with the join; null if all chunks go through the channel
      * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
      *     flush
      */
@@ -47,20 +47,20 @@ final class ChunkSink {
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
             MetricGroup metrics,
-            HandoverSender handover,
+            LocalExchangeSender exchange,
             Runnable drain) {
         this.schema = schema;
         this.packing = packing;
         this.output = output;
         this.time = time;
-        this.handover = handover;
+        this.exchange = exchange;
         this.drain = drain;
         int count = Math.max(1, packing.partitions());
         this.builders = new ChunkBuilder[count];
         this.firstRowAt = new long[count];
         this.histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
         this.chunksOut = metrics.counter("chunksOut");
-        this.chunksHandedOver = metrics.counter("chunksHandedOver");
+        this.chunksExchangedLocally = metrics.counter("chunksExchangedLocally");
         if (packing.isPartitioned()) {
             metrics.gauge("partitionSkew", this::skew);
         }
@@ -143,9 +143,9 @@ final class ChunkSink {
     private void emit(Chunk chunk) {
         sequence++;
         chunksOut.inc();
-        Chunk sent = handover == null ? chunk : handover.send(chunk);
+        Chunk sent = exchange == null ? chunk : exchange.send(chunk);
         if (sent != chunk) {
-            chunksHandedOver.inc();
+            chunksExchangedLocally.inc();
         }
         output.collect(element.replace(sent));
     }

@@ -85,7 +85,7 @@ class ColumnarSourceITCase {
         env.enableCheckpointing(30);
         env.getCheckpointConfig().enableUnalignedCheckpoints(unaligned);
 
-        long handedOverBefore = chunksHandedOver();
+        long exchangedBefore = chunksExchangedLocally();
         List<String> results = new ArrayList<>();
         try (CloseableIterator<Row> rows = join(env).executeAndCollect()) {
             rows.forEachRemaining(r -> results.add(r.getField(0) + "|" + r.getField(1)));
@@ -98,13 +98,13 @@ class ColumnarSourceITCase {
         results.sort(null);
         expected.sort(null);
         assertThat(FAILED).isTrue();
-        assertThat(chunksHandedOver()).isGreaterThan(handedOverBefore);
+        assertThat(chunksExchangedLocally()).isGreaterThan(exchangedBefore);
         assertThat(results).isEqualTo(expected);
     }
 
-    private static long chunksHandedOver() {
+    private static long chunksExchangedLocally() {
         return METRICS.getMetricsByGroup().values().stream()
-                .map(metrics -> metrics.get("chunksHandedOver"))
+                .map(metrics -> metrics.get("chunksExchangedLocally"))
                 .filter(Objects::nonNull)
                 .mapToLong(counter -> ((Counter) counter).getCount())
                 .sum();

@@ -1,2 +1,0 @@
-/** Chunks that go from one task to another of the same process by reference. */
-package io.github.gpujoin.flink.handover;
