@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -120,11 +121,26 @@ public final class Dimension<F, D> {
 
     /**
      * The watermark of this dimension at which it is complete, so that facts are joined; by default
-     * that is its end, or the start where it {@linkplain #changing() changes}. Rows that come later
-     * fail the job, unless it does.
+     * that is its end, or the start where it {@linkplain #changing() changes}. Subtasks of its
+     * source that are idle are not waited for, once one of them has reached the watermark.
+     *
+     * <p>Rows that arrive later fail the job, unless the dimension changes, {@link #lateRows} takes
+     * them, or {@code gpu-join.late-dimension-rows} is {@code drop}.
      */
     public Dimension<F, D> completeAtWatermark(long watermark) {
         side.completeAtWatermark(watermark);
+        return this;
+    }
+
+    /**
+     * Gives rows that arrive after {@link #completeAtWatermark} to a stream of their own, rather
+     * than failing the job: keys and selected columns as they travel, as Rows with named fields.
+     * They are in no result. Counted by the metric {@code lateDimensionRows}.
+     *
+     * @param sink receives the stream when the join is made, and consumes it
+     */
+    public Dimension<F, D> lateRows(Consumer<DataStream<Row>> sink) {
+        side.lateRows(Objects.requireNonNull(sink, "sink"));
         return this;
     }
 

@@ -80,6 +80,17 @@ public final class GpuJoinOptions {
                                     + " badRecords. A join that is given a sink for bad records"
                                     + " sends them there instead, with the reason.");
 
+    public static final ConfigOption<LateDimensionRows> LATE_DIMENSION_ROWS =
+            ConfigOptions.key("gpu-join.late-dimension-rows")
+                    .enumType(LateDimensionRows.class)
+                    .defaultValue(LateDimensionRows.FAIL)
+                    .withDescription(
+                            "What happens to a row of a dimension that arrives after the dimension's"
+                                    + " completeAtWatermark passed: fail, the job fails and names the"
+                                    + " dimension, or drop, the row is dropped and counted by the"
+                                    + " metric lateDimensionRows. Rows of a dimension with lateRows"
+                                    + " go to that stream instead.");
+
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
             ConfigOptions.key("gpu-join.replicate-max-bytes")
                     .memoryType()

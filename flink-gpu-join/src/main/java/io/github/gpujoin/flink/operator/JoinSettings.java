@@ -18,6 +18,7 @@ import java.io.Serializable;
  * @param eventTime has facts see versions of their event time; null for facts that are joined as
  *     they come
  * @param ttls how long rows live
+ * @param lateRows what happens to rows of a dimension that is complete
  */
 public record JoinSettings(
         JoinSpec spec,
@@ -27,5 +28,6 @@ public record JoinSettings(
         RingOptions rings,
         JoinReporting reporting,
         EventTimeJoin eventTime,
-        TimesToLive ttls)
+        TimesToLive ttls,
+        LateRowPolicy lateRows)
         implements Serializable {}

@@ -6,10 +6,12 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.EndedDimensions;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
@@ -45,10 +47,10 @@ import org.apache.flink.util.function.ThrowingConsumer;
  * versioned dimension come with the facts.
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
- * wait in state. The phase ends with the largest watermark on input 1 or with its end. In {@link
- * JoinPhase#JOIN} facts go to the engine and results to the output ({@link ProbeSide}), and changes
- * of a dimension that {@linkplain DimensionSpec#changes() changes} to the log and the engine,
- * behind the facts that it has.
+ * wait in state. The phase ends when {@link LoadProgress} has all dimensions complete, or with the
+ * end of input 1. In {@link JoinPhase#JOIN} facts go to the engine and results to the output
+ * ({@link ProbeSide}), and changes of a dimension that {@linkplain DimensionSpec#changes() changes}
+ * to the log and the engine, behind the facts that it has.
  *
  * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
  * were emitted. Nothing is drained at a barrier, but for an aggregating engine, whose groups are
@@ -75,6 +77,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient EngineInUse engineInUse;
     private transient ResultEmitter<OUT> emitter;
     private transient ProbeLog probeLog;
+    private transient LoadProgress progress;
+    private transient LateRows lateRows;
     private transient BuildSide buildSide;
     private transient ProbeSide probeSide;
     private transient VersionedSide<OUT> versioned;
@@ -172,6 +176,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         mailbox,
                         metrics.expiredRows());
         buildSide = new BuildSide(engine, buildLog, unmatched, expiry, counts);
+        progress =
+                new LoadProgress(
+                        spec.dimensions().size(),
+                        settings.eventTime() == null ? -1 : settings.eventTime().dimension(),
+                        keys.ownPartitions(),
+                        new EndedDimensions(
+                                context.getKeyedStateStore(), keys, this::setCurrentKey));
+        lateRows =
+                new LateRows(
+                        spec,
+                        settings.lateRows(),
+                        output,
+                        metrics.lateDimensionRows(),
+                        getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0);
         if (settings.eventTime() != null) {
             versioned =
                     new VersionedSide<>(
@@ -245,6 +263,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     /** Takes up in the phase of the snapshot: inputs that were complete may not say so again. */
     private void restore() throws Exception {
+        progress.restore();
         buildSide.restore(settings.engines().division());
         boolean complete = buildSide.wasComplete();
         probeSide.restore(!complete);
@@ -264,6 +283,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
+        progress.snapshot();
         buildSide.snapshot();
         probeSide.snapshot();
         if (versioned != null) {
@@ -307,17 +327,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
+        if (LoadMark.isMark(element.getValue())) {
+            progress.accept(LoadMark.of(element.getValue()));
+            if (progress.isComplete()) {
+                startJoining();
+            }
+            return;
+        }
         long startNs = System.nanoTime();
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
         if (probeSide.phase() == JoinPhase.JOIN && !dimension.changes()) {
-            throw new IllegalStateException(
-                    "a dimension's rows come before its watermark says that it is complete:"
-                            + " dimension="
-                            + dimension.name()
-                            + ", lateRows="
-                            + chunk.rowCount());
+            lateRows.accept(chunk, "all dimensions complete");
+            return;
         }
         // Facts that the engine has came before a change.
         awaitEngine();
@@ -328,9 +351,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         probeSide.awaitEngine(this::checkNotCancelled);
     }
 
+    /** Says nothing, unless the restored snapshot does not hold which dimensions had ended. */
     @Override
     public void processWatermark1(Watermark mark) throws Exception {
-        if (mark.getTimestamp() == Long.MAX_VALUE) {
+        if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {
             startJoining();
         }
     }
@@ -383,7 +407,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
     }
 
-    /** Idleness of facts is passed on in order; that of the build side counts for nothing. */
+    /** Idleness of facts is passed on in order; {@link LoadMark} has that of the build side. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
         if (index == BUILD_INPUT) {

@@ -8,6 +8,9 @@ import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.types.Row;
 
 /** A dimension as the user described it. Mutable; used while the job graph is made. */
 public final class DimensionSide<R> {
@@ -21,6 +24,7 @@ public final class DimensionSide<R> {
     private long expectedBytes = PartitionClass.UNKNOWN;
     private Long completeAtWatermark;
     private boolean versioned;
+    private Consumer<DataStream<Row>> lateRows;
 
     public DimensionSide(InputSide<R> input) {
         this.input = input;
@@ -94,6 +98,25 @@ public final class DimensionSide<R> {
 
     public void completeAtWatermark(long watermark) {
         this.completeAtWatermark = watermark;
+    }
+
+    /** Gives late rows to a stream of their own. */
+    public void lateRows(Consumer<DataStream<Row>> sink) {
+        lateRows = sink;
+    }
+
+    /**
+     * Who takes the stream of late rows; null where nobody does.
+     *
+     * @throws IllegalArgumentException where no row is ever late
+     */
+    Consumer<DataStream<Row>> lateRows() {
+        if (lateRows != null && input.isChanging()) {
+            throw new IllegalArgumentException(
+                    "Dimension '%s' changes, so its rows are never late. Remove .lateRows(...)."
+                            .formatted(input.name()));
+        }
+        return lateRows;
     }
 
     /** Columns of the facts that are the key, one for each of the dimension's. */

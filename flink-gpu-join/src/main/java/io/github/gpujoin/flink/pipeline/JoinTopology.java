@@ -14,6 +14,7 @@ import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.JoinSettings;
+import io.github.gpujoin.flink.operator.LateRowPolicy;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.transport.JoinSide;
@@ -21,7 +22,9 @@ import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.SendOperatorFactory;
 import io.github.gpujoin.flink.transport.SendPartitioner;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -33,6 +36,8 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
+import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,6 +71,9 @@ final class JoinTopology {
     private final int maxParallelism;
     private final RingOptions rings;
     private final BadRecordStreams badRecords;
+
+    /** Late rows that are known at the source, by dimension. */
+    private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
     JoinTopology(StreamExecutionEnvironment env, String uid, BadRecordStreams badRecords) {
         RuntimeExecutionMode mode = env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE);
@@ -121,35 +129,75 @@ final class JoinTopology {
         return GpuJoinOptions.replicateMaxBytes(env.getConfiguration());
     }
 
-    /** Adds the operator that says when a dimension is complete, and sends its chunks on. */
+    /**
+     * Adds the operator that says when a dimension is complete, and sends its chunks on.
+     *
+     * @param number of the dimension
+     */
     DataStream<Chunk> dimension(
             SingleOutputStreamOperator<Chunk> packed,
-            String name,
+            JoinSpec spec,
+            int number,
             long completeAtWatermark,
+            LateRowPolicy lateRows,
             boolean partitioned) {
         badRecords.add(packed);
-        SingleOutputStreamOperator<Chunk> chunks = load(packed, name, completeAtWatermark);
+        String name = spec.dimensions().get(number).name();
+        SingleOutputStreamOperator<Chunk> chunks =
+                load(
+                        packed,
+                        name,
+                        completeAtWatermark,
+                        new LoadCompletion.Loaded(
+                                spec, number, partitioned ? maxParallelism : 0, lateRows));
+        OutputTag<Row> tag = lateRows.sideOutputs().get(number);
+        if (tag != null) {
+            lateAtSource.put(number, chunks.getSideOutput(tag));
+        }
         return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : chunks.broadcast();
     }
 
     private SingleOutputStreamOperator<Chunk> load(
-            DataStream<Chunk> chunks, String name, long completeAtWatermark) {
+            DataStream<Chunk> chunks,
+            String name,
+            long completeAtWatermark,
+            LoadCompletion.Loaded dimension) {
         return chunks.transform(
-                        "load " + name, chunks.getType(), new LoadCompletion(completeAtWatermark))
+                        "load " + name,
+                        chunks.getType(),
+                        new LoadCompletion(completeAtWatermark, dimension))
                 .setParallelism(chunks.getParallelism())
                 .uid(uid("load-" + name));
     }
 
     /**
-     * Stands for dimensions where there is none but the versioned one: has no chunk, and is
-     * complete from the start.
+     * Stands for dimensions where there is none but the versioned one: has no rows, and is complete
+     * from the start.
      *
      * @param versions in whose task it is
+     * @param number of the versioned dimension
      */
-    DataStream<Chunk> noDimension(SingleOutputStreamOperator<Chunk> versions, String name) {
+    DataStream<Chunk> noDimension(
+            SingleOutputStreamOperator<Chunk> versions, JoinSpec spec, int number) {
         OutputTag<Chunk> none = new OutputTag<>("none", versions.getType());
+        SingleOutputStreamOperator<Chunk> marks =
+                load(
+                        versions.getSideOutput(none),
+                        spec.dimensions().get(number).name(),
+                        LoadCompletion.FROM_THE_START,
+                        new LoadCompletion.Loaded(spec, number, maxParallelism, defaultLateRows()));
         // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
-        return load(versions.getSideOutput(none), name, LoadCompletion.FROM_THE_START).rebalance();
+        return new DataStream<>(
+                env,
+                new PartitionTransformation<>(
+                        marks.getTransformation(),
+                        new KeyGroupStreamPartitioner<>(
+                                new PartitionKeySelector(maxParallelism), maxParallelism)));
+    }
+
+    /** Of dimensions without a side output. */
+    LateRowPolicy defaultLateRows() {
+        return LateRowPolicy.of(env.getConfiguration().get(GpuJoinOptions.LATE_DIMENSION_ROWS));
     }
 
     /** Sends the chunks of a versioned dimension on, which is complete at no time. */
@@ -217,6 +265,7 @@ final class JoinTopology {
             JoinExplanation plan,
             EventTimeJoin eventTime,
             TimesToLive ttls,
+            LateRowPolicy lateRows,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
@@ -243,7 +292,8 @@ final class JoinTopology {
                                                 GpuJoinOptions.fanOutWarning(
                                                         env.getConfiguration())),
                                         eventTime,
-                                        ttls),
+                                        ttls,
+                                        lateRows),
                                 emitter),
                         resultType,
                         env.getParallelism());
@@ -254,6 +304,20 @@ final class JoinTopology {
         join.setUid(uid("join"));
         env.addOperator(join);
         return new JoinedStream<>(env, join);
+    }
+
+    /**
+     * Late rows of a dimension: those that its own operator found late, and those of sources that
+     * were idle when the dimension was complete.
+     *
+     * @param join of {@link #join}
+     * @param number of a dimension with a side output
+     */
+    DataStream<Row> lateRows(
+            SingleOutputStreamOperator<?> join, int number, LateRowPolicy lateRows) {
+        return lateAtSource
+                .remove(number)
+                .union(join.getSideOutput(lateRows.sideOutputs().get(number)));
     }
 
     /**

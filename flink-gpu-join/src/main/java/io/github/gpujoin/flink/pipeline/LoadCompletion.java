@@ -1,6 +1,14 @@
 package io.github.gpujoin.flink.pipeline;
 
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.chunk.LoadMark;
+import io.github.gpujoin.flink.chunk.LoadMark.Status;
+import io.github.gpujoin.flink.operator.LateRowPolicy;
+import io.github.gpujoin.flink.operator.LateRows;
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.state.BroadcastState;
@@ -20,13 +28,16 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * Tells the join when a dimension is complete: turns the dimension's watermarks into silence before
- * the given one, or the end, and the largest one from there on. The join takes the minimum over all
- * dimensions, so each may be complete at a time of its own.
+ * Tells every subtask of the join how far this subtask's rows of a dimension are, by {@link
+ * LoadMark}s: when the given watermark has passed or the input has ended, and when the source is
+ * idle. Rows that arrive after that watermark are late.
  *
- * <p>That the rows of a subtask are complete is kept in state and said again after a restore, as
- * its source may never repeat the watermark. In another parallelism its rows may come to any
- * subtask, so there it counts for nothing: each waits for the watermark again.
+ * <p>Completeness is kept in state and marked again after a restore, as the source may never repeat
+ * the watermark. In another parallelism the rows may come to any subtask, so each waits for the
+ * watermark again.
+ *
+ * <p>The largest watermark follows the mark of completeness: the one sign that a join restored from
+ * a release before marks has of sources that had finished.
  *
  * <pre>
  *  load-complete-parallelism: list, split evenly, of one entry a subtask
@@ -47,15 +58,32 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     private static final String NAME = "load-complete-parallelism";
     private static final int NOT_COMPLETE = 0;
 
+    /**
+     * The dimension whose rows pass.
+     *
+     * @param number of the dimension
+     * @param partitions radix partitions, whose owners are all told; 0 where the edge to the join
+     *     is broadcast
+     */
+    record Loaded(JoinSpec spec, int number, int partitions, LateRowPolicy lateRows)
+            implements Serializable {}
+
     private final long completeAtWatermark;
+    private final Loaded dimension;
+    private transient LateRows lateRows;
+    private transient long watermark;
+    private transient Status status;
     private transient ListState<Integer> state;
     private transient boolean complete;
+
+    private transient boolean marksAtStart;
 
     /** Said by this attempt. */
     private transient boolean said;
 
-    LoadCompletion(long completeAtWatermark) {
+    LoadCompletion(long completeAtWatermark, Loaded dimension) {
         this.completeAtWatermark = completeAtWatermark;
+        this.dimension = dimension;
     }
 
     @Override
@@ -67,6 +95,9 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
         state.get().forEach(restored::add);
         boolean wasComplete = restored.equals(List.of(parallelism())) || takeEarlier(store);
         complete = wasComplete || completeAtWatermark == FROM_THE_START;
+        status = complete ? Status.COMPLETE : Status.LOADING;
+        watermark = Long.MIN_VALUE;
+        marksAtStart = complete || context.isRestored();
     }
 
     /** What snapshots said before they held the parallelism: a value a subtask, broadcast. */
@@ -95,10 +126,25 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
-        if (complete) {
-            // Not from here: a timer fires once the task runs and may emit.
+        lateRows =
+                new LateRows(
+                        dimension.spec(),
+                        dimension.lateRows(),
+                        output,
+                        getMetricGroup().counter("lateDimensionRows"),
+                        true);
+        if (marksAtStart) {
+            // Only a running task may emit. A timer fires once it runs.
             long nowMs = getProcessingTimeService().getCurrentProcessingTime();
-            getProcessingTimeService().registerTimer(nowMs, at -> complete());
+            getProcessingTimeService().registerTimer(nowMs, at -> markAtStart());
+        }
+    }
+
+    private void markAtStart() {
+        if (complete) {
+            complete();
+        } else {
+            mark(status);
         }
     }
 
@@ -108,12 +154,40 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
             return;
         }
         said = true;
+        mark(Status.COMPLETE);
         output.emitWatermark(Watermark.MAX_WATERMARK);
     }
 
+    /**
+     * Tells every subtask of the join, by each partition that it owns where rows go by partition.
+     */
+    private void mark(Status changed) {
+        status = changed;
+        if (dimension.partitions() == 0) {
+            mark(changed, ChunkDescriptor.UNPARTITIONED);
+        }
+        for (int partition = 0; partition < dimension.partitions(); partition++) {
+            mark(changed, partition);
+        }
+    }
+
+    private void mark(Status changed, int partition) {
+        int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
+        LoadMark mark =
+                new LoadMark(dimension.number(), partition, subtask, parallelism(), changed);
+        ChunkSchema schema = dimension.spec().dimensions().get(dimension.number()).schema();
+        output.collect(new StreamRecord<>(mark.toChunk(schema)));
+    }
+
+    /** Which rows are late is decided here, so that all replicas of a dimension are alike. */
     @Override
     public void processElement(StreamRecord<Chunk> element) {
-        output.collect(element);
+        boolean changes = dimension.spec().dimensions().get(dimension.number()).changes();
+        if (complete && !changes && completeAtWatermark != FROM_THE_START) {
+            lateRows.accept(element.getValue(), "watermark=" + watermark);
+        } else {
+            output.collect(element);
+        }
     }
 
     /**
@@ -122,6 +196,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
      */
     @Override
     public void processWatermark(Watermark mark) {
+        watermark = mark.getTimestamp();
         if (completeAtWatermark != AT_THE_END && mark.getTimestamp() >= completeAtWatermark) {
             complete();
         }
@@ -132,7 +207,11 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
         complete();
     }
 
-    /** An idle dimension is not a complete one: silence must hold the join back. */
+    /** A dimension that is complete at its end waits for the end, idle or not. */
     @Override
-    public void processWatermarkStatus(WatermarkStatus status) {}
+    public void processWatermarkStatus(WatermarkStatus changed) {
+        if (!complete && completeAtWatermark != AT_THE_END) {
+            mark(changed.isIdle() ? Status.IDLE : Status.LOADING);
+        }
+    }
 }

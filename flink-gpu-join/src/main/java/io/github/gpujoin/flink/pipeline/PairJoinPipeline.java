@@ -184,12 +184,18 @@ public final class PairJoinPipeline<B, P> {
         return topology.join(
                 List.of(
                         topology.dimension(
-                                packedBuild, "build", LoadCompletion.AT_THE_END, partitioned)),
+                                packedBuild,
+                                plan.spec,
+                                0,
+                                LoadCompletion.AT_THE_END,
+                                topology.defaultLateRows(),
+                                partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
                 explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,
+                topology.defaultLateRows(),
                 ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
                 resultType);
     }

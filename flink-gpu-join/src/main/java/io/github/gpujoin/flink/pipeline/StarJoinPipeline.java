@@ -19,12 +19,15 @@ import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.operator.LateRowPolicy;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -217,14 +220,17 @@ public final class StarJoinPipeline {
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
+        LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             if (!dimensions.get(d).isVersioned()) {
                 build.add(
                         topology.dimension(
                                 pack(d, buildType),
-                                dimensions.get(d).input().name(),
+                                spec,
+                                d,
                                 dimensions.get(d).completeAtWatermark(),
+                                lateRows,
                                 d == partitionedDimension));
             }
         }
@@ -242,19 +248,41 @@ public final class StarJoinPipeline {
             SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
             probe = probe.union(topology.versions(versions, name));
             if (build.isEmpty()) {
-                build.add(topology.noDimension(versions, name));
+                build.add(topology.noDimension(versions, spec, versioned));
             }
         }
         List<VerifiedDimension> verified = packed.verified();
-        return topology.join(
-                build,
-                probe,
-                spec,
-                explain(),
-                eventTime(),
-                ttls(),
-                verified.isEmpty() ? emitter : ResultEmitters.verified(spec, verified, emitter),
-                type);
+        SingleOutputStreamOperator<OUT> results =
+                topology.join(
+                        build,
+                        probe,
+                        spec,
+                        explain(),
+                        eventTime(),
+                        ttls(),
+                        lateRows,
+                        verified.isEmpty()
+                                ? emitter
+                                : ResultEmitters.verified(spec, verified, emitter),
+                        type);
+        for (int d : lateRows.sideOutputs().keySet()) {
+            dimensions.get(d).lateRows().accept(topology.lateRows(results, d, lateRows));
+        }
+        return results;
+    }
+
+    private LateRowPolicy lateRows() {
+        Map<Integer, OutputTag<Row>> tags = new HashMap<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).lateRows() != null) {
+                tags.put(
+                        d,
+                        new OutputTag<>(
+                                topology.uid("late-" + dimensions.get(d).input().name()),
+                                ChunkRows.typeOf(packed.dimensions().get(d).schema())));
+            }
+        }
+        return new LateRowPolicy(topology.defaultLateRows().otherwise(), tags);
     }
 
     private SingleOutputStreamOperator<Chunk> pack(int dimension, ChunkTypeInfo type) {

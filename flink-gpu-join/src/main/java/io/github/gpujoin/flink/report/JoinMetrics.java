@@ -67,6 +67,11 @@ public final class JoinMetrics {
         return group.counter("lateVersions");
     }
 
+    /** Rows of dimensions that arrived after the dimension was complete. */
+    public Counter lateDimensionRows() {
+        return group.counter("lateDimensionRows");
+    }
+
     /** Facts and versions that wait for their event time. */
     public void waitingForEventTime(Supplier<Long> rows) {
         gauge("rowsWaitingForEventTime", rows);

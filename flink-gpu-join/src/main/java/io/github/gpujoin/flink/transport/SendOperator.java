@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.chunk.LoadMark;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -77,6 +78,10 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void processElement(StreamRecord<Chunk> record) throws Exception {
+        if (LoadMark.isMark(record.getValue())) {
+            output.collect(record);
+            return;
+        }
         if (holdsFirstChunk) {
             holdsFirstChunk = false;
             awaitRings();

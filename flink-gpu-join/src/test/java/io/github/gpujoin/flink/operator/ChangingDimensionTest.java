@@ -199,7 +199,7 @@ class ChangingDimensionTest {
 
     private void startJoining() throws Exception {
         for (JoinHarness subtask : subtasks) {
-            subtask.buildWatermark(Long.MAX_VALUE);
+            subtask.completeBuild();
             subtask.runMails(Integer.MAX_VALUE);
         }
     }

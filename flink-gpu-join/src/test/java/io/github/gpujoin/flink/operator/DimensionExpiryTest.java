@@ -103,7 +103,7 @@ class DimensionExpiryTest {
         this.partitioned = partitioned;
         OperatorSubtaskState state;
         try (JoinHarness join = open(null, 10_000)) {
-            join.buildWatermark(Long.MAX_VALUE);
+            join.completeBuild();
             change(join, 1, 10, RowChange.UPSERT);
             change(join, 2, 20, RowChange.UPSERT);
             advance(join, 10_600);
@@ -117,7 +117,7 @@ class DimensionExpiryTest {
             state = join.snapshot(1, 1);
         }
         try (JoinHarness restored = open(state, 11_200)) {
-            restored.buildWatermark(Long.MAX_VALUE);
+            restored.completeBuild();
             advance(restored, 11_300);
             assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("11", "31");
             advance(restored, 11_801);
@@ -144,7 +144,7 @@ class DimensionExpiryTest {
             EngineSelection engines = new EngineSelection(context -> throttle, true, CPU);
             try (JoinHarness join = open(engines, null, 10_000)) {
                 join.runMails(Integer.MAX_VALUE);
-                join.buildWatermark(Long.MAX_VALUE);
+                join.completeBuild();
                 change(join, 1, 10, RowChange.UPSERT);
                 change(join, 2, 20, RowChange.UPSERT);
                 probe(join, 1, 2);
@@ -174,7 +174,7 @@ class DimensionExpiryTest {
             change(join, 1, 10, RowChange.UPSERT);
             change(join, 2, 20, RowChange.UPSERT);
             change(join, 3, 30, RowChange.UPSERT);
-            join.buildWatermark(Long.MAX_VALUE);
+            join.completeBuild();
             assertThat(join.getOutput()).containsExactly(new Watermark(5));
             join.runMails(Integer.MAX_VALUE);
             assertThat(join.results()).containsExactly("2|10", "3|30");
@@ -200,7 +200,7 @@ class DimensionExpiryTest {
     private OperatorSubtaskState withAFactInFlight(List<DimensionTtl> dimensions) throws Exception {
         EngineSelection engines = EngineSelection.only(new JoinScenario.Throttle(CPU, 0));
         try (JoinHarness join = open(engines, dimensions, null, 10_000)) {
-            join.buildWatermark(Long.MAX_VALUE);
+            join.completeBuild();
             change(join, 1, 10, RowChange.UPSERT);
             probe(join, 1);
             return join.snapshot(1, 1);

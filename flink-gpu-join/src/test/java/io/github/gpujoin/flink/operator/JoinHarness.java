@@ -1,6 +1,11 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.chunk.LoadMark;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -15,6 +20,9 @@ import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 
 /** One subtask of the join operator under test, whose results are strings. */
 public final class JoinHarness extends AbstractStreamOperatorTestHarness<String> {
+
+    /** A mark is read by its header alone. */
+    private static final ChunkSchema MARK = ChunkSchema.of(Column.of("key", ColumnType.INT64));
 
     public JoinHarness(
             StreamOperatorFactory<String> factory,
@@ -62,6 +70,15 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
 
     void buildWatermark(long timestamp) throws Exception {
         join().processWatermark1(new Watermark(timestamp));
+    }
+
+    /** Tells that the first dimension is complete; it has one source subtask. */
+    void completeBuild() throws Exception {
+        mark(new LoadMark(0, ChunkDescriptor.UNPARTITIONED, 0, 1, LoadMark.Status.COMPLETE));
+    }
+
+    void mark(LoadMark mark) throws Exception {
+        build(mark.toChunk(MARK));
     }
 
     void probeWatermark(long timestamp) throws Exception {

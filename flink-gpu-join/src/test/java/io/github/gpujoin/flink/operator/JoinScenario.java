@@ -17,6 +17,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.flink.config.LateDimensionRows;
 import io.github.gpujoin.flink.config.MetricLevel;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.EngineSelection;
@@ -156,7 +157,8 @@ public final class JoinScenario {
                 NO_RINGS,
                 new JoinReporting(plan, MetricLevel.ESSENTIAL, Integer.MAX_VALUE),
                 eventTime,
-                ttls);
+                ttls,
+                LateRowPolicy.of(LateDimensionRows.FAIL));
     }
 
     /** A join that counts the matches of each fact key and sums up the dimension's values. */

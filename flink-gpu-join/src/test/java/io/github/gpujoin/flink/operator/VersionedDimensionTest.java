@@ -260,7 +260,7 @@ class VersionedDimensionTest {
             }
             subtask.open();
             if (state == null) {
-                subtask.buildWatermark(Long.MAX_VALUE);
+                subtask.completeBuild();
             }
         }
     }

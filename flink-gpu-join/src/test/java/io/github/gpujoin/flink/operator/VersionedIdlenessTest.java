@@ -37,7 +37,7 @@ class VersionedIdlenessTest {
 
     private static JoinHarness open(JoinSpec spec) throws Exception {
         JoinHarness join = created(spec);
-        join.buildWatermark(Long.MAX_VALUE);
+        join.completeBuild();
         return join;
     }
 
@@ -123,7 +123,7 @@ class VersionedIdlenessTest {
             finishWork(join);
             assertThat(join.getOutput()).isEmpty();
 
-            join.buildWatermark(Long.MAX_VALUE);
+            join.completeBuild();
             finishWork(join);
             assertThat(join.getOutput())
                     .containsExactly(

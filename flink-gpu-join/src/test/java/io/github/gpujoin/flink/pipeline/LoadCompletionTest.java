@@ -1,14 +1,25 @@
 package io.github.gpujoin.flink.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.chunk.LoadMark;
+import io.github.gpujoin.flink.chunk.LoadMark.Status;
+import io.github.gpujoin.flink.config.LateDimensionRows;
+import io.github.gpujoin.flink.emit.ChunkRows;
+import io.github.gpujoin.flink.operator.LateRowPolicy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -20,6 +31,8 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,14 +40,49 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LoadCompletionTest {
 
     private static final int MAX_PARALLELISM = 4;
-    private static final StreamRecord<Chunk> CHUNK =
-            new StreamRecord<>(
-                    new ChunkBuilder(ChunkSchema.of(Column.of("key", ColumnType.INT64)), 64)
-                            .seal(0, -1, 0, 0));
+    private static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("key", ColumnType.INT64));
+    private static final JoinSpec SPEC =
+            new JoinSpec(SCHEMA, List.of(new DimensionSpec("date", SCHEMA, 0, 0, JoinKind.INNER)));
+    private static final LateRowPolicy FAIL = LateRowPolicy.of(LateDimensionRows.FAIL);
+    private static final OutputTag<Row> LATE = new OutputTag<>("late", ChunkRows.typeOf(SCHEMA));
+    private static final StreamRecord<Chunk> CHUNK = new StreamRecord<>(chunk(0, 1, 2));
+
+    private static Chunk chunk(long... keys) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, 64);
+        for (long key : keys) {
+            builder.putLong(0, key);
+            builder.endRow();
+        }
+        return builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, 0);
+    }
+
+    private static LoadCompletion operator(long completeAt, int partitions, LateRowPolicy late) {
+        return new LoadCompletion(completeAt, new LoadCompletion.Loaded(SPEC, 0, partitions, late));
+    }
 
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(long completeAt)
             throws Exception {
-        return new OneInputStreamOperatorTestHarness<>(new LoadCompletion(completeAt));
+        return new OneInputStreamOperatorTestHarness<>(operator(completeAt, 0, FAIL));
+    }
+
+    /** What came out, marks in words. */
+    private static List<Object> output(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness) {
+        List<Object> output = new ArrayList<>();
+        for (Object element : harness.getOutput()) {
+            boolean isMark =
+                    element instanceof StreamRecord<?> record
+                            && LoadMark.isMark((Chunk) record.getValue());
+            output.add(
+                    isMark
+                            ? LoadMark.of((Chunk) ((StreamRecord<?>) element).getValue()).status()
+                            : element);
+        }
+        return output;
+    }
+
+    private static void assertOutput(
+            OneInputStreamOperatorTestHarness<Chunk, Chunk> harness, Object... expected) {
+        assertThat(output(harness)).containsExactly(expected);
     }
 
     @Test
@@ -42,12 +90,11 @@ class LoadCompletionTest {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
             harness.open();
             harness.processWatermark(50);
-            harness.processWatermarkStatus(WatermarkStatus.IDLE);
             harness.processElement(CHUNK);
             harness.processWatermark(100);
             harness.processWatermark(200);
             harness.processWatermark(Long.MAX_VALUE);
-            assertThat(harness.getOutput()).containsExactly(CHUNK, Watermark.MAX_WATERMARK);
+            assertOutput(harness, CHUNK, Status.COMPLETE, Watermark.MAX_WATERMARK);
         }
     }
 
@@ -61,7 +108,7 @@ class LoadCompletionTest {
             harness.processElement(CHUNK);
             assertThat(harness.getOutput()).containsExactly(CHUNK);
             harness.endInput();
-            assertThat(harness.getOutput()).containsExactly(CHUNK, Watermark.MAX_WATERMARK);
+            assertOutput(harness, CHUNK, Status.COMPLETE, Watermark.MAX_WATERMARK);
         }
     }
 
@@ -77,9 +124,9 @@ class LoadCompletionTest {
             harness.initializeState(state);
             harness.open();
             harness.setProcessingTime(harness.getProcessingTime() + 1);
-            assertThat(harness.getOutput()).containsExactly(Watermark.MAX_WATERMARK);
+            assertOutput(harness, Status.COMPLETE, Watermark.MAX_WATERMARK);
             harness.processWatermark(150);
-            assertThat(harness.getOutput()).hasSize(1);
+            assertThat(harness.getOutput()).hasSize(2);
         }
     }
 
@@ -90,7 +137,7 @@ class LoadCompletionTest {
             harness.processWatermark(50);
             harness.processWatermarkStatus(WatermarkStatus.IDLE);
             harness.endInput();
-            assertThat(harness.getOutput()).containsExactly(Watermark.MAX_WATERMARK);
+            assertOutput(harness, Status.COMPLETE, Watermark.MAX_WATERMARK);
         }
     }
 
@@ -103,7 +150,7 @@ class LoadCompletionTest {
             harness.processWatermark(Watermark.MAX_WATERMARK);
             harness.endInput();
             harness.setProcessingTime(harness.getProcessingTime() + 1);
-            assertThat(harness.getOutput()).containsExactly(CHUNK, Watermark.MAX_WATERMARK);
+            assertOutput(harness, CHUNK, Status.COMPLETE, Watermark.MAX_WATERMARK);
         }
     }
 
@@ -114,9 +161,9 @@ class LoadCompletionTest {
         for (int i = 0; i < to; i++) {
             try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                     restored(state, from, to, i)) {
-                assertThat(harness.getOutput()).isEmpty();
+                assertOutput(harness, Status.LOADING);
                 harness.processWatermark(100);
-                assertThat(harness.getOutput()).containsExactly(Watermark.MAX_WATERMARK);
+                assertOutput(harness, Status.LOADING, Status.COMPLETE, Watermark.MAX_WATERMARK);
             }
         }
     }
@@ -126,8 +173,91 @@ class LoadCompletionTest {
         OperatorSubtaskState state = stateOfTheFirstComplete(2);
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> first = restored(state, 2, 2, 0);
                 OneInputStreamOperatorTestHarness<Chunk, Chunk> other = restored(state, 2, 2, 1)) {
-            assertThat(first.getOutput()).containsExactly(Watermark.MAX_WATERMARK);
-            assertThat(other.getOutput()).isEmpty();
+            assertOutput(first, Status.COMPLETE, Watermark.MAX_WATERMARK);
+            assertOutput(other, Status.LOADING);
+        }
+    }
+
+    @Test
+    void shouldTellThatASubtaskIsIdleAndThatItIsNoLonger() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
+            harness.open();
+            harness.processWatermarkStatus(WatermarkStatus.IDLE);
+            harness.processWatermarkStatus(WatermarkStatus.ACTIVE);
+            harness.processElement(CHUNK);
+            harness.processWatermark(100);
+            harness.processWatermarkStatus(WatermarkStatus.IDLE);
+            assertOutput(
+                    harness,
+                    Status.IDLE,
+                    Status.LOADING,
+                    CHUNK,
+                    Status.COMPLETE,
+                    Watermark.MAX_WATERMARK);
+        }
+    }
+
+    @Test
+    void shouldTellTheOwnerOfEachPartition() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        operator(100, 3, FAIL), MAX_PARALLELISM, 2, 1)) {
+            harness.open();
+            harness.processWatermarkStatus(WatermarkStatus.IDLE);
+            assertThat(harness.extractOutputValues().stream().map(LoadMark::of))
+                    .containsExactly(
+                            new LoadMark(0, 0, 1, 2, Status.IDLE),
+                            new LoadMark(0, 1, 1, 2, Status.IDLE),
+                            new LoadMark(0, 2, 1, 2, Status.IDLE));
+        }
+    }
+
+    @Test
+    void shouldNotTellOfIdlenessWhereOnlyTheEndCounts() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(Long.MAX_VALUE)) {
+            harness.open();
+            harness.processWatermarkStatus(WatermarkStatus.IDLE);
+            assertThat(harness.getOutput()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldFailOnALateRowAndNameTheWaysOut() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
+            harness.open();
+            harness.processWatermark(170);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> harness.processElement(CHUNK))
+                    .withMessage(
+                            "Late dimension row: dimension=date, rows=3, watermark=170.\n"
+                                    + "Use .lateRows(...), gpu-join.late-dimension-rows=drop or"
+                                    + " .changing().");
+        }
+    }
+
+    @Test
+    void shouldDropLateRowsBeforeTheyReachAnyReplica() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        operator(100, 0, LateRowPolicy.of(LateDimensionRows.DROP)))) {
+            harness.open();
+            harness.processWatermark(100);
+            harness.processElement(CHUNK);
+            harness.processElement(CHUNK);
+            assertOutput(harness, Status.COMPLETE, Watermark.MAX_WATERMARK);
+        }
+    }
+
+    @Test
+    void shouldEmitLateRowsToTheirSideOutput() throws Exception {
+        LateRowPolicy side = new LateRowPolicy(LateDimensionRows.FAIL, Map.of(0, LATE));
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(operator(100, 0, side))) {
+            harness.open();
+            harness.processWatermark(100);
+            harness.processElement(CHUNK);
+            assertThat(harness.getSideOutput(LATE).stream().map(r -> r.getValue().getField("key")))
+                    .containsExactly(0L, 1L, 2L);
         }
     }
 
@@ -142,7 +272,7 @@ class LoadCompletionTest {
         for (int attempt = 0; attempt < 2; attempt++) {
             try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                     restored(state, 1, 1, 0)) {
-                assertThat(harness.getOutput()).containsExactly(Watermark.MAX_WATERMARK);
+                assertOutput(harness, Status.COMPLETE, Watermark.MAX_WATERMARK);
                 state = harness.snapshot(2, 2);
             }
         }
@@ -195,6 +325,6 @@ class LoadCompletionTest {
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(
             int parallelism, int subtask) throws Exception {
         return new OneInputStreamOperatorTestHarness<>(
-                new LoadCompletion(100), MAX_PARALLELISM, parallelism, subtask);
+                operator(100, 0, FAIL), MAX_PARALLELISM, parallelism, subtask);
     }
 }

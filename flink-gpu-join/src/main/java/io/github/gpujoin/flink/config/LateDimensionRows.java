@@ -1,0 +1,9 @@
+package io.github.gpujoin.flink.config;
+
+/** What happens to a row of a dimension that arrives after the dimension was complete. */
+public enum LateDimensionRows {
+    /** The job fails and names the dimension. */
+    FAIL,
+    /** The row is dropped and counted. */
+    DROP
+}

@@ -1,0 +1,164 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.EndedDimensions;
+import io.github.gpujoin.flink.chunk.LoadMark;
+import io.github.gpujoin.flink.chunk.LoadMark.Status;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.runtime.state.KeyGroupRange;
+
+/**
+ * Which dimensions are complete in a subtask of the join, counted by {@linkplain LoadMark marks}
+ * for each source subtask and partition. A dimension is complete when every source subtask is
+ * complete or idle, and at least one is complete: Flink ignores idle channels in the same way.
+ *
+ * <p>Flink's own watermark of the input cannot tell. It merges the channels of all dimensions, so a
+ * dimension that is idle throughout would count as complete as soon as another one is.
+ *
+ * <p>After a restore, marks that were in flight precede those that are sent anew. They still hold:
+ * each follows the rows of its partition, and marks of different parallelisms are counted apart.
+ */
+final class LoadProgress {
+
+    private record Place(int dimension, int partition) {}
+
+    private final List<Integer> awaited;
+    private final KeyGroupRange partitions;
+    private final EndedDimensions state;
+
+    /** Status of each source subtask, by their number. */
+    private final Map<Place, Map<Integer, Status[]>> sources = new HashMap<>();
+
+    /** Dimensions that had ended in the restored snapshot, a bit each, by partition. */
+    private final Map<Integer, Long> restored = new HashMap<>();
+
+    /** What the state holds, by partition. */
+    private final Map<Integer, Long> written = new HashMap<>();
+
+    private boolean isOfEarlierRelease;
+
+    /**
+     * @param dimensions number of dimensions
+     * @param versioned the dimension that facts wait for by event time, or a negative number; it is
+     *     awaited only where there is no other
+     * @param partitions of the subtask
+     */
+    LoadProgress(int dimensions, int versioned, KeyGroupRange partitions, EndedDimensions state) {
+        this.awaited = new ArrayList<>();
+        for (int d = 0; d < dimensions; d++) {
+            if (d != versioned || dimensions == 1) {
+                awaited.add(d);
+            }
+        }
+        this.partitions = partitions;
+        this.state = state;
+    }
+
+    void restore() throws Exception {
+        for (int partition : partitions) {
+            Long ended = state.read(partition);
+            isOfEarlierRelease |= ended == null;
+            restored.put(partition, ended == null ? 0 : ended);
+        }
+    }
+
+    /**
+     * Whether the restored snapshot does not say which dimensions had ended. Then the largest
+     * watermark of the input does.
+     */
+    boolean isOfEarlierRelease() {
+        return isOfEarlierRelease;
+    }
+
+    void accept(LoadMark mark) {
+        if (!awaited.contains(mark.dimension())) {
+            throw new IllegalStateException(
+                    "Load mark of an unknown dimension: %s, dimensions=%s. Restart the job."
+                            .formatted(mark, awaited));
+        }
+        sources.computeIfAbsent(new Place(mark.dimension(), mark.partition()), p -> new HashMap<>())
+                        .computeIfAbsent(mark.parallelism(), LoadProgress::allLoading)[
+                        mark.subtask()] =
+                mark.status();
+    }
+
+    private static Status[] allLoading(int parallelism) {
+        Status[] statuses = new Status[parallelism];
+        Arrays.fill(statuses, Status.LOADING);
+        return statuses;
+    }
+
+    /** Whether all dimensions are complete, so that facts may be joined. */
+    boolean isComplete() {
+        for (int dimension : awaited) {
+            if (!isComplete(dimension)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isComplete(int dimension) {
+        if (isComplete(new Place(dimension, ChunkDescriptor.UNPARTITIONED))) {
+            return true;
+        }
+        for (int partition : partitions) {
+            if (!wasEnded(dimension, partition) && !isComplete(new Place(dimension, partition))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isComplete(Place place) {
+        for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
+            if (count(statuses, Status.LOADING) == 0 && count(statuses, Status.COMPLETE) > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean hasEnded(Place place) {
+        for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
+            if (count(statuses, Status.COMPLETE) == statuses.length) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean wasEnded(int dimension, int partition) {
+        return (restored.getOrDefault(partition, 0L) & 1L << dimension) != 0;
+    }
+
+    private static int count(Status[] statuses, Status wanted) {
+        int count = 0;
+        for (Status status : statuses) {
+            count += status == wanted ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Writes which dimensions have ended; idle sources have not. */
+    void snapshot() throws Exception {
+        for (int partition : partitions) {
+            long ended = 0;
+            for (int dimension : awaited) {
+                if (wasEnded(dimension, partition)
+                        || hasEnded(new Place(dimension, ChunkDescriptor.UNPARTITIONED))
+                        || hasEnded(new Place(dimension, partition))) {
+                    ended |= 1L << dimension;
+                }
+            }
+            Long before = written.put(partition, ended);
+            if (before == null || before != ended) {
+                state.write(partition, ended);
+            }
+        }
+    }
+}
