@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.EndedDimensions;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
+import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
@@ -104,6 +105,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
+        ExactlyOnce.requireAtStart(getContainingTask().getEnvironment().getJobConfiguration());
         JoinSpec spec = settings.spec();
         PartitionKeys keys = partitionKeys();
         int partitioned = settings.reporting().plan().partitionedDimension();
@@ -283,6 +285,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
+        ExactlyOnce.declineUnaligned(
+                getContainingTask().getEnvironment(), context.getCheckpointId());
         progress.snapshot();
         buildSide.snapshot();
         probeSide.snapshot();

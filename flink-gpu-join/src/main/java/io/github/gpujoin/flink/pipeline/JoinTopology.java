@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
@@ -85,6 +86,7 @@ final class JoinTopology {
                             + mode);
         }
         GpuJoinOptions.check(env.getConfiguration());
+        ExactlyOnce.require(env.getCheckpointConfig());
         this.env = env;
         this.uid = uid;
         this.badRecords = badRecords;

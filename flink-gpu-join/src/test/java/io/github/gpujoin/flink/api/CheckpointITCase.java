@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.gpujoin.core.region.Region;
@@ -20,6 +21,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.CheckpointingMode;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
@@ -213,6 +215,35 @@ class CheckpointITCase {
         }
     }
 
+    @Test
+    void shouldEndJobWhoseClusterCheckpointsAtLeastOnce() throws Exception {
+        StreamExecutionEnvironment env = environment(config(folder));
+        NumbersJoin.define(env, FAST, FAST);
+        env.enableCheckpointing(100, CheckpointingMode.AT_LEAST_ONCE);
+        JobClient job = env.executeAsync("numbers");
+        jobs.add(job);
+        // Flink would restart a job with checkpoints for ever.
+        assertThatThrownBy(() -> job.getJobExecutionResult().get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("Checkpointing mode AT_LEAST_ONCE would count");
+    }
+
+    @Test
+    void shouldRefuseSavepointWithoutCheckpointing() throws Exception {
+        StreamExecutionEnvironment env = environment(config(folder));
+        NumbersJoin.define(env, 1, FAST);
+        JobClient job = env.executeAsync("numbers");
+        jobs.add(job);
+        await(job, () -> NumbersJoin.results().size() > 1_000);
+        String target = folder.toUri().toString();
+        assertThatThrownBy(
+                        () ->
+                                job.triggerSavepoint(target, SavepointFormatType.CANONICAL)
+                                        .get(60, TimeUnit.SECONDS))
+                .hasStackTraceContaining("a savepoint would count dimension rows twice");
+        job.getJobExecutionResult().get();
+        assertThatAllResultsCameOnce();
+    }
+
     /** The operators are the same whatever the transport, and no ring is in state. */
     @Test
     void shouldGoOnOverAnotherTransportThanThatOfTheSavepoint(
@@ -253,13 +284,18 @@ class CheckpointITCase {
     private JobClient start(
             Configuration config, int factsPerPause, int resultsPerMs, int dimensionRows)
             throws Exception {
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
-        env.setParallelism(2);
+        StreamExecutionEnvironment env = environment(config);
         env.enableCheckpointing(100);
         NumbersJoin.define(env, factsPerPause, resultsPerMs, dimensionRows);
         JobClient job = env.executeAsync("numbers");
         jobs.add(job);
         return job;
+    }
+
+    private static StreamExecutionEnvironment environment(Configuration config) {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(2);
+        return env;
     }
 
     private String stop(JobClient job, boolean drain) throws Exception {

@@ -1,17 +1,27 @@
 package io.github.gpujoin.flink.api;
 
 import static io.github.gpujoin.flink.api.SalesData.environment;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
+import java.util.function.Supplier;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.core.execution.CheckpointingMode;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
 
 /** What the builders refuse, and that they name it. */
@@ -129,6 +139,96 @@ class StarJoinRefusalTest {
                         .on("customer", "id");
         assertThatThrownBy(unversioned::lateVersions)
                 .hasMessageContaining("versions are late where a dimension has them");
+    }
+
+    @Test
+    void shouldRefuseDimensionThatIsNeverComplete() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        DataStream<Customer> endless =
+                data.customerStream(env)
+                        .union(
+                                endless(env)
+                                        .map(
+                                                n -> new Customer(),
+                                                TypeInformation.of(Customer.class)));
+        Supplier<Dimension<Sale, Customer>> dimension =
+                () ->
+                        StarJoin.facts(data.saleStream(env))
+                                .select("note")
+                                .dimension(endless)
+                                .named("customers")
+                                .on("customer", "id");
+        assertThatThrownBy(() -> dimension.get().toRows())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Dimension 'customers' is never complete: its source 'endless' is unbounded,"
+                                + " so no fact would be joined. Use a bounded source,"
+                                + " .completeAtWatermark(t), .changing() or .versioned().");
+        assertThat(dimension.get().completeAtWatermark(7).toRows()).isNotNull();
+        assertThat(dimension.get().changing(row -> RowKind.INSERT).toRows()).isNotNull();
+        assertThat(dimension.get().versioned().toRows()).isNotNull();
+    }
+
+    @Test
+    void shouldAcceptFactsThatNeverEnd() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        assertThat(
+                        StarJoin.facts(
+                                        endless(env)
+                                                .map(
+                                                        n -> Row.of(n),
+                                                        Types.ROW_NAMED(
+                                                                new String[] {"customer"},
+                                                                Types.LONG)))
+                                .dimension(data.customerStream(env))
+                                .on("customer", "id")
+                                .select("nation")
+                                .toRows())
+                .isNotNull();
+    }
+
+    private static DataStream<Long> endless(StreamExecutionEnvironment env) {
+        NumberSequenceSource source =
+                new NumberSequenceSource(0, Long.MAX_VALUE) {
+                    @Override
+                    public Boundedness getBoundedness() {
+                        return Boundedness.CONTINUOUS_UNBOUNDED;
+                    }
+                };
+        return env.fromSource(source, WatermarkStrategy.noWatermarks(), "endless");
+    }
+
+    @Test
+    void shouldRefuseCheckpointsAtLeastOnce() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        env.enableCheckpointing(100, CheckpointingMode.AT_LEAST_ONCE);
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.facts(data.saleStream(env))
+                                        .select("note")
+                                        .dimension(data.customerStream(env))
+                                        .on("customer", "id")
+                                        .toRows())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("AT_LEAST_ONCE")
+                .hasMessageContaining("Set execution.checkpointing.mode: EXACTLY_ONCE");
+    }
+
+    @Test
+    void shouldAcceptModeOfCheckpointsThatAreOff() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        env.getCheckpointConfig().setCheckpointingConsistencyMode(CheckpointingMode.AT_LEAST_ONCE);
+        assertThat(
+                        StarJoin.facts(data.saleStream(env))
+                                .select("note")
+                                .dimension(data.customerStream(env))
+                                .on("customer", "id")
+                                .toRows())
+                .isNotNull();
     }
 
     @Test

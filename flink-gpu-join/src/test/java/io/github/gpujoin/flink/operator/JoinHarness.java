@@ -6,10 +6,12 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.chunk.LoadMark;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
@@ -36,6 +38,9 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
     JoinHarness(StreamOperatorFactory<String> factory, MockEnvironment environment)
             throws Exception {
         super(factory, environment);
+        environment
+                .getJobConfiguration()
+                .set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofSeconds(1));
         getStreamConfig()
                 .setStateKeySerializer(
                         Types.INT.createSerializer(getExecutionConfig().getSerializerConfig()));
