@@ -126,6 +126,12 @@ public final class Dimension<F, D> {
      *
      * <p>Rows that arrive later fail the job, unless the dimension changes, {@link #lateRows} takes
      * them, or {@code gpu-join.late-dimension-rows} is {@code drop}.
+     *
+     * <p>A dimension with an unbounded source needs this call, {@link #changing()} or {@link
+     * #versioned()}.
+     *
+     * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of a source that is
+     *     unbounded by its own account and ends all the same
      */
     public Dimension<F, D> completeAtWatermark(long watermark) {
         side.completeAtWatermark(watermark);

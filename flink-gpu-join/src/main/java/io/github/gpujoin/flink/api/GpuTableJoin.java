@@ -224,7 +224,7 @@ public final class GpuTableJoin {
 
     private DataStream<RowData> joinWithWhole() {
         GpuJoin.Keyed<RowData, RowData> join =
-                GpuJoin.build(build.stream())
+                GpuJoin.build(build.boundedStream())
                         .probe(probe.stream())
                         .<Row>where(build.key(), build.key().keyType())
                         .equalTo(probe.key(), probe.key().keyType())

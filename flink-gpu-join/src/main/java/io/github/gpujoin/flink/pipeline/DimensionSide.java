@@ -149,12 +149,23 @@ public final class DimensionSide<R> {
         return kind;
     }
 
-    /** What is complete from the start changes afterwards; anything else is complete at its end. */
+    /**
+     * What is complete from the start changes afterwards; anything else is complete at its end.
+     *
+     * @throws IllegalArgumentException if that is an end which never comes
+     */
     long completeAtWatermark() {
         if (completeAtWatermark != null) {
             return completeAtWatermark;
         }
-        return input.isChanging() ? LoadCompletion.FROM_THE_START : LoadCompletion.AT_THE_END;
+        if (input.isChanging()) {
+            return LoadCompletion.FROM_THE_START;
+        }
+        BoundedInput.requireForLoad(
+                input.name(),
+                input.stream(),
+                "Use a bounded source, .completeAtWatermark(t), .changing() or .versioned().");
+        return LoadCompletion.AT_THE_END;
     }
 
     boolean isPartitioned(long replicateMaxBytes) {

@@ -162,6 +162,11 @@ public final class PairJoinPipeline<B, P> {
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid, badRecords);
         boolean partitioned = isPartitioned(topology);
+        BoundedInput.requireForLoad(
+                "build",
+                build,
+                "Use a bounded source, or StarJoin with .completeAtWatermark(t), .changing() or"
+                        + " .versioned().");
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
             BoundedInput.require("the probe side of a right or full join", probe);

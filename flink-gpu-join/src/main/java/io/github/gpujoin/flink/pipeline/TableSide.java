@@ -186,6 +186,17 @@ public final class TableSide {
         return keyColumns;
     }
 
+    /**
+     * The rows of a table that are inserted only, and end.
+     *
+     * @throws IllegalArgumentException if a source of the table has no end
+     */
+    public DataStream<RowData> boundedStream() {
+        BoundedInput.requireForLoad(
+                side, stream, "Use a bounded table, or .buildChangelog(table).");
+        return stream;
+    }
+
     /** The rows of a table that are inserted only. */
     public DataStream<RowData> stream() {
         return stream;

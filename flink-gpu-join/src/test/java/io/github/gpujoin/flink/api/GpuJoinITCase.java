@@ -127,17 +127,7 @@ class GpuJoinITCase {
     void shouldRefuseOuterJoinsThatCannotTellWhatIsUnmatched() {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         DataStream<Row> bounded = env.fromData(List.of(Row.of(1, 2)), RECORD);
-        DataStream<Row> endless =
-                env.fromSource(
-                                new NumberSequenceSource(0, Long.MAX_VALUE) {
-                                    @Override
-                                    public Boundedness getBoundedness() {
-                                        return Boundedness.CONTINUOUS_UNBOUNDED;
-                                    }
-                                },
-                                WatermarkStrategy.noWatermarks(),
-                                "endless")
-                        .map(n -> Row.of(1, 2), RECORD);
+        DataStream<Row> endless = endless(env);
         JoinFunction<Row, Row, String> text = (b, p) -> b + " " + p;
         assertThatThrownBy(() -> keyed(bounded, endless).right().apply(text, Types.STRING))
                 .hasMessageStartingWith("the probe side of a right or full join is bounded")
@@ -146,6 +136,31 @@ class GpuJoinITCase {
         assertThatThrownBy(
                         () -> keyed(bounded, bounded).full().replicated().apply(text, Types.STRING))
                 .hasMessageContaining("is not replicated: kind=FULL");
+    }
+
+    @Test
+    void shouldRefuseBuildSideThatNeverEnds() {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        DataStream<Row> bounded = env.fromData(List.of(Row.of(1, 2)), RECORD);
+        JoinFunction<Row, Row, String> text = (b, p) -> b + " " + p;
+        assertThatThrownBy(() -> keyed(endless(env), bounded).apply(text, Types.STRING))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("its source 'endless' is unbounded")
+                .hasMessageContaining("Use a bounded source, or StarJoin with");
+        assertThat(keyed(bounded, endless(env)).apply(text, Types.STRING)).isNotNull();
+    }
+
+    private static DataStream<Row> endless(StreamExecutionEnvironment env) {
+        return env.fromSource(
+                        new NumberSequenceSource(0, Long.MAX_VALUE) {
+                            @Override
+                            public Boundedness getBoundedness() {
+                                return Boundedness.CONTINUOUS_UNBOUNDED;
+                            }
+                        },
+                        WatermarkStrategy.noWatermarks(),
+                        "endless")
+                .map(n -> Row.of(1, 2), RECORD);
     }
 
     private static GpuJoin.Keyed<Row, Row> keyed(DataStream<Row> build, DataStream<Row> probe) {

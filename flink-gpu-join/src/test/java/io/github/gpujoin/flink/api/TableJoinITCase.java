@@ -309,6 +309,21 @@ class TableJoinITCase {
     }
 
     @Test
+    void shouldRefuseBuildTableThatNeverEnds() {
+        StreamTableEnvironment tables = streams(KeyType.INT, KeyType.INT, 1);
+        tables.executeSql("CREATE TEMPORARY TABLE endless (id INT) WITH ('connector'='datagen')");
+        GpuTableJoin join =
+                GpuTableJoin.in(tables)
+                        .build(tables.from("endless"))
+                        .probe(tables.from("p"))
+                        .on("pk", "id");
+        assertThatThrownBy(join::toTable)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Dimension 'build' is never complete")
+                .hasMessageEndingWith("Use a bounded table, or .buildChangelog(table).");
+    }
+
+    @Test
     void shouldRefuseChangelogsThatItCannotJoinWith() {
         StreamTableEnvironment tables = streams(KeyType.INT, KeyType.STRING, 1);
         Table counts = tables.sqlQuery("SELECT bk, COUNT(*) AS c FROM b GROUP BY bk");
