@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.pack.ChangeKey;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.pack.FieldKind;
@@ -17,6 +18,7 @@ import io.github.gpujoin.flink.pack.RecordField;
 import io.github.gpujoin.flink.pack.RecordKind;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pack.RecordShape;
+import io.github.gpujoin.flink.pack.SelectedKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -28,6 +30,7 @@ import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -305,9 +308,33 @@ public final class InputSide<R> {
     }
 
     /** Adds the packer to the stream, in the chain of its source. */
-    @SuppressWarnings("unchecked")
     SingleOutputStreamOperator<Chunk> transform(Packed packed, ChunkTypeInfo type, String uid) {
-        return ((DataStream<Object>) stream)
+        return transform(stream, packed, type, uid);
+    }
+
+    /**
+     * Adds the packer behind an exchange by the join key. Packers that each had changes of one row
+     * would broadcast them in orders of their own, and subtasks of the join would differ for good.
+     */
+    @SuppressWarnings("unchecked")
+    SingleOutputStreamOperator<Chunk> transformByKey(
+            JoinKey key, Packed packed, ChunkTypeInfo type, String uid) {
+        DataStream<R> changes = (DataStream<R>) stream;
+        ChangeKey<R> selector =
+                key.made() == null
+                        ? ChangeKey.ofColumn(changes.getType(), key.column())
+                        : ChangeKey.of(changes.getType(), (SelectedKey<R, ?>) key.made().key());
+        DataStream<R> byKey =
+                new DataStream<>(
+                        stream.getExecutionEnvironment(),
+                        changes.keyBy(selector, Types.LONG).getTransformation());
+        return transform(byKey, packed, type, uid);
+    }
+
+    @SuppressWarnings("unchecked")
+    private SingleOutputStreamOperator<Chunk> transform(
+            DataStream<?> input, Packed packed, ChunkTypeInfo type, String uid) {
+        return ((DataStream<Object>) input)
                 .transform(
                         "pack " + name,
                         type,

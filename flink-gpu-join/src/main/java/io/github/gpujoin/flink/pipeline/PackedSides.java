@@ -50,6 +50,11 @@ final class PackedSides {
         return dimensions;
     }
 
+    /** By which the facts and a dimension meet. */
+    JoinKey key(int dimension) {
+        return keys.get(dimension);
+    }
+
     /** Of a dimension, or the facts. */
     Packed of(int side) {
         return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side);

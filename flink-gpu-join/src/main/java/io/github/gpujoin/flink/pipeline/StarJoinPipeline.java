@@ -287,8 +287,16 @@ public final class StarJoinPipeline {
 
     private SingleOutputStreamOperator<Chunk> pack(int dimension, ChunkTypeInfo type) {
         InputSide<?> input = dimensions.get(dimension).input();
-        return input.transform(
-                packed.dimensions().get(dimension), type, topology.uid("pack-" + input.name()));
+        Packed of = packed.dimensions().get(dimension);
+        String uid = topology.uid("pack-" + input.name());
+        return input.isChanging() && dimension != partitionedDimension && !hasOneSubtask(input)
+                ? input.transformByKey(packed.key(dimension), of, type, uid)
+                : input.transform(of, type, uid);
+    }
+
+    /** Whether that holds in every run: a parallelism of 1 may be overridden when a job starts. */
+    private static boolean hasOneSubtask(InputSide<?> input) {
+        return input.stream().getTransformation().getMaxParallelism() == 1;
     }
 
     private TimesToLive ttls() {

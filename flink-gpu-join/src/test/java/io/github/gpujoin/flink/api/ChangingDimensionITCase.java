@@ -8,23 +8,32 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Sale;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
+import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dimensions that change, through the public API on an embedded cluster. */
 class ChangingDimensionITCase {
@@ -37,6 +46,7 @@ class ChangingDimensionITCase {
                             .setNumberSlotsPerTaskManager(4)
                             .build());
 
+    private static final int RACED_KEYS = 500;
     private static final String[] PRODUCT = {"id", "name", "weight"};
 
     @AfterEach
@@ -117,6 +127,54 @@ class ChangingDimensionITCase {
         }
         assertThat(expected).hasSizeGreaterThan(50);
         assertThat(collect(join.toRows())).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    /** Facts {@code n} and {@code n + KEYS} have one key and come to different subtasks. */
+    @ParameterizedTest(name = "dates as keys={0}")
+    @ValueSource(booleans = {false, true})
+    void shouldGiveReplicasOneOrderOfChangesFromSeveralSources(boolean dates) throws Exception {
+        StreamExecutionEnvironment env = environment("cpu", 2);
+        TypeInformation<?> keyType = dates ? Types.LOCAL_DATE : Types.LONG;
+        DataStream<Row> changes =
+                numbers(env, "changes", 40L * RACED_KEYS)
+                        .map(
+                                n -> Row.of(key(n, dates), n),
+                                Types.ROW_NAMED(new String[] {"id", "value"}, keyType, Types.LONG));
+        DataStream<Row> facts =
+                numbers(env, "facts", 2L * RACED_KEYS)
+                        .map(
+                                n -> Row.of(key(n, dates), n),
+                                Types.ROW_NAMED(new String[] {"key", "n"}, keyType, Types.LONG));
+        DataStream<Row> result =
+                StarJoin.facts(facts)
+                        .select("n")
+                        .dimension(changes)
+                        .on("key", "id")
+                        .select("value")
+                        .changing(row -> RowKind.INSERT)
+                        .completeAtWatermark(Long.MAX_VALUE)
+                        .toRows();
+        Map<Long, Set<Object>> valuesByKey = new TreeMap<>();
+        try (CloseableIterator<Row> rows = result.executeAndCollect()) {
+            rows.forEachRemaining(
+                    row ->
+                            valuesByKey
+                                    .computeIfAbsent(
+                                            row.<Long>getFieldAs(0) % RACED_KEYS,
+                                            key -> new HashSet<>())
+                                    .add(row.getField(1)));
+        }
+        assertThat(valuesByKey).hasSize(RACED_KEYS);
+        assertThat(valuesByKey.values()).allSatisfy(values -> assertThat(values).hasSize(1));
+    }
+
+    private static DataStream<Long> numbers(StreamExecutionEnvironment env, String name, long n) {
+        return env.fromSource(
+                new NumberSequenceSource(0, n - 1), WatermarkStrategy.noWatermarks(), name);
+    }
+
+    private static Object key(long n, boolean dates) {
+        return dates ? (Object) LocalDate.ofEpochDay(n % RACED_KEYS) : (Object) (n % RACED_KEYS);
     }
 
     @Test
