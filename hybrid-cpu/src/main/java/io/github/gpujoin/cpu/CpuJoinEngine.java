@@ -141,12 +141,13 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
-    protected void buildTables() {
+    protected boolean buildTables(long maxRows) {
         for (int d = 0; d < staging.size(); d++) {
             CpuJoinTable finished = shared.remove(d);
             tables.add(finished != null ? finished : buildTable(d));
         }
         openPipeline();
+        return true;
     }
 
     private ChangingTable changingTable(int dimension) {

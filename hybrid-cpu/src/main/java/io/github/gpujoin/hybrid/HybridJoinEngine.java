@@ -155,11 +155,12 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      *     unit needs
      */
     @Override
-    protected void buildTables() {
+    protected boolean buildTables(long maxRows) {
         openDevice();
         host.open(spec(), log);
         placement.placeAll();
         showPlaces();
+        return true;
     }
 
     private void openDevice() {
@@ -183,7 +184,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         if (old != null) {
             retired.add(old);
         }
-        if (state() == EngineState.LOADING) {
+        if (state() == EngineState.BUILDING) {
             closeRetired();
             return;
         }

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -41,10 +42,13 @@ final class BroadcastLog {
                                 BytePrimitiveArraySerializer.INSTANCE));
     }
 
-    void append(Chunk chunk) throws Exception {
+    /**
+     * @param compacts whether to rewrite the log if less than half of its rows may be live
+     */
+    void append(Chunk chunk, boolean compacts) throws Exception {
         write(chunk);
         int dimension = chunk.dimension();
-        if (spec.dimensions().get(dimension).changes()) {
+        if (compacts) {
             long live = liveRows.getOrDefault(dimension, 0L);
             if (rows.get(dimension) > 2 * Math.max(live, MIN_REWRITE_ROWS)) {
                 rewrite(read(dimension), dimension);
@@ -104,6 +108,11 @@ final class BroadcastLog {
             inOrder.put(entry.getKey(), LoggedChunks.wrap(spec, entry.getValue()));
         }
         return inOrder;
+    }
+
+    /** All chunks in order. */
+    Collection<Chunk> chunks() throws Exception {
+        return inOrder().values();
     }
 
     /** Emits all chunks in order. */

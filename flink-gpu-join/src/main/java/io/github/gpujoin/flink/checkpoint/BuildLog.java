@@ -3,8 +3,10 @@ package io.github.gpujoin.flink.checkpoint;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.function.IntConsumer;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
@@ -32,6 +34,7 @@ public final class BuildLog {
     private final JoinSpec spec;
     private final PartitionLog partitioned;
     private final ValueState<Boolean> complete;
+    private boolean rewritesHeld;
 
     /** Of joins without a replica log, and of snapshots of releases up to 0.1.0. */
     private final BroadcastLog broadcast;
@@ -64,17 +67,26 @@ public final class BuildLog {
     }
 
     /**
-     * Reads the chunks of a partitioned dimension, partition after partition, each in its order.
+     * Reads chunks of replicated dimensions, if it was opened with them, and then those of a
+     * partitioned dimension, partition after partition, each in its order.
      */
     public final class Reader {
 
+        private final Iterator<Chunk> replicatedChunks;
         private final Iterator<Integer> partitions = keys.ownPartitions().iterator();
         private int partition;
         private long next;
         private long size;
 
+        private Reader(Iterator<Chunk> replicatedChunks) {
+            this.replicatedChunks = replicatedChunks;
+        }
+
         /** The next chunk, null at the end. */
         public Chunk next() throws Exception {
+            if (replicatedChunks.hasNext()) {
+                return replicatedChunks.next();
+            }
             while (next == size) {
                 if (!partitions.hasNext()) {
                     return null;
@@ -87,22 +99,38 @@ public final class BuildLog {
         }
     }
 
-    /** A reader at the start of the log, for when nothing is appended any more. */
+    /** A reader of the partitioned dimension's chunks, for when nothing is appended any more. */
     public Reader reader() {
-        return new Reader();
+        return new Reader(Collections.emptyIterator());
+    }
+
+    /**
+     * A reader of all chunks, for tables that are made anew step by step. Chunks that are appended
+     * meanwhile may be missing; {@link #holdRewrites} keeps those that it has not read yet.
+     */
+    public Reader replayReader() throws Exception {
+        Stream<Chunk> logged = broadcast.chunks().stream();
+        Stream<Chunk> copied = copies == null ? Stream.empty() : copies.chunks();
+        return new Reader(Stream.concat(logged, copied).iterator());
+    }
+
+    /** While held, the logs of dimensions that change grow rather than be rewritten. */
+    public void holdRewrites(boolean held) {
+        rewritesHeld = held;
     }
 
     public void append(Chunk chunk) throws Exception {
         int partition = chunk.partition();
+        boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).changes();
         if (partition != ChunkDescriptor.UNPARTITIONED) {
             partitioned.append(partition, chunk);
-            if (spec.dimensions().get(chunk.dimension()).changes()) {
+            if (compacts) {
                 partitioned.compact(chunk.dimension(), partition);
             }
         } else if (copies == null) {
-            broadcast.append(chunk);
+            broadcast.append(chunk, compacts);
         } else {
-            copies.add(chunk);
+            copies.add(chunk, compacts);
         }
     }
 

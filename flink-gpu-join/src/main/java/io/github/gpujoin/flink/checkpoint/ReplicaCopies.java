@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
@@ -40,7 +41,10 @@ public final class ReplicaCopies implements AutoCloseable {
         this.keeps = keeps;
     }
 
-    void add(Chunk chunk) throws Exception {
+    /**
+     * @param compacts whether to rewrite the copies if less than half of their rows may be live
+     */
+    void add(Chunk chunk, boolean compacts) throws Exception {
         if (!keeps) {
             return;
         }
@@ -48,8 +52,7 @@ public final class ReplicaCopies implements AutoCloseable {
         Copies copies = dimensions.computeIfAbsent(dimension, d -> new Copies());
         copies.chunks.add(SharedChunk.of(chunk));
         copies.rows += chunk.rowCount();
-        if (spec.dimensions().get(dimension).changes()
-                && copies.rows > 2 * Math.max(copies.liveRows, MIN_REWRITE_ROWS)) {
+        if (compacts && copies.rows > 2 * Math.max(copies.liveRows, MIN_REWRITE_ROWS)) {
             rewrite(dimension, copies);
         }
     }
@@ -68,6 +71,13 @@ public final class ReplicaCopies implements AutoCloseable {
         copies.rows = live.size();
         copies.liveRows = live.size();
         replaced.forEach(SharedChunk::close);
+    }
+
+    /** All chunks, each read when the stream reaches it, and none rewritten before its end. */
+    Stream<Chunk> chunks() {
+        List<SharedChunk> all = new ArrayList<>();
+        dimensions.values().forEach(copies -> all.addAll(copies.chunks));
+        return all.stream().map(SharedChunk::read);
     }
 
     void forEach(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {

@@ -74,7 +74,7 @@ public final class EngineOpener {
                 spec,
                 preferred == null ? null : SharedTablesEngine.factory(preferred, scope),
                 SharedTablesEngine.factory(engines.standby(), scope),
-                into -> buildLog.replay(chunk -> into.submitBuild(chunk.dimension(), chunk)),
+                () -> buildLog.replayReader()::next,
                 report::fallback);
     }
 

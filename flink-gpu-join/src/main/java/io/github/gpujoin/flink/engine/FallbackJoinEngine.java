@@ -32,23 +32,36 @@ import org.apache.flink.util.ExceptionUtils;
  *
  * <pre>
  *   create ----- refused --> standby
- *   LOADING ---- fails ----> standby, empty; loaded from the log by finishBuild
- *   finishBuild  fails ----> standby, loaded from the log
- *   JOINING ---- fails ----> standby, loaded from the log, with all that is pending; the log has
- *                            the change that failed. The first one stays open until the next
- *                            poll: a batch of it is read
+ *   LOADING ---- fails ----> standby, empty; BUILDING loads it from the log
+ *   BUILDING --- fails ----> standby, empty; BUILDING loads it from the log
+ *   JOINING ---- fails ----> standby, empty; BUILDING again. The first one stays open until the
+ *                            next poll: a batch of it is read
  * </pre>
+ *
+ * <p>While it is BUILDING for the second time, each {@link #poll} does one step and returns null,
+ * and the log must not change. The log has the change that failed.
  *
  * <p>Only {@link GpuUnavailableException} makes the second engine take over, once. One thread calls
  * at a time, but for {@link #stats()} and {@link #engineName()}.
  */
 final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
-    /** Feeds an engine every build chunk that came so far. */
+    /** Reads every build chunk that came so far. */
     @FunctionalInterface
     interface BuildLogReplay {
-        void into(JoinEngine engine) throws Exception;
+        ChunkReader open() throws Exception;
     }
+
+    /** Reads one chunk after the other. */
+    @FunctionalInterface
+    interface ChunkReader {
+
+        /** Null at the end. */
+        Chunk next() throws Exception;
+    }
+
+    /** Probe chunks that are taken while the standby is built. */
+    private static final int MAX_PENDING_REBUILD = 4;
 
     private final JoinSpec spec;
     private final JoinEngineFactory preferred;
@@ -65,7 +78,17 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     /** The engine that failed, until the batch that it lent is no longer read. */
     private JoinEngine retired;
 
+    /** Whether the engine in use is to be loaded from the log, which {@link #replay} reads. */
     private boolean mustReplay;
+
+    /** Null before the first step that loads from the log, and after the last. */
+    private ChunkReader replay;
+
+    /** Whether build steps have begun. */
+    private volatile boolean builds;
+
+    /** Whether the standby is built for what is pending. */
+    private volatile boolean rebuilds;
 
     /** Whether groups hold facts that are no longer pending, and that no snapshot covers. */
     private boolean hasUntaken;
@@ -131,7 +154,9 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
     @Override
     public EngineState state() {
-        return engine.state();
+        EngineState state = engine.state();
+        boolean builds = this.builds && state == EngineState.LOADING;
+        return builds || rebuilds && state == EngineState.JOINING ? EngineState.BUILDING : state;
     }
 
     // ------------------------------------------------------------------ build side
@@ -157,17 +182,13 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     @Override
-    public void finishBuild() {
+    public boolean buildStep(long maxRows) {
+        builds = true;
         try {
-            if (!mustReplay) {
-                engine.finishBuild();
-            }
+            return (!mustReplay || replayStep(maxRows)) && engine.buildStep(maxRows);
         } catch (GpuUnavailableException e) {
             startOver(e);
-        }
-        if (mustReplay) {
-            load(engine);
-            mustReplay = false;
+            return false;
         }
     }
 
@@ -179,13 +200,30 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         mustReplay = true;
     }
 
-    private void load(JoinEngine target) {
+    /**
+     * Submits chunks of the log of about so many rows.
+     *
+     * @return whether none is left
+     */
+    private boolean replayStep(long maxRows) {
         try {
-            buildLog.into(target);
+            if (replay == null) {
+                replay = buildLog.open();
+            }
+            for (long rows = 0; rows < maxRows; ) {
+                Chunk chunk = replay.next();
+                if (chunk == null) {
+                    replay = null;
+                    mustReplay = false;
+                    return true;
+                }
+                engine.submitBuild(chunk.dimension(), chunk);
+                rows += chunk.rowCount();
+            }
         } catch (Exception e) {
-            ExceptionUtils.rethrow(e, "the build log cannot be read");
+            ExceptionUtils.rethrow(e, "The build log cannot be read.");
         }
-        target.finishBuild();
+        return false;
     }
 
     private void giveUp(GpuUnavailableException e) {
@@ -201,9 +239,12 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
     @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
-        boolean taken = orTakeOver(() -> engine.submitProbe(chunk, firstRow));
+        EngineChecks.probe(spec, chunk);
+        PendingProbe probe = new PendingProbe(chunk, firstRow);
+        boolean hasRoom = pending.size() < MAX_PENDING_REBUILD;
+        boolean taken = orTakeOver(() -> engine.submitProbe(chunk, firstRow), hasRoom);
         if (taken) {
-            pending.add(new PendingProbe(chunk, firstRow));
+            pending.add(probe);
         }
         return taken;
     }
@@ -215,14 +256,19 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
                 () -> {
                     engine.restore(probes);
                     return null;
-                });
+                },
+                null);
         pending.addAll(probes);
     }
 
     @Override
     public ResultBatch poll() {
         closeRetired();
-        ResultBatch given = orTakeOver(() -> engine.poll());
+        if (rebuilds) {
+            rebuildStep();
+            return null;
+        }
+        ResultBatch given = orTakeOver(() -> engine.poll(), null);
         if (given == null) {
             return null;
         }
@@ -240,18 +286,22 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
 
     @Override
     public boolean awaitsTake() {
-        return engine.awaitsTake();
+        return !rebuilds && engine.awaitsTake();
     }
 
     @Override
     public GroupRows takeGroups() {
+        if (rebuilds) {
+            EngineChecks.takingGroups(spec, pending.size(), false);
+            return noGroups();
+        }
         GroupRows groups;
         try {
             groups = engine.takeGroups();
         } catch (GpuUnavailableException e) {
             takeOver(e);
             // What the failed one had added up is still pending, and the standby has none of it.
-            groups = new GroupRows(spec.aggregation(), new long[0]);
+            groups = noGroups();
         }
         resultRows += groups.rowCount();
         hasUntaken = !pending.isEmpty();
@@ -259,17 +309,25 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     /**
-     * Calls the engine in use; where it fails, the standby, with all that is pending.
+     * Calls the engine in use. If it fails, the standby takes over, with all that is pending.
      *
-     * @param call reads {@link #engine} anew each time
+     * @param whileRebuilding the answer until the standby has its tables
      */
-    private <T> T orTakeOver(Supplier<T> call) {
+    private <T> T orTakeOver(Supplier<T> call, T whileRebuilding) {
+        if (rebuilds) {
+            return whileRebuilding;
+        }
+        state().require(EngineState.JOINING);
         try {
             return call.get();
         } catch (GpuUnavailableException e) {
             takeOver(e);
-            return call.get();
+            return whileRebuilding;
         }
+    }
+
+    private GroupRows noGroups() {
+        return new GroupRows(spec.aggregation(), new long[0]);
     }
 
     private void takeOver(GpuUnavailableException e) {
@@ -279,15 +337,18 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
                     "groups that a failed device held come again from the last checkpoint only", e);
         }
         JoinEngine next = standby.create(spec);
-        try {
-            load(next);
-            next.restore(List.copyOf(pending));
-        } catch (Throwable failed) {
-            next.close();
-            throw failed;
-        }
         retired = engine;
         engine = next;
+        mustReplay = true;
+        rebuilds = true;
+    }
+
+    /** Does one step, and the last one restores what is pending. */
+    private void rebuildStep() {
+        if (buildStep(BUILD_STEP_ROWS)) {
+            engine.restore(List.copyOf(pending));
+            rebuilds = false;
+        }
     }
 
     /** Lets go of what only the last batch needed. */

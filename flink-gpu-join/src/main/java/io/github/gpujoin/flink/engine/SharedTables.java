@@ -3,15 +3,13 @@ package io.github.gpujoin.flink.engine;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.function.Supplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 
 /**
- * Tables that the subtasks of one operator share in a process: the first to ask builds them, the
- * others wait, the last to close frees them. Where the build fails, the next one tries.
+ * Tables that the subtasks of one operator share in a process: one user builds them, the others
+ * poll, the last to close frees them. If the builder fails or closes first, another user builds. No
+ * call blocks. Thread-safe.
  */
 final class SharedTables implements AutoCloseable {
 
@@ -30,86 +28,81 @@ final class SharedTables implements AutoCloseable {
     private static final Map<Key, SharedTables> OPEN = new HashMap<>();
 
     private final Key key;
-    private final CompletableFuture<ForkableJoinEngine> built = new CompletableFuture<>();
 
-    /** Guarded by {@link #OPEN}. */
+    /** Guarded by {@link #OPEN}, as all fields. */
     private int users;
+
+    /** The engine that makes the tables; null if none does. */
+    private ForkableJoinEngine builder;
+
+    /** The engine that owns the complete tables; null before. */
+    private ForkableJoinEngine built;
 
     private SharedTables(Key key) {
         this.key = key;
     }
 
+    /** The tables of that key for one more user, who closes them. */
+    static SharedTables use(Key key) {
+        synchronized (OPEN) {
+            SharedTables tables = OPEN.computeIfAbsent(key, SharedTables::new);
+            tables.users++;
+            return tables;
+        }
+    }
+
     /**
-     * The tables of that key, built by this thread or by another.
+     * Makes the engine of a user the builder if there are neither tables nor a builder.
      *
-     * @param build makes an engine in JOINING, whose owner the tables become
-     * @throws InterruptedException while another thread builds
+     * @return whether the engine is the builder
      */
-    static SharedTables acquire(Key key, Supplier<ForkableJoinEngine> build)
-            throws InterruptedException {
-        while (true) {
-            SharedTables tables;
-            boolean first;
-            synchronized (OPEN) {
-                tables = OPEN.computeIfAbsent(key, SharedTables::new);
-                first = tables.users++ == 0;
+    boolean claim(ForkableJoinEngine engine) {
+        synchronized (OPEN) {
+            if (built == null && builder == null) {
+                builder = engine;
             }
-            if (first) {
-                tables.build(build);
-                return tables;
-            }
-            if (tables.awaitBuilt()) {
-                return tables;
+            return builder == engine;
+        }
+    }
+
+    /** The builder is JOINING: its tables are complete, and they own it from now on. */
+    void complete(ForkableJoinEngine engine) {
+        synchronized (OPEN) {
+            built = engine;
+            builder = null;
+        }
+    }
+
+    /** The engine does not complete the tables, if it is the builder. */
+    void giveUp(ForkableJoinEngine engine) {
+        synchronized (OPEN) {
+            if (builder == engine) {
+                builder = null;
             }
         }
     }
 
-    private void build(Supplier<ForkableJoinEngine> build) {
-        try {
-            built.complete(build.get());
-        } catch (Throwable e) {
-            synchronized (OPEN) {
-                OPEN.remove(key, this);
-            }
-            built.completeExceptionally(e);
-            throw e;
+    /** The engine that owns the complete tables; null while they are built. */
+    ForkableJoinEngine built() {
+        synchronized (OPEN) {
+            return built;
         }
     }
 
-    /** Waits for the builder; false where it failed. */
-    private boolean awaitBuilt() throws InterruptedException {
-        try {
-            built.get();
-            return true;
-        } catch (ExecutionException e) {
-            return false;
-        } catch (InterruptedException e) {
-            // The builder is a user itself, so this does not free what it is building.
-            close();
-            throw e;
-        }
-    }
-
-    /** An engine over the tables; to be closed before them. */
-    ForkableJoinEngine fork() {
-        return built.join().fork();
-    }
-
-    /** Whether the engine belongs to the tables, and is not to be closed by others. */
-    boolean wereBuiltBy(ForkableJoinEngine engine) {
-        return built.join() == engine;
-    }
-
-    /** Ends one use, once. */
+    /** Ends one use, once; forks of the tables are closed before. */
     @Override
     public void close() {
+        ForkableJoinEngine unused;
         synchronized (OPEN) {
             users--;
             if (users > 0) {
                 return;
             }
             OPEN.remove(key, this);
+            unused = built;
         }
-        built.join().close();
+        if (unused != null) {
+            unused.close();
+        }
     }
 }

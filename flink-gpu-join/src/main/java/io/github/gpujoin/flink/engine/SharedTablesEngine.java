@@ -13,8 +13,10 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.runtime.execution.CancelTaskException;
 
 /**
@@ -28,14 +30,16 @@ final class SharedTablesEngine implements JoinEngine {
     /** A chunk and the dimension that it was submitted for. */
     private record BuildChunk(int dimension, Chunk chunk) {}
 
+    private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
+
     private final SharedTables.Scope scope;
-    private final List<BuildChunk> kept = new ArrayList<>();
+    private final ArrayDeque<BuildChunk> kept = new ArrayDeque<>();
 
     /** One that loads; then one over the shared tables. */
     private volatile ForkableJoinEngine engine;
 
-    /** Null before the build side is complete, and where tables are our own. */
-    private SharedTables tables;
+    /** Null before the first build step, and where tables are our own. */
+    private volatile SharedTables tables;
 
     private boolean shares;
     private long keptRows;
@@ -80,7 +84,7 @@ final class SharedTablesEngine implements JoinEngine {
         EngineChecks.buildSide(spec(), dimension, chunk);
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             shares = false;
-            submitKept();
+            submitKept(Long.MAX_VALUE);
             engine.submitBuild(dimension, chunk);
             return;
         }
@@ -92,38 +96,75 @@ final class SharedTablesEngine implements JoinEngine {
         keptChecksums += checksum * (2L * dimension + 1);
     }
 
-    private void submitKept() {
-        kept.forEach(build -> engine.submitBuild(build.dimension(), build.chunk()));
-        kept.clear();
+    /**
+     * Submits kept chunks of about so many rows.
+     *
+     * @return whether none is left
+     */
+    private boolean submitKept(long maxRows) {
+        for (long rows = 0; !kept.isEmpty() && rows < maxRows; ) {
+            BuildChunk build = kept.remove();
+            engine.submitBuild(build.dimension(), build.chunk());
+            rows += build.chunk().rowCount();
+        }
+        return kept.isEmpty();
     }
 
     @Override
-    public void finishBuild() {
-        state().require(EngineState.LOADING);
+    public boolean buildStep(long maxRows) {
         if (!shares) {
-            engine.finishBuild();
-            return;
+            return engine.buildStep(maxRows);
         }
-        ForkableJoinEngine own = engine;
-        SharedTables.Key key =
-                new SharedTables.Key(scope, own.tablePlace(), kept.size(), keptRows, keptChecksums);
+        if (tables == null) {
+            state().require(EngineState.LOADING);
+            tables = SharedTables.use(key());
+        }
+        state().require(EngineState.BUILDING);
+        if (tables.claim(engine)) {
+            return buildShared(maxRows);
+        }
+        ForkableJoinEngine built = tables.built();
+        if (built != null) {
+            engine.close();
+            join(built);
+            return true;
+        }
+        awaitBuilder();
+        return false;
+    }
+
+    private SharedTables.Key key() {
+        return new SharedTables.Key(
+                scope, engine.tablePlace(), kept.size(), keptRows, keptChecksums);
+    }
+
+    private boolean buildShared(long maxRows) {
+        ForkableJoinEngine builder = engine;
         try {
-            tables = SharedTables.acquire(key, this::build);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new CancelTaskException("the task was cancelled while another one built tables");
+            if (!submitKept(maxRows) || !builder.buildStep(maxRows)) {
+                return false;
+            }
+        } catch (Throwable e) {
+            tables.giveUp(builder);
+            throw e;
         }
-        if (own.state() == EngineState.LOADING) {
-            own.close(); // another subtask built the tables
-        }
-        engine = tables.fork();
+        tables.complete(builder);
+        join(builder);
+        return true;
+    }
+
+    /** Joins with complete tables. */
+    private void join(ForkableJoinEngine built) {
+        engine = built.fork();
         kept.clear();
     }
 
-    private ForkableJoinEngine build() {
-        submitKept();
-        engine.finishBuild();
-        return engine;
+    private static void awaitBuilder() {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new CancelTaskException(
+                    "The task was cancelled while another subtask built tables.");
+        }
+        LockSupport.parkNanos(WAIT_NS);
     }
 
     /** The engine in use, of which others may share the tables. */
@@ -140,7 +181,8 @@ final class SharedTablesEngine implements JoinEngine {
 
     @Override
     public EngineState state() {
-        return engine.state();
+        EngineState state = engine.state();
+        return state == EngineState.LOADING && tables != null ? EngineState.BUILDING : state;
     }
 
     @Override
@@ -193,9 +235,10 @@ final class SharedTablesEngine implements JoinEngine {
             engine.close();
             return;
         }
-        if (!tables.wereBuiltBy(engine)) {
+        if (tables.built() != engine) {
             engine.close();
         }
+        tables.giveUp(engine);
         tables.close();
         tables = null;
     }

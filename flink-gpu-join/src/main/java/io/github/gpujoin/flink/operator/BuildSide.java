@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
@@ -9,6 +10,8 @@ import io.github.gpujoin.flink.expiry.DimensionExpiry;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
 import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
+import java.util.ArrayDeque;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * The build side of a subtask: its log in state, and the engine's tables that are made of it.
@@ -22,18 +25,29 @@ final class BuildSide {
     private final UnmatchedBuildRows<?> unmatched;
     private final DimensionExpiry expiry;
     private final SubtaskCounts counts;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
 
+    /** Changes that the log has, and that the engine gets when its tables are complete. */
+    private final ArrayDeque<Chunk> deferred = new ArrayDeque<>();
+
+    private long buildStartNs;
+
+    /**
+     * @param checkNotCancelled throws if the task does not go on
+     */
     BuildSide(
             JoinEngine engine,
             BuildLog log,
             UnmatchedBuildRows<?> unmatched,
             DimensionExpiry expiry,
-            SubtaskCounts counts) {
+            SubtaskCounts counts,
+            ThrowingRunnable<Exception> checkNotCancelled) {
         this.engine = engine;
         this.log = log;
         this.unmatched = unmatched;
         this.expiry = expiry;
         this.counts = counts;
+        this.checkNotCancelled = checkNotCancelled;
     }
 
     /** Takes a chunk that came: rows, or changes behind all facts that the engine has answered. */
@@ -41,7 +55,11 @@ final class BuildSide {
         long startNs = System.nanoTime();
         Chunk logged = unmatched.numbered(expiry.stamped(chunk));
         log.append(logged);
-        load(logged);
+        if (engine.state() == EngineState.BUILDING) {
+            deferred.add(logged);
+        } else {
+            load(logged);
+        }
         counts.times().addSince(Stage.LOAD, startNs);
     }
 
@@ -50,16 +68,24 @@ final class BuildSide {
         engine.submitBuild(chunk.dimension(), chunk);
     }
 
+    /** All is there that the join waits for; the engine's build steps follow. */
+    void startBuild() {
+        buildStartNs = System.nanoTime();
+        log.holdRewrites(true);
+    }
+
     /**
-     * Makes the tables: all is there that the join waits for.
+     * The engine's tables are complete, but for changes that came meanwhile.
      *
      * @return how long that took, in ms
      */
     long complete() throws Exception {
-        long startNs = System.nanoTime();
-        engine.finishBuild();
+        log.holdRewrites(false);
+        while (!deferred.isEmpty()) {
+            load(deferred.remove());
+        }
         log.setComplete();
-        return counts.built(startNs);
+        return counts.built(buildStartNs);
     }
 
     /** Whether it was when the restored snapshot was written. */
@@ -82,13 +108,16 @@ final class BuildSide {
         expiry.restored();
     }
 
-    private void restored(Chunk chunk) {
+    private void restored(Chunk chunk) throws Exception {
+        checkNotCancelled.run();
         unmatched.restored(chunk.partition(), chunk.rowCount());
         load(chunk);
     }
 
     /** Tables are made of what the log has of the partition when all of it is known. */
-    private void restored(HybridJoinEngine divided, int dimension, PartitionSize size) {
+    private void restored(HybridJoinEngine divided, int dimension, PartitionSize size)
+            throws Exception {
+        checkNotCancelled.run();
         unmatched.restored(size.partition(), size.rows());
         divided.addBuild(size.partition(), size.rows(), size.bytes());
         counts.restored(dimension, size);

@@ -84,7 +84,7 @@ final class GroupPump<OUT> implements ResultPump {
     @Override
     public void pass(StreamElement element) {
         boolean activates = held.isEmpty() && element.equals(WatermarkStatus.ACTIVE);
-        if (activates || engine.state() == EngineState.LOADING) {
+        if (activates || engine.state() != EngineState.JOINING) {
             ResultPump.emit(element, output);
             return;
         }

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
@@ -203,7 +204,7 @@ final class ProbeSide {
         if (phase == JoinPhase.LOAD) {
             return;
         }
-        while (engine.inFlight() > 0) {
+        while (engine.inFlight() > 0 || engine.state() == EngineState.BUILDING) {
             pump.turn();
             check.run();
         }
@@ -267,7 +268,7 @@ final class ProbeSide {
     }
 
     private boolean hasFacts() {
-        return engine.inFlight() > 0 || !log.isEmpty();
+        return engine.inFlight() > 0 || !log.isEmpty() || engine.state() == EngineState.BUILDING;
     }
 
     /** Feeds the engine from state and emits results, for about that long at most. */

@@ -81,6 +81,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient LoadProgress progress;
     private transient LateRows lateRows;
     private transient BuildSide buildSide;
+    private transient TableBuild tableBuild;
     private transient ProbeSide probeSide;
     private transient VersionedSide<OUT> versioned;
     private transient SubtaskCounts counts;
@@ -177,7 +178,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         getProcessingTimeService(),
                         mailbox,
                         metrics.expiredRows());
-        buildSide = new BuildSide(engine, buildLog, unmatched, expiry, counts);
+        buildSide =
+                new BuildSide(engine, buildLog, unmatched, expiry, counts, this::checkNotCancelled);
+        tableBuild = new TableBuild(engine, mailbox, this::onBuilt);
         progress =
                 new LoadProgress(
                         spec.dimensions().size(),
@@ -272,7 +275,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (versioned != null) {
             versioned.restore();
         }
-        if (complete) {
+        // A snapshot may have been taken while tables were made of all rows.
+        if (complete || progress.isComplete()) {
             startJoining();
         }
     }
@@ -307,6 +311,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void finish() throws Exception {
+        tableBuild.await(this::checkNotCancelled);
         if (versioned != null) {
             versioned.finish();
             probeSide.ended();
@@ -317,7 +322,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private void checkNotCancelled() {
         if (getContainingTask().isCanceled()) {
-            throw new CancelTaskException("the task was cancelled while it waited for results");
+            throw new CancelTaskException(
+                    "The task was cancelled while it waited for tables or results.");
         }
     }
 
@@ -342,16 +348,17 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         Chunk chunk = chunks.build(element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
-        if (probeSide.phase() == JoinPhase.JOIN && !dimension.changes()) {
+        if (isLoadComplete() && !dimension.changes()) {
             lateRows.accept(chunk, "all dimensions complete");
             return;
         }
         // Facts that the engine has came before a change.
-        awaitEngine();
+        probeSide.awaitEngine(this::checkNotCancelled);
         buildSide.append(chunk);
     }
 
     private void awaitEngine() throws Exception {
+        tableBuild.await(this::checkNotCancelled);
         probeSide.awaitEngine(this::checkNotCancelled);
     }
 
@@ -363,10 +370,24 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
     }
 
+    /** Has the tables made, in mails; facts wait as in LOAD until they are complete. */
     private void startJoining() throws Exception {
-        if (probeSide.phase() == JoinPhase.JOIN) {
-            return;
+        if (!isLoadComplete()) {
+            buildSide.startBuild();
+            tableBuild.start();
         }
+    }
+
+    /** Whether tables are being made, in mails. */
+    boolean isBuilding() {
+        return tableBuild.isRunning();
+    }
+
+    private boolean isLoadComplete() {
+        return isBuilding() || probeSide.phase() == JoinPhase.JOIN;
+    }
+
+    private void onBuilt() throws Exception {
         long builtMs = buildSide.complete();
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",

@@ -134,7 +134,7 @@ public final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
-        public void finishBuild() {
+        public boolean buildStep(long maxRows) {
             inner.state().require(EngineState.LOADING);
             call();
             if (!spec().changes()) {
@@ -142,6 +142,7 @@ public final class FailingEngines implements JoinEngineFactory {
             }
             build();
             finishedBuilds.incrementAndGet();
+            return true;
         }
 
         private void build() {

@@ -19,6 +19,7 @@ import io.github.gpujoin.flink.operator.JoinScenario;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -71,7 +72,7 @@ class FallbackJoinEngineTest {
                         JoinScenario.spec(),
                         preferred,
                         standby,
-                        into -> log.forEach(chunk -> into.submitBuild(0, chunk)),
+                        () -> reader(log),
                         e -> fallbacks.add(e.failure()));
         for (Chunk chunk : scenario.buildChunks()) {
             log.add(chunk);
@@ -79,6 +80,11 @@ class FallbackJoinEngineTest {
         }
         engine.finishBuild();
         return engine;
+    }
+
+    static FallbackJoinEngine.ChunkReader reader(List<Chunk> log) {
+        Iterator<Chunk> chunks = log.iterator();
+        return () -> chunks.hasNext() ? chunks.next() : null;
     }
 
     static IntStream turns() {
@@ -140,8 +146,8 @@ class FallbackJoinEngineTest {
             for (Chunk chunk : scenario.factChunks()) {
                 engine.submitProbe(chunk, 0);
             }
-            while (engine.poll() != null) {
-                // until nothing is left
+            while (engine.inFlight() > 0) {
+                engine.poll();
             }
             assertThat(failing.hasFailed()).isTrue();
             assertThat(engine.stats().probeRows()).isEqualTo(FACTS);
@@ -177,12 +183,13 @@ class FallbackJoinEngineTest {
         // create, submitBuild, finishBuild, submitProbe
         FailingEngines failing = new FailingEngines(4 + batches);
         try (FallbackJoinEngine engine =
-                new FallbackJoinEngine(
-                        spec, failing, CPU, into -> into.submitBuild(0, build), e -> {})) {
+                new FallbackJoinEngine(spec, failing, CPU, () -> reader(List.of(build)), e -> {})) {
             engine.submitBuild(0, build);
             engine.finishBuild();
             engine.submitProbe(scenario.factChunks().get(0), 0);
-            engine.poll();
+            while (engine.inFlight() > 0) {
+                engine.poll();
+            }
             if (batches == 0) {
                 assertThat(engine.takeGroups().rowCount()).isEqualTo(1);
             } else {
@@ -214,8 +221,7 @@ class FallbackJoinEngineTest {
         // create, submitBuild, finishBuild, submitProbe, two polls
         FailingEngines failing = new FailingEngines(6);
         try (FallbackJoinEngine engine =
-                new FallbackJoinEngine(
-                        spec, failing, CPU, into -> into.submitBuild(0, build), e -> {})) {
+                new FallbackJoinEngine(spec, failing, CPU, () -> reader(List.of(build)), e -> {})) {
             engine.submitBuild(0, build);
             engine.finishBuild();
             EngineRun run = new EngineRun(engine);

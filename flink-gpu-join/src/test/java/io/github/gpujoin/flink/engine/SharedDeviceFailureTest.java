@@ -102,7 +102,7 @@ class SharedDeviceFailureTest {
                         JoinScenario.spec(),
                         SharedTablesEngine.factory(device, scope),
                         SharedTablesEngine.factory(new CpuJoinEngineFactory(), scope),
-                        into -> buildChunks.forEach(chunk -> into.submitBuild(0, chunk)),
+                        () -> FallbackJoinEngineTest.reader(buildChunks),
                         e -> fallbacks.add(e.failure()))) {
             buildChunks.forEach(chunk -> engine.submitBuild(0, chunk));
             loaded.await();

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
@@ -20,12 +21,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -191,75 +191,71 @@ class SharedTablesEngineTest {
     }
 
     @Test
-    void shouldLetTheNextSubtaskBuildWhereTheFirstOneFails() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
-        CountDownLatch building = new CountDownLatch(1);
-        CountDownLatch fail = new CountDownLatch(1);
-        ExecutorService threads = Executors.newFixedThreadPool(2);
-        try {
-            Future<SharedTables> failing =
-                    threads.submit(
-                            () ->
-                                    SharedTables.acquire(
-                                            key,
-                                            () -> {
-                                                building.countDown();
-                                                awaitQuietly(fail);
-                                                throw new IllegalStateException("no memory");
-                                            }));
-            building.await();
-            Future<SharedTables> next =
-                    threads.submit(() -> SharedTables.acquire(key, SharedTablesEngineTest::empty));
-            fail.countDown();
-            assertThatThrownBy(failing::get).hasRootCauseMessage("no memory");
-            try (SharedTables tables = next.get(30, TimeUnit.SECONDS);
-                    JoinEngine fork = tables.fork()) {
-                assertThat(fork.inFlight()).isZero();
+    void shouldPollWhileAnotherSubtaskBuilds() {
+        JoinScenario scenario = JoinScenario.random(18, false);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine builder = loaded(chunks);
+                JoinEngine waiting = loaded(reversed(chunks))) {
+            assertThat(builder.buildStep(1)).isFalse();
+            for (int i = 0; i < 3; i++) {
+                assertThat(waiting.buildStep(1)).isFalse();
+                assertThat(waiting.state()).isEqualTo(EngineState.BUILDING);
             }
-        } finally {
-            threads.shutdownNow();
+            builder.finishBuild();
+            assertThat(waiting.buildStep(1)).isTrue();
+            assertThat(join(waiting, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
         }
     }
 
     @Test
-    void shouldGiveUpWaitingWhenTheTaskIsCancelled() throws Exception {
-        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
-        CountDownLatch building = new CountDownLatch(1);
-        CountDownLatch finish = new CountDownLatch(1);
-        ExecutorService threads = Executors.newSingleThreadExecutor();
-        try {
-            Future<SharedTables> builder =
-                    threads.submit(
-                            () ->
-                                    SharedTables.acquire(
-                                            key,
-                                            () -> {
-                                                building.countDown();
-                                                awaitQuietly(finish);
-                                                return empty();
-                                            }));
-            building.await();
-            Thread.currentThread().interrupt();
-            assertThatThrownBy(() -> SharedTables.acquire(key, SharedTablesEngineTest::empty))
-                    .isInstanceOf(InterruptedException.class);
-            finish.countDown();
-            builder.get(30, TimeUnit.SECONDS).close();
-        } finally {
-            threads.shutdownNow();
+    void shouldBuildInPlaceOfASubtaskThatIsClosedBefore() {
+        JoinScenario scenario = JoinScenario.random(19, false);
+        List<Chunk> chunks = scenario.buildChunks();
+        try (JoinEngine first = loaded(chunks);
+                JoinEngine second = loaded(chunks)) {
+            assertThat(first.buildStep(1)).isFalse();
+            assertThat(second.buildStep(1)).isFalse();
+            first.close();
+            second.finishBuild();
+            assertThat(join(second, scenario))
+                    .containsExactlyInAnyOrderElementsOf(scenario.results());
         }
     }
 
-    private static ForkableJoinEngine empty() {
-        CpuJoinEngine engine = new CpuJoinEngine(JoinScenario.spec());
-        engine.finishBuild();
-        return engine;
+    @Test
+    void shouldLetTheNextSubtaskBuildWhereTheFirstOneFails() {
+        SharedTables.Key key = new SharedTables.Key(scope, "here", 1, 1, 1);
+        try (ForkableJoinEngine failing = new CpuJoinEngine(JoinScenario.spec());
+                ForkableJoinEngine next = new CpuJoinEngine(JoinScenario.spec());
+                SharedTables first = SharedTables.use(key);
+                SharedTables second = SharedTables.use(key)) {
+            assertThat(second).isSameAs(first);
+            assertThat(first.claim(failing)).isTrue();
+            assertThat(second.claim(next)).isFalse();
+            first.giveUp(failing);
+            assertThat(second.claim(next)).isTrue();
+            assertThat(first.claim(failing)).isFalse();
+            assertThat(second.built()).isNull();
+            next.finishBuild();
+            second.complete(next);
+            assertThat(first.claim(failing)).isFalse();
+            try (JoinEngine fork = first.built().fork()) {
+                assertThat(fork.inFlight()).isZero();
+            }
+        }
     }
 
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
+    @Test
+    void shouldGiveUpWaitingWhenTheTaskIsCancelled() {
+        List<Chunk> chunks = JoinScenario.random(20, false).buildChunks();
+        try (JoinEngine builder = loaded(chunks);
+                JoinEngine waiting = loaded(chunks)) {
+            assertThat(builder.buildStep(1)).isFalse();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> waiting.buildStep(1)).isInstanceOf(CancelTaskException.class);
+        } finally {
+            Thread.interrupted();
         }
     }
 

@@ -261,7 +261,7 @@ class DimensionExpiryTest {
                             getClass().getClassLoader(),
                             new Class<?>[] {JoinEngine.class},
                             (proxy, method, arguments) -> {
-                                if (method.getName().equals("finishBuild")) {
+                                if (method.getName().equals("buildStep")) {
                                     opened.setProcessingTime(
                                             opened.getProcessingTime() + 2 * TTL_MS);
                                 }

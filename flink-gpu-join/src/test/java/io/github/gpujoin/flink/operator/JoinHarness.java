@@ -69,12 +69,14 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
     }
 
     public void probe(Chunk chunk) throws Exception {
+        awaitTables();
         join().setKeyContextElement2(new StreamRecord<>(chunk));
         join().processElement2(new StreamRecord<>(chunk));
     }
 
     void buildWatermark(long timestamp) throws Exception {
         join().processWatermark1(new Watermark(timestamp));
+        awaitTables();
     }
 
     /** Tells that the first dimension is complete; it has one source subtask. */
@@ -96,18 +98,28 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
 
     public void endBuild() throws Exception {
         join().endInput(1);
+        awaitTables();
     }
 
     public void endProbe() throws Exception {
+        awaitTables();
         join().endInput(2);
     }
 
     void barrier(long checkpointId) throws Exception {
+        awaitTables();
         join().prepareSnapshotPreBarrier(checkpointId);
     }
 
     public void finish() throws Exception {
         join().finish();
+    }
+
+    /** Runs the mails that a busy machine leaves of the build of small tables. */
+    private void awaitTables() throws Exception {
+        while (join().isBuilding()) {
+            getTaskMailbox().take(0).run();
+        }
     }
 
     /** Runs the mails that are there, and those that they post, up to a number. */

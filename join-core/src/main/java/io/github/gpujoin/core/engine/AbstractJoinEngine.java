@@ -36,8 +36,14 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
      */
     protected abstract void append(int dimension, Chunk chunk);
 
-    /** Completes the tables, and what else it takes to probe; an error leaves the engine FAILED. */
-    protected abstract void buildTables();
+    /**
+     * Does the next part of the work that completes the tables, and what else it takes to probe; an
+     * error leaves the engine FAILED.
+     *
+     * @param maxRows as of {@link #buildStep}
+     * @return whether all of it is done
+     */
+    protected abstract boolean buildTables(long maxRows);
 
     protected abstract P open(PendingProbe pending);
 
@@ -145,10 +151,17 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     }
 
     @Override
-    public final void finishBuild() {
-        state.require(EngineState.LOADING);
-        orFail(this::buildTables);
-        state = state.to(EngineState.JOINING);
+    public final boolean buildStep(long maxRows) {
+        if (state != EngineState.BUILDING) {
+            state.require(EngineState.LOADING);
+            state = state.to(EngineState.BUILDING);
+        }
+        boolean[] complete = new boolean[1];
+        orFail(() -> complete[0] = buildTables(maxRows));
+        if (complete[0]) {
+            state = state.to(EngineState.JOINING);
+        }
+        return complete[0];
     }
 
     // ------------------------------------------------------------------ probe side

@@ -4,6 +4,8 @@ package io.github.gpujoin.core.engine;
 public enum EngineState {
     /** Takes build chunks. */
     LOADING,
+    /** Has all build chunks and makes its tables of them, step by step. */
+    BUILDING,
     /** The build side is complete; takes probe chunks and gives results. */
     JOINING,
     /** An error left the tables unusable; only close is legal. */
@@ -15,8 +17,9 @@ public enum EngineState {
     public boolean canBecome(EngineState next) {
         return switch (next) {
             case LOADING -> false;
-            case JOINING -> this == LOADING;
-            case FAILED -> this == LOADING || this == JOINING;
+            case BUILDING -> this == LOADING;
+            case JOINING -> this == LOADING || this == BUILDING;
+            case FAILED -> this != FAILED && this != CLOSED;
             case CLOSED -> true;
         };
     }
@@ -29,10 +32,7 @@ public enum EngineState {
     public EngineState to(EngineState next) {
         if (!canBecome(next)) {
             throw new IllegalStateException(
-                    "an engine goes from LOADING to JOINING to CLOSED: state="
-                            + this
-                            + ", next="
-                            + next);
+                    "Illegal change of an engine's state: state=" + this + ", next=" + next);
         }
         return next;
     }

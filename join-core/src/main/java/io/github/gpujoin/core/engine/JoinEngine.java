@@ -6,13 +6,15 @@ import java.util.List;
 /**
  * Joins probe chunks against tables made of build chunks.
  *
- * <p>An engine is {@link EngineState#LOADING} until {@link #finishBuild()}, then {@link
- * EngineState#JOINING} until {@link #close()}. Its tables are caches: whoever feeds it keeps the
- * build chunks and can feed them again. One thread calls at a time. All engines give the same
- * results for a probe chunk, as a multiset of rows; probe chunks are answered in the order in which
- * they were submitted, and within a chunk in the order of probe rows. (An engine whose tables do
- * not fit memory may pass over a chunk several times, each time in that order; then no row is said
- * to be complete before all are.)
+ * <p>An engine is {@link EngineState#LOADING} until the first {@link #buildStep}, {@link
+ * EngineState#BUILDING} until the last one, then {@link EngineState#JOINING} until {@link
+ * #close()}. One that replaces a failed device by itself goes back to BUILDING; then {@link #poll}
+ * does its steps and returns null. Its tables are caches: whoever feeds it keeps the build chunks
+ * and can feed them again. One thread calls at a time. All engines give the same results for a
+ * probe chunk, as a multiset of rows; probe chunks are answered in the order in which they were
+ * submitted, and within a chunk in the order of probe rows. (An engine whose tables do not fit
+ * memory may pass over a chunk several times, each time in that order; then no row is said to be
+ * complete before all are.)
  *
  * <p>An engine whose {@linkplain JoinSpec#aggregates() spec aggregates} gives batches without rows,
  * which tell its progress, and its groups when they are {@linkplain #takeGroups() taken}.
@@ -37,12 +39,32 @@ public interface JoinEngine extends AutoCloseable {
      */
     void submitBuild(int dimension, Chunk chunk);
 
+    /** Rows of a {@linkplain #buildStep step} that takes a few milliseconds on one core. */
+    long BUILD_STEP_ROWS = 1 << 15;
+
     /**
-     * Completes the tables.
+     * Does the next part of the work that completes the tables, so that the caller can look after
+     * other things in between. A table takes several passes over its rows. An engine that waits for
+     * a device, or for another thread that builds the tables, waits a millisecond at most.
      *
-     * @throws IllegalStateException unless LOADING
+     * @param maxRows rows that a part passes over, about; at least 1. Calls of a device driver and
+     *     of the operating system are not divided
+     * @return whether the tables are complete, and the engine JOINING
+     * @throws IllegalStateException unless LOADING or BUILDING
      */
-    void finishBuild();
+    boolean buildStep(long maxRows);
+
+    /**
+     * Completes the tables, in one call that may take seconds.
+     *
+     * @throws IllegalStateException unless LOADING or BUILDING
+     */
+    default void finishBuild() {
+        boolean complete = false;
+        while (!complete) {
+            complete = buildStep(BUILD_STEP_ROWS);
+        }
+    }
 
     /**
      * Queues a probe chunk, its results to be polled from {@code firstRow} on.

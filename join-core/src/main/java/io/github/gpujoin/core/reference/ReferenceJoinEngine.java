@@ -80,7 +80,9 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
 
     /** They grew with every row. */
     @Override
-    protected void buildTables() {}
+    protected boolean buildTables(long maxRows) {
+        return true;
+    }
 
     @Override
     protected long tableBytes() {

@@ -64,12 +64,18 @@ public final class EngineRun {
         return engine;
     }
 
+    /** Few, so that the passes of a build are divided, also within small tables. */
+    private static final int BUILD_STEP_ROWS = 37;
+
     /** A JOINING engine over the build chunks. */
     public static JoinEngine loaded(
             JoinEngineFactory factory, JoinSpec spec, List<RandomJoinData.BuildChunk> builds) {
         JoinEngine engine = factory.create(spec);
         builds.forEach(build -> engine.submitBuild(build.dimension(), build.chunk()));
-        engine.finishBuild();
+        boolean complete = false;
+        while (!complete) {
+            complete = engine.buildStep(BUILD_STEP_ROWS);
+        }
         return engine;
     }
 
@@ -198,10 +204,18 @@ public final class EngineRun {
         return takes;
     }
 
-    /** Polls until nothing is in flight. */
+    /** Polls until nothing is in flight, and all tables are complete. */
     public void drain() {
         while (poll()) {}
         assertThat(inFlight).isEmpty();
+        awaitTables(engine);
+    }
+
+    /** Polls an engine that replaced another one, until its tables are complete. */
+    static void awaitTables(JoinEngine engine) {
+        while (engine.state() == EngineState.BUILDING) {
+            assertThat(engine.poll()).isNull();
+        }
     }
 
     /** Chunks whose last batch was not polled, in order. */

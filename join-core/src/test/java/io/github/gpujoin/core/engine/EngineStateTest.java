@@ -1,5 +1,6 @@
 package io.github.gpujoin.core.engine;
 
+import static io.github.gpujoin.core.engine.EngineState.BUILDING;
 import static io.github.gpujoin.core.engine.EngineState.CLOSED;
 import static io.github.gpujoin.core.engine.EngineState.FAILED;
 import static io.github.gpujoin.core.engine.EngineState.JOINING;
@@ -20,7 +21,8 @@ class EngineStateTest {
     /** Every legal step; what is not here is illegal. */
     private static final Map<EngineState, Set<EngineState>> STEPS =
             Map.of(
-                    LOADING, EnumSet.of(JOINING, FAILED, CLOSED),
+                    LOADING, EnumSet.of(BUILDING, JOINING, FAILED, CLOSED),
+                    BUILDING, EnumSet.of(JOINING, FAILED, CLOSED),
                     JOINING, EnumSet.of(FAILED, CLOSED),
                     FAILED, EnumSet.of(CLOSED),
                     CLOSED, EnumSet.of(CLOSED));

@@ -181,7 +181,9 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
             while (engine.inFlight() > 0) {
                 engine.poll();
             }
+            EngineRun.awaitTables(engine);
             engine.submitBuild(0, change);
+            EngineRun.awaitTables(engine);
             assertThatIllegalStateException()
                     .isThrownBy(() -> engine.submitBuild(1, regions()))
                     .withMessageContaining("JOINING");

@@ -119,6 +119,78 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
+    void shouldBuildInStepsOfOneRow() {
+        try (JoinEngine engine = factory().create(SPEC)) {
+            engine.submitBuild(0, customers(0, 10));
+            engine.submitBuild(0, customers(5, 20));
+            int steps = stepsToBuild(engine);
+            assertThat(steps).as("passes over 25 rows").isLessThan(10_000);
+            EngineRun run = new EngineRun(engine);
+            run.submit(facts(4, 5, 19, 20), 0);
+            run.drain();
+            assertThat(run.results().get(0))
+                    .extracting(ResultRow::probeRow)
+                    .containsExactly(0, 1, 1, 2);
+        }
+    }
+
+    /** Completes the tables row by row; how many steps came before the last. */
+    private static int stepsToBuild(JoinEngine engine) {
+        int steps = 0;
+        while (!engine.buildStep(1)) {
+            assertThat(engine.state()).isEqualTo(EngineState.BUILDING);
+            assertThat(engine.inFlight()).isZero();
+            assertThat(engine.snapshot()).isEmpty();
+            steps++;
+        }
+        assertThat(engine.state()).isEqualTo(EngineState.JOINING);
+        return steps;
+    }
+
+    @Test
+    void shouldRefuseProbingAndLoadingWhileBuilding() {
+        try (JoinEngine engine = factory().create(SPEC)) {
+            engine.submitBuild(0, customers(0, 100));
+            if (engine.buildStep(1)) {
+                return; // an engine whose tables grew with every row
+            }
+            assertRefused(EngineState.BUILDING, () -> engine.submitBuild(0, customers(0, 1)));
+            assertRefused(EngineState.BUILDING, () -> engine.submitProbe(facts(1), 0));
+            assertRefused(EngineState.BUILDING, engine::poll);
+            assertRefused(EngineState.BUILDING, () -> engine.restore(List.of()));
+            engine.finishBuild();
+            assertThat(engine.state()).isEqualTo(EngineState.JOINING);
+        }
+    }
+
+    @Test
+    void shouldGiveAllMemoryBackWhenClosedAfterAnyBuildStep() {
+        int steps;
+        try (JoinEngine engine = loading()) {
+            steps = stepsToBuild(engine);
+        }
+        for (int done = 0; done < steps; done += 1 + steps / 50) {
+            JoinEngine engine = loading();
+            for (int i = 0; i <= done; i++) {
+                assertThat(engine.buildStep(1)).isFalse();
+            }
+            engine.close();
+            assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
+            assertThat(EngineRun.OpenRegions.now()).as("after step %d", done).isEqualTo(before);
+        }
+    }
+
+    /** An engine with rows whose keys are far apart, and repeat. */
+    private JoinEngine loading() {
+        JoinEngine engine = factory().create(SPEC);
+        for (long key = 0; key < 40; key++) {
+            long distant = (key / 2) << 50;
+            engine.submitBuild(0, customers(new Object[] {distant, (int) key, "n" + key}));
+        }
+        return engine;
+    }
+
+    @Test
     void shouldRefuseEverythingOnceClosed() {
         JoinEngine engine = joining();
         engine.close();

@@ -184,8 +184,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     @Override
-    protected void buildTables() {
+    protected boolean buildTables(long maxRows) {
         allOrNothing(this::buildTablesAndPipe);
+        return true;
     }
 
     private void buildTablesAndPipe() {
