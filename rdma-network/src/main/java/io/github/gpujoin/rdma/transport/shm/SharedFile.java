@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.transport.shm;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.rdma.transport.GivenOut;
 import io.github.gpujoin.rdma.transport.Target;
+import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,27 +11,37 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
  * A file in memory that two processes map: made by the reader, opened once by the writer.
  *
- * <p>The file has a name only until the writer has mapped it: the writer removes the name, the
- * memory lasts as long as a mapping. Its maker holds a lock on it, which the operating system drops
- * with the process; a file of ours that is not new and whose lock is free is therefore left over,
- * and {@link #sweep} removes it.
+ * <p>The file has a name only until the writer opens it: the writer removes the name, the memory
+ * lasts as long as a mapping. Its maker holds a lock on it, which the operating system drops with
+ * the process; a file of ours that is not new and whose lock is free is therefore left over, and
+ * {@link #sweep} removes it.
+ *
+ * <p>The directory is everybody's, so a name proves nothing: opening a FIFO of that name would
+ * block for ever. {@link #isRing} checks type, owner and rights before a file is opened. The check
+ * still holds when the file is opened, since in a directory with the sticky bit only this user can
+ * replace a file of this user.
  */
 final class SharedFile implements Target, GivenOut.Item {
 
@@ -65,14 +76,29 @@ final class SharedFile implements Target, GivenOut.Item {
         this.region = region;
     }
 
-    static SharedFile create(Path directory, long lengthBytes) throws TransportException {
-        Path path =
-                directory.resolve(
-                        String.format(
-                                "%s%016x%016x", PREFIX, RANDOM.nextLong(), RANDOM.nextLong()));
-        FileChannel channel = null;
+    /**
+     * The user of this process, as files of the directory name their owner.
+     *
+     * @throws IOException if this process cannot write to the directory
+     */
+    static UserPrincipal user(Path directory) throws IOException {
+        Path probe = newPath(directory);
         try {
-            channel =
+            return Files.getOwner(Files.createFile(probe, OWNER_ONLY_ATTRIBUTE));
+        } finally {
+            deleteQuietly(probe);
+        }
+    }
+
+    private static Path newPath(Path directory) {
+        return directory.resolve(
+                String.format("%s%016x%016x", PREFIX, RANDOM.nextLong(), RANDOM.nextLong()));
+    }
+
+    static SharedFile create(Path directory, long lengthBytes) throws TransportException {
+        Path path = newPath(directory);
+        try {
+            FileChannel channel =
                     FileChannel.open(
                             path,
                             Set.of(
@@ -80,12 +106,16 @@ final class SharedFile implements Target, GivenOut.Item {
                                     StandardOpenOption.READ,
                                     StandardOpenOption.WRITE),
                             OWNER_ONLY_ATTRIBUTE);
-            channel.lock();
-            fill(channel, lengthBytes);
-            return new SharedFile(path, channel, Region.map(channel, lengthBytes));
+            try {
+                channel.lock();
+                fill(channel, lengthBytes);
+                return new SharedFile(path, channel, Region.map(channel, lengthBytes));
+            } catch (IOException | RuntimeException | Error e) {
+                closeQuietly(channel);
+                deleteQuietly(path);
+                throw e;
+            }
         } catch (IOException e) {
-            closeQuietly(channel);
-            deleteQuietly(path);
             throw new TransportException(
                     "shm needs room for the ring (docker: --shm-size): directory="
                             + directory
@@ -109,30 +139,36 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     /**
-     * Maps a peer's file and removes its name.
+     * Removes the name of a peer's file and maps it.
      *
+     * @param user that owns every ring
      * @param descriptor a peer's bytes
      */
-    static Region open(Path directory, byte[] descriptor) throws TransportException {
+    static Region open(Path directory, UserPrincipal user, byte[] descriptor)
+            throws TransportException {
         String name = new String(descriptor, StandardCharsets.US_ASCII);
         if (!NAME.matcher(name).matches()) {
             throw new TransportException(
                     "a descriptor of shm names a ring: lengthBytes=" + descriptor.length);
         }
         Path path = directory.resolve(name);
-        try (FileChannel channel =
-                FileChannel.open(
-                        path,
-                        StandardOpenOption.READ,
-                        StandardOpenOption.WRITE,
-                        LinkOption.NOFOLLOW_LINKS)) {
-            if (!Files.getPosixFilePermissions(path, LinkOption.NOFOLLOW_LINKS)
-                    .equals(OWNER_ONLY)) {
-                throw new TransportException("a ring is its owner's alone: path=" + path);
+        try {
+            if (!isRing(attributes(path), user)) {
+                throw new TransportException(
+                        "Not a ring of this user: path=%s, user=%s. A ring is a regular file, rw-------."
+                                .formatted(path, user.getName()));
             }
-            Region region = Region.map(channel, channel.size());
-            Files.delete(path);
-            return region;
+            try (FileChannel channel = openExisting(path, StandardOpenOption.READ)) {
+                long lengthBytes = channel.size();
+                if (lengthBytes < 1 || lengthBytes > Transport.MAX_REGISTERED_BYTES) {
+                    throw new TransportException(
+                            "A ring has 1 byte to 1 GiB: path=%s, lengthBytes=%d."
+                                    .formatted(path, lengthBytes));
+                }
+                // First the name, then the mapping: whoever cannot remove the name maps nothing.
+                Files.delete(path);
+                return Region.map(channel, lengthBytes);
+            }
         } catch (TransportException e) {
             throw e;
         } catch (IOException e) {
@@ -145,39 +181,56 @@ final class SharedFile implements Target, GivenOut.Item {
         }
     }
 
-    /** Removes files of processes that were killed before a writer came. */
-    static void sweep(Path directory) {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, PREFIX + "*")) {
+    private static PosixFileAttributes attributes(Path path) throws IOException {
+        return Files.readAttributes(path, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static boolean isRing(PosixFileAttributes file, UserPrincipal user) {
+        return file.isRegularFile()
+                && file.owner().equals(user)
+                && file.permissions().equals(OWNER_ONLY);
+    }
+
+    private static FileChannel openExisting(Path path, OpenOption... more) throws IOException {
+        Set<OpenOption> options = new HashSet<>(Set.of(more));
+        options.add(StandardOpenOption.WRITE);
+        options.add(LinkOption.NOFOLLOW_LINKS);
+        return FileChannel.open(path, options);
+    }
+
+    /**
+     * Removes files of processes that were killed before a writer came.
+     *
+     * @param user that owns every ring
+     */
+    static void sweep(Path directory, UserPrincipal user) {
+        try (DirectoryStream<Path> files =
+                Files.newDirectoryStream(
+                        directory, file -> NAME.matcher(file.getFileName().toString()).matches())) {
             for (Path file : files) {
-                if (!isNew(file)) {
-                    removeIfLeftOver(file);
-                }
+                removeIfLeftOver(file, user);
             }
-        } catch (IOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             // whoever may not list the directory has left nothing in it
         }
     }
 
-    private static boolean isNew(Path file) {
+    private static void removeIfLeftOver(Path file, UserPrincipal user) {
         try {
-            return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
-                    .toInstant()
-                    .isAfter(Instant.now().minus(LEFT_OVER_AGE));
-        } catch (IOException e) {
-            return true; // it is just gone
-        }
-    }
-
-    private static void removeIfLeftOver(Path file) {
-        try (FileChannel channel =
-                        FileChannel.open(
-                                file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-                FileLock lock = channel.tryLock()) {
-            if (lock != null) {
-                Files.deleteIfExists(file);
+            PosixFileAttributes attributes = attributes(file);
+            Instant newest = Instant.now().minus(LEFT_OVER_AGE);
+            if (!isRing(attributes, user)
+                    || attributes.lastModifiedTime().toInstant().isAfter(newest)) {
+                return;
+            }
+            try (FileChannel channel = openExisting(file);
+                    FileLock lock = channel.tryLock()) {
+                if (lock != null) {
+                    Files.deleteIfExists(file);
+                }
             }
         } catch (IOException | OverlappingFileLockException e) {
-            // another user's, just gone, or this process's own
+            // just gone, or this process's own
         }
     }
 
@@ -210,12 +263,10 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     private static void closeQuietly(FileChannel channel) {
-        if (channel != null) {
-            try {
-                channel.close();
-            } catch (IOException e) {
-                // the descriptor is gone all the same
-            }
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // the descriptor is gone all the same
         }
     }
 

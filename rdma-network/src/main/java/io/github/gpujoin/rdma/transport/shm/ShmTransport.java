@@ -7,8 +7,9 @@ import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
-import java.nio.file.Files;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 
 /**
  * Memory that processes of one host share: a target is a file in memory that both map.
@@ -23,18 +24,25 @@ public final class ShmTransport implements SharedTransport {
     public static final Path DEFAULT_DIRECTORY = Path.of("/dev/shm");
 
     private final Path directory;
+    private final UserPrincipal user;
     private final GivenOut given = new GivenOut("shm");
 
     /**
      * @param directory on a file system in memory
      */
     public ShmTransport(Path directory) throws TransportException {
-        if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
+        try {
+            this.user = SharedFile.user(directory);
+        } catch (IOException e) {
             throw new TransportException(
-                    "shm needs a directory in memory that it may write: directory=" + directory);
+                    "shm needs a directory in memory that it may write: directory="
+                            + directory
+                            + ", "
+                            + e,
+                    e);
         }
         this.directory = directory;
-        SharedFile.sweep(directory);
+        SharedFile.sweep(directory, user);
     }
 
     @Override
@@ -50,7 +58,7 @@ public final class ShmTransport implements SharedTransport {
 
     @Override
     public RegisteredMemory map(byte[] descriptor) throws TransportException {
-        return given.add(new HostMemory(SharedFile.open(directory, descriptor)));
+        return given.add(new HostMemory(SharedFile.open(directory, user, descriptor)));
     }
 
     @Override

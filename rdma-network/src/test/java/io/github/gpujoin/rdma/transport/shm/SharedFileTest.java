@@ -1,19 +1,29 @@
 package io.github.gpujoin.rdma.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.TransportException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +32,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SharedFileTest {
+
+    private static final String NAME = "gpu-join-ring-" + "0".repeat(32);
+    private static final FileTime LONG_AGO = FileTime.from(Instant.now().minusSeconds(90));
 
     @TempDir private Path directory;
 
@@ -60,31 +73,112 @@ class SharedFileTest {
     @FuzzTest(maxDuration = "5m")
     void shouldOpenNothingBesideItsDirectory(byte[] descriptor) {
         if (descriptor != null) {
-            assertThatExceptionOfType(TransportException.class)
-                    .isThrownBy(() -> SharedFile.open(directory, descriptor));
+            assertThatExceptionOfType(TransportException.class).isThrownBy(() -> open(descriptor));
         }
     }
 
     @Test
     void shouldRefuseAFileThatOthersMayOpen() throws Exception {
-        String name = "gpu-join-ring-" + "0".repeat(32);
-        Path file = Files.write(directory.resolve(name), new byte[64]);
+        Path file = Files.write(directory.resolve(NAME), new byte[64]);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+        assertRefusedAsNoRing();
+    }
+
+    @Test
+    void shouldRefuseAFileOfAnotherUser() throws Exception {
+        ownFile(64);
+        UserPrincipal other =
+                directory
+                        .getFileSystem()
+                        .getUserPrincipalLookupService()
+                        .lookupPrincipalByName("daemon");
         assertThatExceptionOfType(TransportException.class)
-                .isThrownBy(
-                        () -> SharedFile.open(directory, name.getBytes(StandardCharsets.US_ASCII)))
-                .withMessageStartingWith("a ring is its owner's alone");
+                .isThrownBy(() -> SharedFile.open(directory, other, bytes(NAME)))
+                .withMessage(
+                        "Not a ring of this user: path=%s, user=daemon. A ring is a regular file, rw-------.",
+                        directory.resolve(NAME));
+        SharedFile.sweep(directory, other);
+        assertThat(directory.resolve(NAME)).exists();
+    }
+
+    @Test
+    void shouldRefuseALinkToARing() throws Exception {
+        Path ring = Files.move(ownFile(64), directory.resolve("elsewhere"));
+        Files.createSymbolicLink(directory.resolve(NAME), ring);
+        assertRefusedAsNoRing();
+        new ShmTransport(directory).close();
+        assertThat(ring).exists();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, (1L << 30) + 1, 1L << 40})
+    void shouldRefuseAFileWhoseLengthNoRingHas(long lengthBytes) throws Exception {
+        ownFile(lengthBytes);
+        assertThatExceptionOfType(TransportException.class)
+                .isThrownBy(() -> open(bytes(NAME)))
+                .withMessageStartingWith("A ring has 1 byte to 1 GiB")
+                .withMessageContaining("lengthBytes=" + lengthBytes);
+    }
+
+    /** Whoever opens a FIFO waits until another process opens its other end. */
+    @Test
+    void shouldNotWaitForAFifoNamedLikeARing() throws Exception {
+        Path fifo = directory.resolve(NAME);
+        run("mkfifo", "-m", "600", fifo.toString());
+        run("touch", "-h", "-d", "2 minutes ago", fifo.toString());
+        Thread both =
+                daemon(
+                        () -> {
+                            assertThatCode(() -> new ShmTransport(directory).close())
+                                    .doesNotThrowAnyException();
+                            assertRefusedAsNoRing();
+                        });
+        both.start();
+        both.join(10_000);
+        assertThat(both.isAlive()).as("waits for the FIFO").isFalse();
+        assertThat(fifo).exists();
+    }
+
+    @Test
+    void shouldGiveARingToOneOfTwoWritersAndMapNothingForTheOther() throws Exception {
+        long openBefore = Region.openCount();
+        ExecutorService threads = Executors.newFixedThreadPool(2, SharedFileTest::daemon);
+        for (int round = 0; round < 300; round++) {
+            ownFile(64);
+            Callable<Region> writer = () -> open(bytes(NAME));
+            int mapped = 0;
+            for (Future<Region> result : threads.invokeAll(List.of(writer, writer))) {
+                try {
+                    result.get().close();
+                    mapped++;
+                } catch (ExecutionException e) {
+                    assertThat(e).hasCauseInstanceOf(TransportException.class);
+                }
+            }
+            assertThat(mapped).isEqualTo(1);
+        }
+        threads.shutdown();
+        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     /** As between the making of a file and its lock. */
     @Test
     void shouldNotTakeANewFileForALeftOverOne() throws Exception {
-        Path file = Files.write(directory.resolve("gpu-join-ring-" + "0".repeat(32)), new byte[64]);
+        Path file = ownFile(64);
         new ShmTransport(directory).close();
         assertThat(file).exists();
-        Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(90)));
+        Files.setLastModifiedTime(file, LONG_AGO);
         new ShmTransport(directory).close();
         assertThat(file).doesNotExist();
+    }
+
+    /** As others' files are, whose names only begin like a ring's. */
+    @Test
+    void shouldLeaveOldFilesOfOtherNamesAlone() throws Exception {
+        Path file = Files.move(ownFile(64), directory.resolve(NAME + ".bak"));
+        Files.setLastModifiedTime(file, LONG_AGO);
+        new ShmTransport(directory).close();
+        assertThat(file).exists();
     }
 
     @Test
@@ -92,6 +186,41 @@ class SharedFileTest {
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> new ShmTransport(directory.resolve("missing")))
                 .withMessageStartingWith("shm needs a directory in memory that it may write");
+    }
+
+    private static void run(String... command) throws Exception {
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private Path ownFile(long lengthBytes) throws IOException {
+        Path file = directory.resolve(NAME);
+        Files.createFile(
+                file,
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(lengthBytes);
+        }
+        return file;
+    }
+
+    private Region open(byte[] descriptor) throws IOException {
+        return SharedFile.open(directory, SharedFile.user(directory), descriptor);
+    }
+
+    private void assertRefusedAsNoRing() {
+        assertThatExceptionOfType(TransportException.class)
+                .isThrownBy(() -> open(bytes(NAME)))
+                .withMessageStartingWith("Not a ring of this user: path=");
+    }
+
+    private static byte[] bytes(String name) {
+        return name.getBytes(StandardCharsets.US_ASCII);
     }
 
     private List<Path> files() throws Exception {
