@@ -35,6 +35,14 @@ final class ReaderEnd extends RingEnd {
      *     not come
      */
     Chunk take(Chunk ticket, BooleanSupplier cancelled) throws SessionException {
+        try {
+            return await(ticket, cancelled);
+        } catch (InternalError e) {
+            throw brokenDown(e);
+        }
+    }
+
+    private Chunk await(Chunk ticket, BooleanSupplier cancelled) throws SessionException {
         long startNs = System.nanoTime();
         long waitNs = FIRST_LOOK_NS;
         Chunk chunk;

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.transport;
 
+import io.github.gpujoin.rdma.session.RingFault;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -29,11 +30,21 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
             failure = e;
         } catch (RuntimeException | Error e) {
             // The agent's thread would end with it and stall all rings of the subtask.
-            failure = new SessionException("a ring's session must not break down: " + e, e);
+            failure = brokenDown(e);
         } finally {
             stepped();
             lock.unlock();
         }
+    }
+
+    /**
+     * The failure of this ring's session for what a call of it threw. The mailbox throws it in
+     * place of an {@link InternalError}, on which Flink would end the process.
+     */
+    static SessionException brokenDown(Throwable cause) {
+        String reason =
+                cause instanceof InternalError fault ? RingFault.describe(fault) : cause.toString();
+        return new SessionException("a ring's session must not break down: " + reason, cause);
     }
 
     /** Shows others what became of the session, its failure being known; under the lock. */

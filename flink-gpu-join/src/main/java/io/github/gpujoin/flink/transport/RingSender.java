@@ -167,6 +167,7 @@ final class RingSender implements AutoCloseable {
      * @throws SessionException where a receiver is gone for good
      */
     boolean isDrained() throws SessionException {
+        agent.checkNotFailed();
         for (WriterEnd end : ends) {
             if (!end.isDrained()) {
                 return false;

@@ -48,18 +48,31 @@ final class SessionAgent implements AutoCloseable {
 
     private void run() {
         while (!stops) {
-            for (Duty duty : duties) {
-                try {
-                    duty.step(System.nanoTime());
-                } catch (RuntimeException | Error e) {
-                    // The mailbox ends the task; until then, the other rings live on.
-                    breakdown = e;
-                    duties.remove(duty);
-                    LOG.warn("A duty of the rings' thread broke down: {}", thread.getName(), e);
-                }
+            try {
+                duties.forEach(this::step);
+                LockSupport.parkNanos(IDLE_NS);
+            } catch (RuntimeException | Error e) {
+                report(e); // a fault of memory surfaces at any call after it
             }
-            LockSupport.parkNanos(IDLE_NS);
         }
+    }
+
+    private void step(Duty duty) {
+        try {
+            duty.step(System.nanoTime());
+        } catch (RuntimeException | Error e) {
+            // The mailbox ends the task; until then, the other rings live on.
+            duties.remove(duty);
+            report(e);
+        }
+    }
+
+    /** Keeps the first: what breaks down after it may do so because of it. */
+    private void report(Throwable cause) {
+        if (breakdown == null) {
+            breakdown = cause;
+        }
+        LOG.warn("A duty of the rings' thread broke down: {}", thread.getName(), cause);
     }
 
     /**

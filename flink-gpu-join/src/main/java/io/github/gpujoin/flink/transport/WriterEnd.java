@@ -35,6 +35,14 @@ final class WriterEnd extends RingEnd {
      * @throws SessionException where the receiver is gone for good
      */
     long send(Chunk chunk, long maxWaitNs) throws SessionException {
+        try {
+            return sendWithin(chunk, maxWaitNs);
+        } catch (InternalError e) {
+            throw brokenDown(e);
+        }
+    }
+
+    private long sendWithin(Chunk chunk, long maxWaitNs) throws SessionException {
         long startNs = System.nanoTime();
         boolean goesOn = chunk.lengthBytes() <= payloadBytes;
         while (goesOn && open) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.apache.flink.api.common.JobInfo;
 import org.apache.flink.api.common.TaskInfo;
@@ -200,16 +201,25 @@ class SendOperatorTest {
     }
 
     @Test
-    void shouldFailAtTheEndWhereTheJoinIsGoneWithChunksNotTaken() throws Exception {
+    void shouldWaitAtTheEndForTheCancelWhereTheJoinIsGoneWithChunksNotTaken() throws Exception {
         // Closing the harness would end the operator once more.
         OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm");
         harness.open();
         RingReceiver receiver = receiver(harness);
         firstTicket(harness);
         receiver.close();
-        assertThatExceptionOfType(SessionException.class)
+        Thread task = Thread.currentThread();
+        Thread flink =
+                new Thread(
+                        () -> {
+                            LockSupport.parkNanos(500_000_000);
+                            task.interrupt();
+                        });
+        flink.start();
+        assertThatExceptionOfType(CancelTaskException.class)
                 .isThrownBy(() -> operator(harness).finish())
-                .withMessageContaining("the peer closed its end");
+                .withMessageContaining("while its rings drained");
+        assertThat(Thread.interrupted()).isTrue();
         operator(harness).close();
     }
 

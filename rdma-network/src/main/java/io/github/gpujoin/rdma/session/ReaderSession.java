@@ -10,6 +10,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -38,6 +39,10 @@ public final class ReaderSession implements AutoCloseable {
     private ReaderState state = ReaderState.WAITING;
     private long waitingSinceNs;
     private String lastLoss = "no writer came yet";
+
+    /** Why the session failed, null unless it did by a fault of this process. */
+    private Throwable fault;
+
     private volatile int attempt = -1;
     private long epoch;
     private long releasedSequence;
@@ -78,11 +83,13 @@ public final class ReaderSession implements AutoCloseable {
     /**
      * Goes on with what is to be done now. Never blocks.
      *
-     * @throws SessionException once the session has failed
+     * @throws SessionException once the session has failed: no writer came back in time, or this
+     *     process cannot hold the ring. The latter is reported at once: to the writer it looks as
+     *     if its peer were gone, and the first cause is the one to report.
      */
     public void step(long nowNs) throws SessionException {
         if (state == ReaderState.FAILED || state == ReaderState.CLOSED) {
-            throw over(null);
+            throw over(fault);
         }
         Admission admission = offered.getAndSet(null);
         try {
@@ -92,8 +99,14 @@ public final class ReaderSession implements AutoCloseable {
             if (state == ReaderState.OPEN) {
                 exchange(nowNs);
             }
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
+            throw over(e);
         } catch (IOException | RingException e) {
             lose(e.getMessage(), nowNs);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+            throw over(e);
         }
         // The first writer may take any time to start; only the owner knows whether it comes.
         if (state == ReaderState.WAITING
@@ -177,7 +190,12 @@ public final class ReaderSession implements AutoCloseable {
 
     /** Whether a payload was sent; {@link #copyTo} says whether it is there. */
     public boolean poll() {
-        return state == ReaderState.OPEN && ring.peek() == SlotState.READY;
+        try {
+            return state == ReaderState.OPEN && ring.peek() == SlotState.READY;
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+            return false;
+        }
     }
 
     /** Bytes of the payload that {@link #poll} found. */
@@ -193,7 +211,12 @@ public final class ReaderSession implements AutoCloseable {
      *     anew, in another epoch, where it stays so for the slot timeout
      */
     public boolean copyTo(byte[] payload) {
-        return ready().copyTo(payload);
+        try {
+            return ready().copyTo(payload);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+            return false;
+        }
     }
 
     /** Is done with the payload that {@link #copyTo} gave; it will not come again. */
@@ -219,6 +242,14 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
+    /** The next step reports it, if this one does not. */
+    private void fail(String reason, Throwable cause) {
+        lastLoss = reason;
+        fault = cause;
+        disconnect();
+        state = state.to(ReaderState.FAILED);
+    }
+
     private void disconnect() {
         if (link != null) {
             link.close();
@@ -235,7 +266,7 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    private SessionException over(Exception cause) {
+    private SessionException over(Throwable cause) {
         return new SessionException(
                 "the session is over: channel="
                         + channel

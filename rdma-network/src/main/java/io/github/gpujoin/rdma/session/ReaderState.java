@@ -9,7 +9,7 @@ public enum ReaderState {
     WAITING,
     /** One writer is connected. */
     OPEN,
-    /** No writer came for too long. */
+    /** No writer came for too long, or this process cannot hold the ring. */
     FAILED,
     /** The owner closed the session. */
     CLOSED;
@@ -18,7 +18,7 @@ public enum ReaderState {
     Set<ReaderState> next() {
         return switch (this) {
             case WAITING -> EnumSet.of(OPEN, FAILED, CLOSED);
-            case OPEN -> EnumSet.of(WAITING, CLOSED);
+            case OPEN -> EnumSet.of(WAITING, FAILED, CLOSED);
             case FAILED -> EnumSet.of(CLOSED);
             case CLOSED -> EnumSet.noneOf(ReaderState.class);
         };

@@ -35,6 +35,12 @@ public final class WriterSession implements AutoCloseable {
     private long retryAtNs;
     private String lastLoss = "the reader was not reached yet";
 
+    /** Why the last connection that reached the reader was lost, null before there was one. */
+    private String firstLoss;
+
+    /** Why the session failed, null where nothing was thrown. */
+    private Throwable fault;
+
     /** Of the handshake under way. */
     private ControlLink greeted;
 
@@ -83,7 +89,12 @@ public final class WriterSession implements AutoCloseable {
      * @return false without credit, or before the first connection
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
-        return outbox != null && outbox.ring().tryWrite(base, offset, lengthBytes);
+        try {
+            return outbox != null && outbox.ring().tryWrite(base, offset, lengthBytes);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+            return false;
+        }
     }
 
     /**
@@ -100,20 +111,27 @@ public final class WriterSession implements AutoCloseable {
                 case FAILED, CLOSED ->
                         throw new SessionException(
                                 "the session is over: " + describe() + ", reason=" + lastLoss,
-                                null);
+                                fault);
             }
         } catch (SessionException e) {
             throw e;
-        } catch (OpenLink.PeerClosedException | RingException e) {
-            throw fail(e);
+        } catch (OpenLink.PeerClosedException e) {
+            lose(e, nowNs);
+            // The reader's task is over: Flink ends this one, too. Its own failure is the first
+            // cause; to fail here at once could be reported before it.
+            retryAtNs = nowNs + 2 * options.reconnectTimeoutNs();
+        } catch (RingException e) {
+            throw fail(e.getMessage(), e);
         } catch (IOException e) {
             lose(e, nowNs);
+        } catch (InternalError e) {
+            throw fail(RingFault.describe(e), e);
         }
     }
 
     private void dial(long nowNs) throws IOException {
         if (nowNs - disconnectedAtNs > options.reconnectTimeoutNs()) {
-            throw fail(new IOException(lastLoss));
+            throw fail(lastLoss, null);
         }
         if (nowNs - retryAtNs < 0) {
             return;
@@ -151,7 +169,7 @@ public final class WriterSession implements AutoCloseable {
     private void refused(Refusal reason) throws IOException {
         IOException refused =
                 new IOException(reason.sentence() + ": refusal=" + reason + ", " + describe());
-        throw reason.isWorthARetry() ? refused : fail(refused);
+        throw reason.isWorthARetry() ? refused : fail(refused.getMessage(), refused);
     }
 
     private void answer(Challenge challenge) throws IOException {
@@ -185,20 +203,21 @@ public final class WriterSession implements AutoCloseable {
         RingWriter ring = outbox.ring();
         if (!ring.geometry().equals(accept.ring()) || accept.epoch() < ring.epoch()) {
             throw fail(
-                    new ProtocolException(
-                            "a reader keeps its ring's shape, and epochs grow: ring="
-                                    + ring.geometry()
-                                    + ", epoch="
-                                    + ring.epoch()
-                                    + ", accept="
-                                    + accept));
+                    "a reader keeps its ring's shape, and epochs grow: ring="
+                            + ring.geometry()
+                            + ", epoch="
+                            + ring.epoch()
+                            + ", accept="
+                            + accept,
+                    null);
         }
     }
 
     private void exchange(long nowNs) throws IOException {
+        // First what the reader said: once it has closed its end, the transport fails as well.
+        long released = link.hear(nowNs);
         outbox.send();
         reached |= outbox.isConnected();
-        long released = link.hear(nowNs);
         if (released > outbox.sentSequence()) {
             throw new RingException(
                     "a reader acknowledges what was sent: sent="
@@ -217,18 +236,24 @@ public final class WriterSession implements AutoCloseable {
         // A link alone does not count: without the transport the session is as good as cut off.
         if (state == WriterState.OPEN && reached) {
             disconnectedAtNs = nowNs;
+            firstLoss = reason.getMessage();
+            lastLoss = firstLoss;
+        } else {
+            lastLoss = (firstLoss == null ? "" : firstLoss + "; then ") + reason.getMessage();
         }
-        lastLoss = reason.getMessage();
         retryAtNs = nowNs + options.retryIntervalNs();
         if (state != WriterState.DISCONNECTED) {
             state = state.to(WriterState.DISCONNECTED);
         }
     }
 
-    private SessionException fail(Exception reason) {
+    private SessionException fail(String reason, Throwable cause) {
         disconnect();
-        lastLoss = reason.getMessage();
-        state = state.to(WriterState.FAILED);
+        lastLoss = reason;
+        fault = cause;
+        if (state != WriterState.FAILED) {
+            state = state.to(WriterState.FAILED);
+        }
         return new SessionException(
                 "the session failed: "
                         + describe()
@@ -236,7 +261,7 @@ public final class WriterSession implements AutoCloseable {
                         + TimeUnit.NANOSECONDS.toMillis(options.reconnectTimeoutNs())
                         + ", reason="
                         + lastLoss,
-                reason);
+                cause);
     }
 
     private void disconnect() {

@@ -13,7 +13,7 @@ public enum WriterState {
     PROVEN,
     /** Slots are written and acknowledged. */
     OPEN,
-    /** The reader turned us away for good, or was gone for too long. */
+    /** The reader refused this writer for good, was gone for too long, or the ring is lost. */
     FAILED,
     /** The owner closed the session. */
     CLOSED;

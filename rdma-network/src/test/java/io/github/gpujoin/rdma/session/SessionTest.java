@@ -439,6 +439,61 @@ class SessionTest {
         assertThat(reader.state()).isEqualTo(ReaderState.FAILED);
     }
 
+    @Test
+    void shouldLetTheReaderReportWhyItClosedAndFailOnlyWhereNobodyEndsTheWriter() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        reader.close();
+        for (long untilNs = nowNs + OPTIONS.reconnectTimeoutNs() - 100 * MS; nowNs < untilNs; ) {
+            nowNs += 10 * MS;
+            links.advanceTo(nowNs);
+            writer.step(nowNs);
+        }
+        assertThat(writer.state()).isEqualTo(WriterState.DISCONNECTED);
+        assertThat(links.accept()).as("a new connection").isNull();
+        nowNs += 200 * MS;
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> writer.step(nowNs))
+                .withMessageContaining("reason=the peer closed its end");
+    }
+
+    /** To the writer it looks as if the reader were gone. */
+    @Test
+    void shouldFailTheReaderAtOnceWhereItCannotMakeARing() throws Exception {
+        TwinTransport closed = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
+        closed.close();
+        ReaderSession poor =
+                new ReaderSession(1, RingGeometry.forPayload(4, 64), closed, OPTIONS, 0);
+        listener.add(poor);
+        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+        run(20);
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> poor.step(nowNs))
+                .withMessageContaining("state=FAILED")
+                .withMessageContaining("reason=a transport gives out nothing once it is closed");
+        assertThat(poor.state()).isEqualTo(ReaderState.FAILED);
+        poor.close();
+    }
+
+    @Test
+    void shouldKeepTheFirstReasonOfALossBesideTheLast() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        links.cutOne(true);
+        listener.remove(reader);
+        for (int i = 0; i < 100; i++) {
+            nowNs += 10 * MS;
+            links.advanceTo(nowNs);
+            writer.step(nowNs);
+            if (links.accept() != null) {
+                lastDialled.close();
+            }
+        }
+        assertThat(writer.lastLoss())
+                .startsWith("the peer is silent")
+                .endsWith("; then the link is broken");
+    }
+
     private WriterSession writer(int attempt, JobSecret by) {
         return add(
                 new WriterSession(
