@@ -89,6 +89,7 @@ sources_of() {
   case $1 in
     deploy) ;;
     examples) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
+    flink-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src} ;;
     *) printf '%s\n' "$ROOT"/*/pom.xml "$ROOT"/*/src/main ;;
   esac
 }
@@ -136,4 +137,18 @@ run_main() {
     -Dlog4j2.configurationFile="$ROOT/deploy/conf/log4j2-client.properties" \
     -Dlog.file="$target/$name.log" ${extra[@]+"${extra[@]}"} \
     -cp "$target/classes:$(<"$target/classpath.txt")" "$main_class" "$@"
+}
+
+# run_tests MODULE MAIN_CLASS ARGS...: becomes the JVM with a main class of the module's tests.
+run_tests() {
+  local module=$1 main_class=$2
+  shift 2
+  need_java
+  local target=$ROOT/$module/target
+  build "$module" "$target/test-classpath.txt"
+  local -a opens extra
+  mapfile -t opens < <(jvm_opens)
+  read -ra extra <<<"${GPU_JOIN_JVM_ARGS:-}"
+  exec "$JAVA" -Xmx2g -XX:+ExitOnOutOfMemoryError "${opens[@]}" ${extra[@]+"${extra[@]}"} \
+    -cp "$target/test-classes:$target/classes:$(<"$target/test-classpath.txt")" "$main_class" "$@"
 }

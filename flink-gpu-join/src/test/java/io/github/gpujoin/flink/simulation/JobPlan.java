@@ -1,0 +1,257 @@
+package io.github.gpujoin.flink.simulation;
+
+import io.github.gpujoin.flink.api.Dimension;
+import io.github.gpujoin.flink.api.StarJoin;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
+import io.github.gpujoin.flink.simulation.JobShape.Rows;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.jobgraph.JobVertex;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.DataStreamSource;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.source.legacy.ParallelSourceFunction;
+import org.apache.flink.streaming.api.graph.StreamConfig;
+import org.apache.flink.streaming.api.graph.StreamEdge;
+import org.apache.flink.streaming.api.operators.StreamMap;
+import org.apache.flink.streaming.api.operators.StreamSource;
+import org.apache.flink.types.Row;
+
+/**
+ * A job as Flink's own planner makes it of the public API: vertices with chains of operators, and
+ * the edges between them. Sources and the sink are played by the simulation.
+ */
+final class JobPlan {
+
+    static final String FACTS = "facts";
+    static final String SINK = "results";
+
+    /** Rows of a dimension up to this time make it complete. */
+    static final long COMPLETE_AT = 1_000;
+
+    /** That of the plan; each life runs the vertices in parallelisms of its own. */
+    private static final int PLANNED_PARALLELISM = 2;
+
+    /**
+     * A vertex of the job.
+     *
+     * @param head id of the first operator in the stream graph
+     * @param chain configurations of its operators, by their id in the stream graph
+     * @param in edges into the vertex, in the order of the task's input gates
+     * @param out edges out of it
+     */
+    record Vertex(
+            JobVertexID id,
+            int number,
+            String name,
+            int head,
+            Map<Integer, StreamConfig> chain,
+            List<StreamEdge> in,
+            List<StreamEdge> out) {
+
+        StreamConfig operator(int node) {
+            return chain.get(node);
+        }
+
+        boolean isSource() {
+            return in.isEmpty();
+        }
+    }
+
+    private final List<Vertex> vertices = new ArrayList<>();
+    private final Map<Integer, Vertex> ofNode = new HashMap<>();
+
+    private final Map<StreamEdge, IntermediateDataSetID> data = new HashMap<>();
+
+    private final Configuration configuration;
+
+    private JobPlan(Configuration configuration) {
+        this.configuration = configuration;
+    }
+
+    /** Of the job. */
+    Configuration configuration() {
+        return configuration;
+    }
+
+    /** In topological order, sources first. */
+    List<Vertex> vertices() {
+        return vertices;
+    }
+
+    Vertex sourceOf(StreamEdge edge) {
+        return ofNode.get(edge.getSourceId());
+    }
+
+    Vertex targetOf(StreamEdge edge) {
+        return ofNode.get(edge.getTargetId());
+    }
+
+    /** The result of the edge's sender that travels on it. */
+    IntermediateDataSetID dataOf(StreamEdge edge) {
+        ClassLoader loader = JobPlan.class.getClassLoader();
+        return data.computeIfAbsent(
+                edge,
+                e ->
+                        sourceOf(e)
+                                .operator(e.getSourceId())
+                                .getOperatorNonChainedOutputs(loader)
+                                .stream()
+                                .filter(out -> Objects.equals(out.getOutputTag(), e.getOutputTag()))
+                                .findFirst()
+                                .orElseThrow()
+                                .getDataSetId());
+    }
+
+    static String dimensionName(int dimension) {
+        return "dimension" + dimension;
+    }
+
+    // ------------------------------------------------------------------ the job
+
+    /**
+     * @throws RuntimeException where the join refuses the job
+     */
+    static JobPlan of(JobShape shape) {
+        Configuration config = new Configuration();
+        config.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(shape.chunkBytes()));
+        config.set(
+                GpuJoinOptions.ENGINE,
+                GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(PLANNED_PARALLELISM);
+        env.setMaxParallelism(JobShape.MAX_PARALLELISM);
+        env.enableCheckpointing(1_000, shape.mode());
+        env.getCheckpointConfig().enableUnalignedCheckpoints(shape.unaligned());
+        SingleOutputStreamOperator<Row> results = join(env, shape);
+        SingleOutputStreamOperator<Row> sink =
+                results.transform(SINK, results.getType(), new StreamMap<>(row -> row)).uid(SINK);
+        if (shape.sinkApart()) {
+            sink.disableChaining();
+        }
+        JobGraph graph = env.getStreamGraph().getJobGraph();
+        JobPlan plan = new JobPlan(graph.getJobConfiguration());
+        graph.getVerticesSortedTopologicallyFromSources().forEach(plan::add);
+        plan.connect();
+        return plan;
+    }
+
+    private static SingleOutputStreamOperator<Row> join(
+            StreamExecutionEnvironment env, JobShape shape) {
+        List<DimensionShape> dimensions = shape.dimensions();
+        List<String> factColumns = new ArrayList<>(List.of("number"));
+        for (int d = 0; d < dimensions.size(); d++) {
+            factColumns.add("key" + d);
+        }
+        StarJoin<Row> join =
+                StarJoin.facts(source(env, FACTS, Boundedness.BOUNDED, factColumns))
+                        .select("number");
+        for (int d = 0; d < dimensions.size(); d++) {
+            add(env, join, d, dimensions.get(d));
+        }
+        return join.uid("join").toRows();
+    }
+
+    private static void add(
+            StreamExecutionEnvironment env, StarJoin<Row> join, int d, DimensionShape shape) {
+        Boundedness boundedness =
+                shape.rows() == Rows.BOUNDED
+                        ? Boundedness.BOUNDED
+                        : Boundedness.CONTINUOUS_UNBOUNDED;
+        DataStream<Row> rows = source(env, dimensionName(d), boundedness, List.of("id", "value"));
+        Dimension<Row, Row> dimension =
+                join.dimension(rows).named(dimensionName(d)).on("key" + d, "id");
+        if (shape.isSelected()) {
+            dimension.select("value AS value" + d);
+        }
+        switch (shape.kind()) {
+            case LEFT -> dimension.left();
+            case SEMI -> dimension.semi();
+            case ANTI -> dimension.anti();
+            case INNER -> {}
+        }
+        switch (shape.rows()) {
+            case COMPLETE_AT_WATERMARK -> dimension.completeAtWatermark(COMPLETE_AT);
+            case CHANGING -> dimension.changing();
+            case VERSIONED -> dimension.versioned();
+            case BOUNDED -> {}
+        }
+        if (shape.partitioned()) {
+            dimension.partitioned();
+        } else {
+            dimension.replicated();
+        }
+    }
+
+    private static DataStream<Row> source(
+            StreamExecutionEnvironment env,
+            String name,
+            Boundedness boundedness,
+            List<String> columns) {
+        TypeInformation<?>[] types = new TypeInformation<?>[columns.size()];
+        java.util.Arrays.fill(types, Types.LONG);
+        return new DataStreamSource<>(
+                        env,
+                        Types.ROW_NAMED(columns.toArray(String[]::new), types),
+                        new StreamSource<>(new Played()),
+                        true,
+                        name,
+                        boundedness)
+                .uid(name);
+    }
+
+    /** Stands in the plan for a source that the simulation plays. */
+    private static final class Played implements ParallelSourceFunction<Row> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void run(SourceContext<Row> context) {
+            throw new AssertionError("the simulation plays sources");
+        }
+
+        @Override
+        public void cancel() {}
+    }
+
+    // ------------------------------------------------------------------ the graph
+
+    private void add(JobVertex vertex) {
+        ClassLoader loader = JobPlan.class.getClassLoader();
+        StreamConfig head = new StreamConfig(vertex.getConfiguration());
+        Map<Integer, StreamConfig> chain = new LinkedHashMap<>();
+        chain.put(head.getVertexID(), head);
+        chain.putAll(head.getTransitiveChainedTaskConfigs(loader));
+        Vertex added =
+                new Vertex(
+                        vertex.getID(),
+                        vertices.size(),
+                        vertex.getName(),
+                        head.getVertexID(),
+                        chain,
+                        vertex.isInputVertex() ? List.of() : head.getInPhysicalEdges(loader),
+                        new ArrayList<>());
+        vertices.add(added);
+        chain.keySet().forEach(node -> ofNode.put(node, added));
+    }
+
+    private void connect() {
+        for (Vertex vertex : vertices) {
+            vertex.in().forEach(edge -> sourceOf(edge).out().add(edge));
+        }
+    }
+}

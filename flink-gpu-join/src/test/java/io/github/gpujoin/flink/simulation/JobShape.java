@@ -1,0 +1,65 @@
+package io.github.gpujoin.flink.simulation;
+
+import java.util.List;
+import org.apache.flink.core.execution.CheckpointingMode;
+
+/**
+ * What a job is made of, without its rows. Few shapes are drawn often, so that their plans are made
+ * once.
+ *
+ * @param dimensions at least one
+ * @param sinkApart whether the sink is a task of its own, behind a channel
+ */
+record JobShape(
+        List<DimensionShape> dimensions,
+        CheckpointingMode mode,
+        boolean unaligned,
+        boolean sinkApart,
+        int chunkBytes,
+        String engine) {
+
+    static final int MAX_PARALLELISM = 8;
+
+    /** How a dimension is joined. */
+    enum Kind {
+        INNER,
+        LEFT,
+        SEMI,
+        ANTI
+    }
+
+    /** How the rows of a dimension come. */
+    enum Rows {
+        /** Its sources end. */
+        BOUNDED,
+        /** Its sources do not end; a watermark says that it is complete. */
+        COMPLETE_AT_WATERMARK,
+        /** A changelog by key, each fact joined as it comes. */
+        CHANGING,
+        /** A changelog by key and time. */
+        VERSIONED
+    }
+
+    record DimensionShape(Kind kind, Rows rows, boolean partitioned) {
+
+        boolean isSelected() {
+            return kind == Kind.INNER || kind == Kind.LEFT;
+        }
+    }
+
+    boolean hasPartitions() {
+        return dimensions.stream().anyMatch(DimensionShape::partitioned);
+    }
+
+    boolean isVersioned() {
+        return dimensions.stream().anyMatch(dimension -> dimension.rows() == Rows.VERSIONED);
+    }
+
+    boolean isExactlyOnce() {
+        return mode == CheckpointingMode.EXACTLY_ONCE;
+    }
+
+    boolean changes() {
+        return dimensions.stream().anyMatch(dimension -> dimension.rows() == Rows.CHANGING);
+    }
+}

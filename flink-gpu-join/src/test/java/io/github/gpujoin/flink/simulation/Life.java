@@ -1,0 +1,359 @@
+package io.github.gpujoin.flink.simulation;
+
+import io.github.gpujoin.flink.simulation.Checkpoint.TaskId;
+import io.github.gpujoin.flink.simulation.Checkpoint.TaskState;
+import io.github.gpujoin.flink.simulation.JobPlan.Vertex;
+import io.github.gpujoin.flink.simulation.SimulatedTask.Phase;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * One life of a job, from its first deployment to its end: a model of Flink's JobManager, and the
+ * scheduler that decides which task takes the next step.
+ */
+final class Life implements AutoCloseable {
+
+    /** Bound of the steps of a life; one that takes more stands still. */
+    private static final long MAX_STEPS = 200_000;
+
+    private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    /** What a life's attempts have in common. */
+    record Setting(Scenario scenario) {
+
+        int channelCapacity() {
+            return scenario.channelCapacity();
+        }
+
+        boolean blocksForBarriers() {
+            return scenario.shape().isExactlyOnce();
+        }
+
+        List<Split> splitsOf(String source) {
+            return scenario.splits().stream().filter(s -> s.source().equals(source)).toList();
+        }
+
+        String sourceOf(Vertex vertex) {
+            return vertex.operator(vertex.head()).getOperatorName().replace("Source: ", "");
+        }
+
+        boolean isBounded(String source) {
+            return scenario.isBounded(source);
+        }
+    }
+
+    /** Tasks of an earlier attempt that have not heard of its end. */
+    private record Lingering(JobAttempt attempt, long untilStep) {}
+
+    private final JobPlan plan;
+    private final Scenario scenario;
+    private final Oracle oracle;
+    private final Setting setting;
+    private final Choices choices;
+    private final SinkResults results;
+    private final ArrayDeque<Fault> faults;
+    private final List<Lingering> lingering = new ArrayList<>();
+    private JobAttempt current;
+    private int attempts;
+    private long step;
+
+    private Checkpoint completed;
+    private Checkpoint pending;
+    private Set<TaskId> missing = Set.of();
+    private long lastCheckpoint;
+    private long lastTriggerStep;
+
+    /** Whether a task has taken a step since the last checkpoint began. */
+    private boolean progressSinceCheckpoint;
+
+    /** Whether sources without an end were told to end. */
+    private boolean drained;
+
+    /** Set while the job stops with a savepoint: the parallelism to go on with. */
+    private int stoppingFor;
+
+    Life(JobPlan plan, Scenario scenario) {
+        this.plan = plan;
+        this.scenario = scenario;
+        this.oracle = new Oracle(scenario);
+        this.setting = new Setting(scenario);
+        this.choices = new Choices(scenario.seed());
+        this.results = new SinkResults(scenario.sinkRowNs());
+        this.faults = new ArrayDeque<>(scenario.faults());
+    }
+
+    /**
+     * Runs the life to its end.
+     *
+     * @throws LifeFailure where the join did something wrong
+     */
+    void run() {
+        VirtualTime.reset();
+        deploy(uniform(scenario.parallelism()), null);
+        while (!isOver()) {
+            if (++step > MAX_STEPS) {
+                throw new LifeFailure("the job stands still: steps=" + step);
+            }
+            choices.beginStep(step);
+            VirtualTime.advanceNs(STEP_NS);
+            endLingering(step);
+            if (stoppingFor > 0 && pending == null) {
+                int parallelism = stoppingFor;
+                stoppingFor = 0;
+                restart(uniform(parallelism), 0);
+            }
+            while (!faults.isEmpty() && faults.peek().step() <= step) {
+                happen(faults.remove());
+            }
+            if (step - lastTriggerStep >= scenario.checkpointSteps()) {
+                triggerCheckpoint();
+            }
+            stepSomeTask();
+        }
+        endLingering(Long.MAX_VALUE);
+        oracle.check(results.committed());
+    }
+
+    private boolean isOver() {
+        return current.tasks().stream().allMatch(task -> task.phase() == Phase.ENDED);
+    }
+
+    private List<Integer> uniform(int parallelism) {
+        return plan.vertices().stream().map(vertex -> parallelism).toList();
+    }
+
+    // ------------------------------------------------------------------ steps
+
+    private void stepSomeTask() {
+        List<SimulatedTask> runnable =
+                current.tasks().stream()
+                        .filter(this::mayRun)
+                        .collect(Collectors.toCollection(ArrayList::new));
+        for (Lingering old : lingering) {
+            old.attempt().tasks().stream().filter(SimulatedTask::isRunnable).forEach(runnable::add);
+        }
+        if (runnable.isEmpty()) {
+            waitForSomething();
+            return;
+        }
+        SimulatedTask task = runnable.get(choices.next(runnable.size()));
+        progressSinceCheckpoint |= pending == null;
+        try {
+            task.step(choices);
+        } catch (LifeFailure e) {
+            throw e;
+        } catch (Exception | Error e) {
+            if (current.tasks().contains(task)) {
+                throw new LifeFailure("a task failed: " + task.name() + ": " + e, e);
+            }
+            // A task that lives on after its attempt may fail as it likes.
+            lingering.removeIf(old -> old.attempt().tasks().contains(task) && closed(old));
+        }
+    }
+
+    private static boolean closed(Lingering old) {
+        IOUtils.closeQuietly(old.attempt());
+        return true;
+    }
+
+    /** A source that stops with a savepoint emits nothing behind its barrier. */
+    private boolean mayRun(SimulatedTask task) {
+        return task.isRunnable()
+                && !(stoppingFor > 0 && task.vertex.isSource() && !task.isTriggered());
+    }
+
+    /** No task can go on before time passes, or a checkpoint tells it to end. */
+    private void waitForSomething() {
+        long timerMs =
+                current.tasks().stream()
+                        .filter(task -> task.phase() != Phase.ENDED)
+                        .mapToLong(SimulatedTask::nextTimerMs)
+                        .min()
+                        .orElse(Long.MAX_VALUE);
+        if (timerMs != Long.MAX_VALUE) {
+            VirtualTime.advanceNs(
+                    TimeUnit.MILLISECONDS.toNanos(Math.max(1, timerMs - VirtualTime.nowMs())));
+        } else if (pending != null) {
+            throw new LifeFailure("a checkpoint never completes: missing=" + missing);
+        } else if (progressSinceCheckpoint) {
+            triggerCheckpoint();
+        } else if (!drainUnbounded()) {
+            throw new LifeFailure("the job stands still: " + oracle.missing(results.committed()));
+        }
+    }
+
+    /** Ends sources that do not end by themselves, once all is joined that can be. */
+    private boolean drainUnbounded() {
+        if (drained) {
+            return false;
+        }
+        drained = true;
+        oracle.checkBeforeEnd(results.committed());
+        boolean any = false;
+        for (SimulatedTask task : current.tasks()) {
+            if (task.vertex.isSource() && task.phase() == Phase.RUNNING) {
+                any = true;
+                attempt(task, () -> task.stop(true));
+            }
+        }
+        progressSinceCheckpoint = any;
+        return any;
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static void attempt(SimulatedTask task, Action action) {
+        try {
+            action.run();
+        } catch (LifeFailure e) {
+            throw e;
+        } catch (Exception e) {
+            throw new LifeFailure("a task failed: " + task.name() + ": " + e, e);
+        }
+    }
+
+    // ------------------------------------------------------------------ faults
+
+    private void happen(Fault fault) {
+        switch (fault.kind()) {
+            case RESTART -> restart(current.parallelism(), fault.lingerSteps());
+            case RESCALE_ALL -> restart(uniform(fault.parallelism()), fault.lingerSteps());
+            case RESCALE_ONE -> {
+                List<Integer> parallelism = new ArrayList<>(current.parallelism());
+                parallelism.set(fault.vertex() % parallelism.size(), fault.parallelism());
+                restart(parallelism, fault.lingerSteps());
+            }
+            case STOP -> {
+                if (pending == null && trigger(false)) {
+                    stoppingFor = fault.parallelism();
+                }
+            }
+            case ABORT_CHECKPOINT -> abortCheckpoint();
+        }
+    }
+
+    private void restart(List<Integer> parallelism, int lingerSteps) {
+        abortCheckpoint();
+        JobAttempt old = current;
+        if (lingerSteps > 0) {
+            lingering.add(new Lingering(old, step + lingerSteps));
+        } else {
+            IOUtils.closeQuietly(old);
+        }
+        deploy(parallelism, completed);
+    }
+
+    private void deploy(List<Integer> parallelism, Checkpoint from) {
+        try {
+            current =
+                    new JobAttempt(
+                            plan,
+                            parallelism,
+                            attempts++,
+                            from,
+                            setting,
+                            results.newAttempt(),
+                            this::acknowledge);
+        } catch (Exception e) {
+            throw new LifeFailure("the job does not start: " + e, e);
+        }
+        progressSinceCheckpoint = true;
+        drained = false;
+        lastTriggerStep = step;
+    }
+
+    private void endLingering(long atStep) {
+        lingering.removeIf(old -> old.untilStep() <= atStep && closed(old));
+    }
+
+    // ------------------------------------------------------------------ checkpoints
+
+    private void triggerCheckpoint() {
+        trigger(scenario.shape().unaligned());
+    }
+
+    /** Savepoints are aligned, whatever checkpoints are. */
+    private boolean trigger(boolean unaligned) {
+        lastTriggerStep = step;
+        if (pending != null) {
+            return false;
+        }
+        missing = new HashSet<>();
+        Set<TaskId> ended = new HashSet<>();
+        for (SimulatedTask task : current.tasks()) {
+            (task.phase() == Phase.ENDED ? ended : missing).add(task.id);
+        }
+        if (missing.isEmpty()) {
+            return false;
+        }
+        pending = new Checkpoint(++lastCheckpoint, current.parallelism(), ended);
+        for (SimulatedTask task : current.tasks()) {
+            if (task.phase() != Phase.ENDED && task.startsCheckpoints()) {
+                task.trigger(pending.id, unaligned);
+            }
+        }
+        progressSinceCheckpoint = false;
+        return true;
+    }
+
+    private void acknowledge(SimulatedTask task, long checkpoint, TaskState state) {
+        if (pending == null || pending.id != checkpoint || !current.tasks().contains(task)) {
+            return;
+        }
+        pending.states.put(task.id, state);
+        missing.remove(task.id);
+        if (missing.isEmpty()) {
+            complete();
+        }
+    }
+
+    private void complete() {
+        completed = pending;
+        pending = null;
+        current.sink().commit(completed.id);
+        for (SimulatedTask task : current.tasks()) {
+            task.announceComplete(completed.id);
+        }
+    }
+
+    private void abortCheckpoint() {
+        stoppingFor = 0;
+        if (pending != null) {
+            long checkpoint = pending.id;
+            pending = null;
+            current.tasks().forEach(task -> task.abort(checkpoint));
+            progressSinceCheckpoint = true;
+        }
+    }
+
+    /** What the life came to. */
+    @Override
+    public String toString() {
+        return "steps="
+                + step
+                + ", attempts="
+                + attempts
+                + ", checkpoints="
+                + lastCheckpoint
+                + ", ms="
+                + VirtualTime.nowMs()
+                + ", results="
+                + results.committed();
+    }
+
+    @Override
+    public void close() {
+        endLingering(Long.MAX_VALUE);
+        if (current != null) {
+            IOUtils.closeQuietly(current);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.github.gpujoin.flink.simulation;
+
+import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.types.Row;
+
+/** The join in a few lines: what must come out of a life, each row exactly once. */
+final class Oracle {
+
+    private final Scenario scenario;
+    private final List<Map<Long, List<Long>>> dimensions = new ArrayList<>();
+    private final Map<String, Integer> expected = new TreeMap<>();
+
+    Oracle(Scenario scenario) {
+        this.scenario = scenario;
+        for (int d = 0; d < scenario.shape().dimensions().size(); d++) {
+            Map<Long, List<Long>> rows = new HashMap<>();
+            for (Row row : rows(JobPlan.dimensionName(d))) {
+                rows.computeIfAbsent(row.<Long>getFieldAs(0), key -> new ArrayList<>())
+                        .add(row.getFieldAs(1));
+            }
+            dimensions.add(rows);
+        }
+        rows(JobPlan.FACTS).forEach(fact -> join(fact, 0, String.valueOf(fact.getField(0))));
+    }
+
+    private List<Row> rows(String source) {
+        return scenario.splits().stream()
+                .filter(split -> split.source().equals(source))
+                .flatMap(split -> split.script().stream())
+                .filter(StreamElement::isRecord)
+                .map(element -> (Row) element.asRecord().getValue())
+                .toList();
+    }
+
+    private void join(Row fact, int dimension, String soFar) {
+        if (dimension == dimensions.size()) {
+            expected.merge(soFar, 1, Integer::sum);
+            return;
+        }
+        DimensionShape shape = scenario.shape().dimensions().get(dimension);
+        List<Long> matches =
+                dimensions
+                        .get(dimension)
+                        .getOrDefault(fact.<Long>getFieldAs(1 + dimension), List.of());
+        switch (shape.kind()) {
+            case INNER, LEFT -> {
+                matches.forEach(value -> join(fact, dimension + 1, soFar + "|" + value));
+                if (matches.isEmpty() && shape.kind() == JobShape.Kind.LEFT) {
+                    join(fact, dimension + 1, soFar + "|null");
+                }
+            }
+            case SEMI, ANTI -> {
+                if (matches.isEmpty() == (shape.kind() == JobShape.Kind.ANTI)) {
+                    join(fact, dimension + 1, soFar);
+                }
+            }
+        }
+    }
+
+    void check(List<String> results) {
+        String difference = difference(results, count -> count != 0);
+        if (!difference.isEmpty()) {
+            throw new LifeFailure("results are wrong, by row and count too many: " + difference);
+        }
+    }
+
+    /** Checks what came before sources without an end were ended. */
+    void checkBeforeEnd(List<String> results) {
+        String difference = difference(results, count -> count != 0);
+        if (!difference.isEmpty()) {
+            throw new LifeFailure("the job stands still, by row and count too many: " + difference);
+        }
+    }
+
+    String missing(List<String> results) {
+        return "by row and count missing: " + difference(results, count -> count < 0);
+    }
+
+    private String difference(List<String> results, Predicate<Integer> counts) {
+        Map<String, Integer> difference = new TreeMap<>();
+        expected.forEach((row, count) -> difference.merge(row, -count, Integer::sum));
+        results.forEach(row -> difference.merge(row, 1, Integer::sum));
+        difference.values().removeIf(counts.negate());
+        return difference.isEmpty() ? "" : difference.toString();
+    }
+}

@@ -1,0 +1,135 @@
+package io.github.gpujoin.flink.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+
+/** {@code bin/simulate}: runs lives of many seeds, on all processors. */
+public final class Simulate {
+
+    /** Failures that are shown in full; of more, only the seeds are. */
+    private static final int SHOWN = 3;
+
+    private Simulate() {}
+
+    /**
+     * Runs lives.
+     *
+     * @return what went wrong, by seed
+     */
+    static Map<Long, String> run(long firstSeed, long count, int threads) {
+        AtomicLong next = new AtomicLong(firstSeed);
+        Map<Long, String> failures = new ConcurrentSkipListMap<>();
+        List<Thread> workers = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            Thread worker =
+                    new Thread(() -> work(next, firstSeed + count, failures), "simulation " + i);
+            worker.start();
+            workers.add(worker);
+        }
+        for (Thread worker : workers) {
+            try {
+                worker.join();
+            } catch (InterruptedException e) {
+                next.set(firstSeed + count);
+                Thread.currentThread().interrupt();
+            }
+        }
+        return new TreeMap<>(failures);
+    }
+
+    private static void work(AtomicLong next, long end, Map<Long, String> failures) {
+        BiFunction<Long, String, String> lives = load();
+        long seed;
+        while ((seed = next.getAndIncrement()) < end) {
+            String failure;
+            try {
+                failure =
+                        lives.apply(
+                                seed,
+                                failures.size() < SHOWN ? Simulation.SHRINK : Simulation.JUDGE);
+            } catch (RuntimeException | Error e) {
+                failure = "the simulation itself failed: " + e;
+            }
+            if (failure != null) {
+                failures.put(seed, failure);
+            }
+        }
+    }
+
+    /** A simulation on this thread's virtual time. */
+    @SuppressWarnings("unchecked")
+    private static BiFunction<Long, String, String> load() {
+        ClassLoader loader = new VirtualTimeLoader(Simulate.class.getClassLoader());
+        Thread.currentThread().setContextClassLoader(loader);
+        try {
+            return (BiFunction<Long, String, String>)
+                    loader.loadClass(Simulation.class.getName())
+                            .getDeclaredConstructor()
+                            .newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What the life of a seed comes to, run in a loader of its own. */
+    static String trace(long seed) {
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        try {
+            return load().apply(seed, Simulation.TRACE);
+        } finally {
+            Thread.currentThread().setContextClassLoader(before);
+        }
+    }
+
+    /** How to run a life again. */
+    static String replay(long seed) {
+        return "bin/simulate --seed " + seed + " --seeds 1";
+    }
+
+    /** Prints failures, and ends with status 1 where there are some. */
+    public static void main(String[] args) {
+        long seed = 0;
+        long seeds = 1_000;
+        int threads = Runtime.getRuntime().availableProcessors();
+        for (int i = 0; i < args.length; i += 2) {
+            if (args[i].equals("--help") || i + 1 == args.length) {
+                usage();
+                return;
+            }
+            switch (args[i]) {
+                case "--seed" -> seed = Long.parseLong(args[i + 1]);
+                case "--seeds" -> seeds = Long.parseLong(args[i + 1]);
+                case "--threads" -> threads = Integer.parseInt(args[i + 1]);
+                default -> {
+                    usage();
+                    System.exit(2);
+                }
+            }
+        }
+        long startNs = System.nanoTime();
+        Map<Long, String> failures = run(seed, seeds, threads);
+        failures.forEach(
+                (failed, failure) ->
+                        System.out.printf(
+                                "seed %d: %s%n  replay: %s%n", failed, failure, replay(failed)));
+        System.out.printf(
+                "RESULT simulate seeds=%d failed=%d seconds=%.1f%n",
+                seeds, failures.size(), (System.nanoTime() - startNs) / 1e9);
+        System.exit(failures.isEmpty() ? 0 : 1);
+    }
+
+    private static void usage() {
+        System.out.println(
+                """
+                Runs simulated lives of jobs with a join, one for each seed.
+                usage: bin/simulate [--seeds N] [--seed FIRST] [--threads N]
+                  --seeds    number of lives (1000)
+                  --seed     seed of the first (0)
+                  --threads  lives at the same time (all processors)""");
+    }
+}

@@ -1,0 +1,486 @@
+package io.github.gpujoin.flink.simulation;
+
+import io.github.gpujoin.flink.simulation.Checkpoint.ChannelId;
+import io.github.gpujoin.flink.simulation.Checkpoint.TaskId;
+import io.github.gpujoin.flink.simulation.Checkpoint.TaskState;
+import io.github.gpujoin.flink.simulation.JobPlan.Vertex;
+import io.github.gpujoin.flink.simulation.SimulatedChannel.EndOfData;
+import io.github.gpujoin.flink.simulation.SimulatedChannel.EndOfPartition;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.checkpoint.SubTaskInitializationMetricsBuilder;
+import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
+import org.apache.flink.runtime.event.WatermarkEvent;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.state.TestTaskStateManager;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
+import org.apache.flink.streaming.api.operators.InternalTimeServiceManagerImpl;
+import org.apache.flink.streaming.api.operators.StreamTaskStateInitializerImpl;
+import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.io.PushingAsyncDataInput.DataOutput;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
+import org.apache.flink.streaming.runtime.streamrecord.RecordAttributes;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.StreamTaskActionExecutor;
+import org.apache.flink.streaming.runtime.tasks.StreamTaskCancellationContext;
+import org.apache.flink.streaming.runtime.tasks.TestProcessingTimeService;
+import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
+import org.apache.flink.streaming.runtime.tasks.mailbox.TaskMailbox;
+import org.apache.flink.streaming.runtime.tasks.mailbox.TaskMailboxImpl;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.streaming.util.MockStreamTask;
+import org.apache.flink.streaming.util.MockStreamTaskBuilder;
+
+/** One attempt of a subtask: Flink's task loop around a chain of real operators. */
+final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
+
+    /** States of a task, in order. */
+    enum Phase {
+        RUNNING,
+        /** Its operators have finished; it waits for a checkpoint that says so. */
+        FINISHED,
+        ENDED
+    }
+
+    /** What a task tells the JobManager. */
+    interface Acks {
+        void acknowledge(SimulatedTask task, long checkpoint, TaskState state);
+    }
+
+    final Vertex vertex;
+    final TaskId id;
+    private final Acks acks;
+    private final SinkResults.Attempt sink;
+    private final List<NetworkOutput> outputs;
+    private final boolean deployedFinished;
+    private final TaskMailbox mailbox = new TaskMailboxImpl(Thread.currentThread());
+    private final TestProcessingTimeService timers = new TestProcessingTimeService();
+    private final SimulatedEnvironment environment;
+    private final MockStreamTask<?, ?> task;
+    private final OperatorChain chain;
+    private TaskInputs inputs;
+    private SimulatedSource source;
+    private Phase phase = Phase.RUNNING;
+
+    /** The checkpoint to start, 0 for none. */
+    private long trigger;
+
+    private boolean unalignedTrigger;
+    private long finalCheckpoint = Long.MAX_VALUE;
+    private boolean finalCheckpointComplete;
+
+    /** Of the last checkpoint. */
+    private TaskState state;
+
+    private boolean drained = true;
+
+    /** Checkpoints that are complete, of which the task is to be told. */
+    private final ArrayDeque<Long> completions = new ArrayDeque<>();
+
+    /**
+     * @param outputs of the vertex' edges, in their order
+     * @param restored state of its operators; null where they start from nothing
+     * @param deployedFinished whether all subtasks of the vertex had finished in the checkpoint
+     */
+    SimulatedTask(
+            Configuration job,
+            Vertex vertex,
+            TaskId id,
+            int parallelism,
+            int attempt,
+            List<SimulatedEnvironment.Input> inputEdges,
+            List<SimulatedEnvironment.Output> outputEdges,
+            List<NetworkOutput> outputs,
+            Map<OperatorID, OperatorSubtaskState> restored,
+            boolean deployedFinished,
+            SinkResults.Attempt sink,
+            Acks acks)
+            throws Exception {
+        this.vertex = vertex;
+        this.id = id;
+        this.acks = acks;
+        this.sink = sink;
+        this.outputs = outputs;
+        this.deployedFinished = deployedFinished;
+        timers.setCurrentTime(VirtualTime.nowMs());
+        TestTaskStateManager states = new TestTaskStateManager();
+        if (restored != null) {
+            states.restoreLatestCheckpointState(Map.of(1L, new TaskStateSnapshot(restored)));
+        }
+        environment =
+                new SimulatedEnvironment(
+                        job,
+                        vertex.name(),
+                        vertex.id(),
+                        id.subtask(),
+                        parallelism,
+                        attempt,
+                        inputEdges,
+                        outputEdges,
+                        states);
+        task =
+                new MockStreamTaskBuilder(environment)
+                        .setTaskMailbox(mailbox)
+                        .setTimerService(timers)
+                        .setTaskActionExecutor(
+                                StreamTaskActionExecutor.synchronizedExecutor(new Object()))
+                        .build();
+        chain =
+                new OperatorChain(
+                        vertex,
+                        task,
+                        edge ->
+                                outputs.stream()
+                                        .filter(output -> output.edge() == edge)
+                                        .findFirst()
+                                        .orElseThrow(),
+                        element -> sink.take(id.subtask(), element));
+        if (!deployedFinished) {
+            chain.open(
+                    new StreamTaskStateInitializerImpl(
+                            environment,
+                            new HashMapStateBackend(),
+                            new SubTaskInitializationMetricsBuilder(0),
+                            TtlTimeProvider.DEFAULT,
+                            InternalTimeServiceManagerImpl::create,
+                            StreamTaskCancellationContext.alwaysRunning()));
+        }
+    }
+
+    void play(List<Split> splits, Map<Integer, Integer> positions, boolean bounded) {
+        source = new SimulatedSource(splits, positions, bounded, chain.head());
+    }
+
+    /** Connects the inputs; to be called once, in a task that is no source. */
+    TaskInputs connect(boolean blocksForBarriers) {
+        inputs = new TaskInputs(blocksForBarriers, this);
+        if (deployedFinished || chain.first() == null) {
+            inputs.addSide(new OneInput());
+            inputs.addSide(new OneInput());
+        } else if (chain.first() instanceof TwoInputStreamOperator<?, ?, ?> join) {
+            inputs.addSide(new FirstInput(join));
+            inputs.addSide(new SecondInput(join));
+        }
+        return inputs;
+    }
+
+    // ------------------------------------------------------------------ the task's loop
+
+    Phase phase() {
+        return phase;
+    }
+
+    boolean isRunnable() {
+        return phase != Phase.ENDED
+                && (trigger != 0
+                        || !completions.isEmpty()
+                        || mailbox.hasMail()
+                        || hasDueTimer()
+                        || hasRoom() && hasInput()
+                        || mayEnd());
+    }
+
+    private boolean hasDueTimer() {
+        return nextTimerMs() <= VirtualTime.nowMs();
+    }
+
+    /** When the task's next timer is due; the largest number where it has none. */
+    long nextTimerMs() {
+        return timers.getActiveTimerTimestamps().stream()
+                .mapToLong(Long::longValue)
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    private boolean hasRoom() {
+        return outputs.stream().allMatch(NetworkOutput::hasRoom);
+    }
+
+    private boolean hasInput() {
+        if (source == null) {
+            return inputs.hasReadable();
+        }
+        return phase == Phase.RUNNING && (deployedFinished || source.hasNext() || source.isOver());
+    }
+
+    private boolean mayEnd() {
+        return phase == Phase.FINISHED
+                && finalCheckpointComplete
+                && (source != null || inputs.isEnded())
+                && outputs.stream().allMatch(NetworkOutput::isEmpty);
+    }
+
+    /** One turn of the loop: mails, then one element. */
+    void step(Choices choices) throws Exception {
+        timers.setCurrentTime(VirtualTime.nowMs());
+        runBatch();
+        while (!completions.isEmpty()) {
+            complete(completions.remove());
+        }
+        if (trigger != 0) {
+            long checkpoint = trigger;
+            trigger = 0;
+            if (source == null) {
+                inputs.startHere(checkpoint);
+            } else {
+                onSnapshot(checkpoint, unalignedTrigger);
+                onBarriersComplete(checkpoint);
+            }
+        } else if (mayEnd()) {
+            outputs.forEach(output -> output.broadcast(new EndOfPartition()));
+            close();
+            phase = Phase.ENDED;
+        } else if (hasRoom() && hasInput()) {
+            processOne(choices);
+        }
+    }
+
+    private void processOne(Choices choices) throws Exception {
+        if (source == null) {
+            List<TaskInputs.Channel> readable = inputs.readable();
+            inputs.read(readable.get(choices.next(readable.size())));
+        } else if (!deployedFinished && source.hasNext()) {
+            source.emit(choices);
+        } else {
+            endData(true);
+        }
+    }
+
+    private void runBatch() throws Exception {
+        mailbox.createBatch();
+        Optional<Mail> mail;
+        while ((mail = mailbox.tryTakeFromBatch()).isPresent()) {
+            mail.get().run();
+        }
+    }
+
+    private void runAllMails() {
+        Optional<Mail> mail;
+        try {
+            while ((mail = mailbox.tryTake(TaskMailbox.MIN_PRIORITY)).isPresent()) {
+                mail.get().run();
+            }
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    // ------------------------------------------------------------------ the end
+
+    /** Ends the source before its splits do. */
+    void stop(boolean drain) throws Exception {
+        endData(drain);
+    }
+
+    @Override
+    public void onInputEnd(int input, boolean inputDrained) throws Exception {
+        drained &= inputDrained;
+        if (inputDrained && !deployedFinished && chain.first() != null) {
+            chain.endInput(input);
+        }
+        if (inputs.isDataEnded()) {
+            endData(drained);
+        }
+    }
+
+    private void endData(boolean drain) throws Exception {
+        if (drain) {
+            if (source != null && !deployedFinished) {
+                chain.head().take(Watermark.MAX_WATERMARK);
+            }
+            if (deployedFinished) {
+                outputs.forEach(output -> output.take(Watermark.MAX_WATERMARK));
+            } else {
+                chain.finish(this::runAllMails);
+            }
+        }
+        outputs.forEach(output -> output.broadcast(new EndOfData(drain)));
+        phase = Phase.FINISHED;
+    }
+
+    // ------------------------------------------------------------------ checkpoints
+
+    /** Whether all tasks before it have ended, so that a checkpoint starts here. */
+    boolean startsCheckpoints() {
+        return source != null || inputs.areSendersEnded();
+    }
+
+    /** Whether it has a checkpoint to start. */
+    boolean isTriggered() {
+        return trigger != 0;
+    }
+
+    String name() {
+        return vertex.name() + " (" + (id.subtask() + 1) + ")";
+    }
+
+    void trigger(long checkpoint, boolean unaligned) {
+        trigger = checkpoint;
+        unalignedTrigger = unaligned;
+    }
+
+    @Override
+    public void onSnapshot(long checkpoint, boolean unaligned) throws Exception {
+        Map<OperatorID, OperatorSubtaskState> states = Map.of();
+        if (!deployedFinished) {
+            chain.prepareSnapshot(checkpoint);
+        }
+        outputs.forEach(output -> output.barrier(checkpoint, unaligned));
+        if (!deployedFinished) {
+            states = chain.snapshot(checkpoint);
+        }
+        if (hasSink()) {
+            sink.prepare(id.subtask(), checkpoint);
+        }
+        if (phase == Phase.FINISHED) {
+            finalCheckpoint = Math.min(finalCheckpoint, checkpoint);
+        }
+        state =
+                new TaskState(
+                        states,
+                        source == null ? Map.of() : source.positions(),
+                        new HashMap<>(),
+                        phase == Phase.FINISHED);
+    }
+
+    @Override
+    public void onBarriersComplete(long checkpoint) {
+        if (inputs != null) {
+            for (TaskInputs.Channel channel : inputs.channels()) {
+                state.inFlight()
+                        .put(new ChannelId(channel.gate, channel.sender), channel.inFlight());
+            }
+        }
+        acks.acknowledge(this, checkpoint, state);
+    }
+
+    private boolean hasSink() {
+        return vertex.chain().values().stream()
+                .anyMatch(operator -> operator.getOperatorName().equals(JobPlan.SINK));
+    }
+
+    /** Tells of a complete checkpoint, by mail. */
+    void announceComplete(long checkpoint) {
+        if (phase != Phase.ENDED) {
+            completions.add(checkpoint);
+        }
+    }
+
+    private void complete(long checkpoint) throws Exception {
+        if (phase == Phase.FINISHED && checkpoint >= finalCheckpoint) {
+            finalCheckpointComplete = true;
+        }
+        if (!deployedFinished && phase != Phase.ENDED) {
+            chain.complete(checkpoint);
+        }
+    }
+
+    void abort(long checkpoint) {
+        if (trigger == checkpoint) {
+            trigger = 0;
+        }
+        if (inputs != null) {
+            inputs.abort(checkpoint);
+        }
+    }
+
+    /** As a cancelled task: operators are closed without being finished. */
+    @Override
+    public void close() throws Exception {
+        chain.close();
+    }
+
+    // ------------------------------------------------------------------ inputs
+
+    private abstract static class Quiet implements DataOutput<Object> {
+        @Override
+        public void emitLatencyMarker(LatencyMarker marker) {}
+
+        @Override
+        public void emitRecordAttributes(RecordAttributes attributes) {}
+
+        @Override
+        public void emitWatermark(WatermarkEvent watermark) {}
+    }
+
+    /** Into the sink, or nowhere where the task had finished. */
+    private final class OneInput extends Quiet {
+        @Override
+        public void emitRecord(StreamRecord<Object> record) throws Exception {
+            chain.head().take(record);
+        }
+
+        @Override
+        public void emitWatermark(Watermark mark) throws Exception {
+            if (!deployedFinished) {
+                chain.head().take(mark);
+            }
+        }
+
+        @Override
+        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
+            if (!deployedFinished) {
+                chain.head().take(status);
+            }
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static final class FirstInput extends Quiet {
+        private final TwoInputStreamOperator operator;
+
+        private FirstInput(TwoInputStreamOperator operator) {
+            this.operator = operator;
+        }
+
+        @Override
+        public void emitRecord(StreamRecord<Object> record) throws Exception {
+            operator.setKeyContextElement1(record);
+            operator.processElement1(record);
+        }
+
+        @Override
+        public void emitWatermark(Watermark mark) throws Exception {
+            operator.processWatermark1(mark);
+        }
+
+        @Override
+        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
+            operator.processWatermarkStatus1(status);
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static final class SecondInput extends Quiet {
+        private final TwoInputStreamOperator operator;
+
+        private SecondInput(TwoInputStreamOperator operator) {
+            this.operator = operator;
+        }
+
+        @Override
+        public void emitRecord(StreamRecord<Object> record) throws Exception {
+            operator.setKeyContextElement2(record);
+            operator.processElement2(record);
+        }
+
+        @Override
+        public void emitWatermark(Watermark mark) throws Exception {
+            operator.processWatermark2(mark);
+        }
+
+        @Override
+        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
+            operator.processWatermarkStatus2(status);
+        }
+    }
+}
