@@ -56,6 +56,12 @@ final class BuildStaging implements AutoCloseable {
         return rows;
     }
 
+    /** Visits rows in parts of whole rows. */
+    static Work pass(
+            PagedMemory.Cursor cursor, RowLayout layout, PagedMemory.ExtentVisitor visitor) {
+        return maxRows -> !cursor.next(maxRows * layout.rowBytes(), visitor);
+    }
+
     long lengthBytes() {
         return rows.lengthBytes() + carried.lengthBytes();
     }

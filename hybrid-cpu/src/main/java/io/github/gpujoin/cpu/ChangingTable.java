@@ -54,7 +54,7 @@ final class ChangingTable extends CpuJoinTable {
         this.carried = new PagedMemory(allocator);
         this.rows = allocator.allocate((long) slots * rowBytes);
         try {
-            this.taken = new PresenceBits(slots, allocator);
+            this.taken = PresenceBits.cleared(slots, allocator);
         } catch (Throwable e) {
             rows.close();
             throw e;
@@ -205,7 +205,7 @@ final class ChangingTable extends CpuJoinTable {
         Region moreRows = allocator.allocate(2L * oldSlots * rowBytes);
         PresenceBits moreTaken;
         try {
-            moreTaken = new PresenceBits(2 * oldSlots, allocator);
+            moreTaken = PresenceBits.cleared(2 * oldSlots, allocator);
         } catch (Throwable e) {
             moreRows.close();
             throw e;

@@ -18,6 +18,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 /**
@@ -34,7 +35,13 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     private static final int MAX_IN_FLIGHT = 4;
 
     private final List<BuildStaging> staging = new ArrayList<>();
-    private final List<CpuJoinTable> tables = new ArrayList<>();
+
+    /** Complete tables, in the order of dimensions. */
+    private final List<CpuJoinTable> tables = new CopyOnWriteArrayList<>();
+
+    /** Of the first dimension without a table; null between tables. */
+    private TableBuild build;
+
     private final Allocator allocator;
     private final PagedMemory scratch;
 
@@ -142,12 +149,15 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
 
     @Override
     protected boolean buildTables(long maxRows) {
-        for (int d = 0; d < staging.size(); d++) {
-            CpuJoinTable finished = shared.remove(d);
-            tables.add(finished != null ? finished : buildTable(d));
+        if (tables.size() == staging.size()) {
+            openPipeline();
+            return true;
         }
-        openPipeline();
-        return true;
+        CpuJoinTable table = buildTable(tables.size(), maxRows);
+        if (table != null) {
+            tables.add(table);
+        }
+        return false;
     }
 
     private ChangingTable changingTable(int dimension) {
@@ -155,13 +165,30 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
                 dimension, d -> new ChangingTable(spec().dimensions().get(d), allocator));
     }
 
-    private CpuJoinTable buildTable(int dimension) {
+    /** The dimension's table, once it is complete; null before. */
+    private CpuJoinTable buildTable(int dimension, long maxRows) {
+        if (shared.containsKey(dimension)) {
+            return shared.remove(dimension);
+        }
         DimensionSpec side = spec().dimensions().get(dimension);
         if (side.changes()) {
             return changingTable(dimension).retain();
         }
-        boolean keepsRepeats = side.kind().keepsPayload();
-        return CpuJoinTable.build(staging.get(dimension), keepsRepeats);
+        if (build == null) {
+            build = new TableBuild(staging.get(dimension), side.kind().keepsPayload());
+        }
+        CpuJoinTable table = build.step(maxRows);
+        if (table != null) {
+            endBuild();
+        }
+        return table;
+    }
+
+    private void endBuild() {
+        if (build != null) {
+            build.close();
+            build = null;
+        }
     }
 
     private void openPipeline() {
@@ -212,12 +239,15 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
                         .mapToLong(d -> tables.get(d).lengthBytes())
                         .sum()
                 + staging.stream().mapToLong(BuildStaging::lengthBytes).sum()
-                + (tables.isEmpty() ? changing.values() : List.<CpuJoinTable>of())
-                        .stream().mapToLong(CpuJoinTable::lengthBytes).sum();
+                + changing.entrySet().stream()
+                        .filter(e -> e.getKey() >= tables.size())
+                        .mapToLong(e -> e.getValue().lengthBytes())
+                        .sum();
     }
 
     @Override
     protected void release() {
+        endBuild();
         scratch.close();
         tables.forEach(CpuJoinTable::close);
         tables.clear();

@@ -16,34 +16,6 @@ abstract class CpuJoinTable implements AutoCloseable {
         this.layout = layout;
     }
 
-    /**
-     * Makes the kind of table that the keys allow and empties the staging.
-     *
-     * @param keepsRepeats whether rows of a key after the first one matter
-     */
-    static CpuJoinTable build(BuildStaging staging, boolean keepsRepeats) {
-        SlotFunction slotFunction =
-                SlotFunction.of(
-                        staging.rowCount(),
-                        staging.layout().rowBytes(),
-                        staging.minKey(),
-                        staging.maxKey());
-        CpuJoinTable direct = DirectTableBuilder.build(staging, slotFunction, keepsRepeats);
-        return direct != null ? direct : ranked(staging, slotFunction, keepsRepeats);
-    }
-
-    private static CpuJoinTable ranked(
-            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
-        int bucketShift = RankedTableBuilder.bucketShift(slotFunction, staging.rowCount());
-        try (SlotPartitions partitions = SlotPartitions.of(staging, slotFunction, bucketShift)) {
-            CpuJoinTable unique =
-                    UniqueRankedBuilder.build(staging, partitions, slotFunction, keepsRepeats);
-            return unique != null
-                    ? unique
-                    : RankedTableBuilder.build(staging, partitions, slotFunction, keepsRepeats);
-        }
-    }
-
     RowLayout layout() {
         return layout;
     }

@@ -6,7 +6,7 @@ import io.github.gpujoin.core.region.Region;
  * Makes a {@link DirectTable} in one pass over the staged rows. Whether a key repeats shows only
  * then, so staging is left alone until it is known.
  */
-final class DirectTableBuilder implements AutoCloseable {
+final class DirectTableBuilder implements TableBuilder {
 
     /** At most one slot in so many may be without a key, where slots have rows. */
     private static final long SLOTS_PER_HOLE = 8;
@@ -15,32 +15,32 @@ final class DirectTableBuilder implements AutoCloseable {
     private final SlotFunction slotFunction;
     private final boolean keepsRepeats;
     private final RowLayout layout;
+    private final Work work;
     private Region rows;
     private PresenceBits presence;
     private long keyCount;
 
-    private DirectTableBuilder(
-            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
+    /**
+     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
+     *     nothing but their key
+     */
+    DirectTableBuilder(BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
         this.staging = staging;
         this.slotFunction = slotFunction;
         this.keepsRepeats = keepsRepeats;
         this.layout = staging.layout().withoutKey();
+        this.work =
+                isDense()
+                        ? new Work.Sequence()
+                                .then(this::clear)
+                                .then(this::scatter)
+                                .then(this::emptyStaging)
+                        : Work.NONE;
     }
 
-    /**
-     * Makes the table and empties the staging; or, where keys leave too many holes or some have
-     * rows to be kept beyond the first, does neither.
-     *
-     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
-     *     nothing but their key
-     * @return null where there is no such table
-     */
-    static CpuJoinTable build(
-            BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
-        try (DirectTableBuilder builder =
-                new DirectTableBuilder(staging, slotFunction, keepsRepeats)) {
-            return builder.isDense() && builder.scatter() ? builder.table() : null;
-        }
+    @Override
+    public boolean step(long maxRows) {
+        return work.step(maxRows);
     }
 
     private boolean isDense() {
@@ -49,12 +49,27 @@ final class DirectTableBuilder implements AutoCloseable {
         return slotFunction.isDirect() && filled && (holes >= 0 || !keepsRepeats);
     }
 
-    /** Copies each row to its slot, unless it turns out that rows of a key would be lost. */
-    private boolean scatter() {
+    private Work clear() {
         rows = staging.allocator().allocate((long) slotFunction.slots() * layout.rowBytes());
         presence = new PresenceBits(slotFunction.slots(), staging.allocator());
-        staging.rows().forEach(this::scatter);
-        return !keepsRepeats || keyCount == staging.rowCount();
+        return presence.clearing();
+    }
+
+    /** Copies each row to its slot. */
+    private Work scatter() {
+        return BuildStaging.pass(staging.rows().cursor(), staging.layout(), this::scatter);
+    }
+
+    /** Whether no row that matters shares its key with another. */
+    private boolean keepsAllRows() {
+        return rows != null && (!keepsRepeats || keyCount == staging.rowCount());
+    }
+
+    private Work emptyStaging() {
+        return keepsAllRows()
+                ? BuildStaging.pass(
+                        staging.rows().drainingCursor(), staging.layout(), (at, length) -> {})
+                : Work.NONE;
     }
 
     private void scatter(long address, long lengthBytes) {
@@ -74,13 +89,16 @@ final class DirectTableBuilder implements AutoCloseable {
         keyCount += keys;
     }
 
-    private DirectTable table() {
+    @Override
+    public CpuJoinTable table() {
+        if (!keepsAllRows()) {
+            return null;
+        }
         boolean filled = keyCount == slotFunction.slots();
         if (filled) {
             presence.close();
             presence = null;
         }
-        staging.rows().close();
         DirectTable table =
                 new DirectTable(layout, slotFunction, rows, presence, staging.takeCarried());
         rows = null;

@@ -11,9 +11,21 @@ final class PresenceBits implements AutoCloseable {
 
     private final Region region;
 
-    /** Bits that are all 0. */
+    /** Bits that {@link #clearing} sets to 0. */
     PresenceBits(int slots, Allocator allocator) {
-        this.region = allocator.allocateZeroed(8L * ((slots + 63L) >>> WORD_SHIFT));
+        this.region = allocator.allocate(8L * ((slots + 63L) >>> WORD_SHIFT));
+    }
+
+    /** Bits that are all 0. */
+    static PresenceBits cleared(int slots, Allocator allocator) {
+        PresenceBits bits = new PresenceBits(slots, allocator);
+        bits.clearing().finish();
+        return bits;
+    }
+
+    /** Sets all bits to 0, before the first one is set. */
+    Work clearing() {
+        return Work.zero(region);
     }
 
     long address() {

@@ -16,7 +16,7 @@ import io.github.gpujoin.core.region.Region;
  *  +-----------------------------------+-----------------------------------+
  * </pre>
  *
- * <p>Written once; immutable after {@link #seal()}.
+ * <p>Written once; immutable after {@link #sealing()}.
  */
 final class RankDirectory implements AutoCloseable {
 
@@ -28,11 +28,19 @@ final class RankDirectory implements AutoCloseable {
     private final long address;
     private final int blocks;
 
-    /** A directory of empty slots. */
+    /** Bits of the blocks that are sealed. */
+    private long sealedBits;
+
+    /** A directory of slots that {@link #clearing} empties. */
     RankDirectory(int slots, Allocator allocator) {
         this.blocks = (slots + SLOT_MASK) >>> BLOCK_SHIFT;
-        this.region = allocator.allocateZeroed((long) blocks * Long.BYTES);
+        this.region = allocator.allocate((long) blocks * Long.BYTES);
         this.address = region.address();
+    }
+
+    /** Empties all slots, before the first one is taken. */
+    Work clearing() {
+        return Work.zero(region);
     }
 
     long lengthBytes() {
@@ -53,14 +61,19 @@ final class RankDirectory implements AutoCloseable {
     }
 
     /** Counts the bits, once all are set. */
-    void seal() {
-        long rank = 0;
-        for (int block = 0; block < blocks; block++) {
+    Work sealing() {
+        return Work.range(blocks, this::seal);
+    }
+
+    private void seal(long fromBlock, long toBlock) {
+        long rank = sealedBits;
+        for (long block = fromBlock; block < toBlock; block++) {
             long at = address + 8L * block;
             long bits = Memory.getLong(at);
             Memory.putLong(at, bits | rank << RANK_SHIFT);
             rank += Long.bitCount(bits);
         }
+        sealedBits = rank;
     }
 
     boolean isTaken(int slot) {

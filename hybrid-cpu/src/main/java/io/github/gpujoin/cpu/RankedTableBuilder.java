@@ -2,6 +2,8 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * Makes a table of rows whose keys may share slots or repeat: a stable radix sort by slot, from
@@ -9,28 +11,31 @@ import io.github.gpujoin.core.region.Region;
  *
  * <p>Memory at its peak: the rows, the directory, and a partition once more.
  */
-final class RankedTableBuilder implements AutoCloseable {
+final class RankedTableBuilder implements TableBuilder {
 
     private final RowLayout layout;
     private final BuildStaging staging;
     private final boolean keepsRepeats;
     private final long rowCount;
     private final SlotFunction slotFunction;
-    private final int bucketShift;
-    private final int partitionShift;
     private final SlotPartitions partitions;
+    private final Work work;
     private Region rows;
+    private Region firsts;
     private Region starts;
     private RankDirectory directory;
-    private Region scratch;
-    private Region bucketEnds;
+    private BucketSort sort;
     private long keyCount;
-    private int nextFreeSlot;
+
+    /** Where the next row goes that a pass keeps, or the next start. */
+    private long next;
 
     /**
+     * @param staging of the carried bytes, which the table takes over
+     * @param partitions of the staged rows, of a bucket's slots at least
      * @param keepsRepeats whether rows of a key after the first one matter
      */
-    private RankedTableBuilder(
+    RankedTableBuilder(
             BuildStaging staging,
             SlotPartitions partitions,
             SlotFunction slotFunction,
@@ -41,8 +46,12 @@ final class RankedTableBuilder implements AutoCloseable {
         this.rowCount = staging.rowCount();
         this.slotFunction = slotFunction;
         this.partitions = partitions;
-        this.bucketShift = bucketShift(slotFunction, rowCount);
-        this.partitionShift = partitions.shift() - bucketShift;
+        this.work =
+                new Work.Sequence()
+                        .then(this::clear)
+                        .then(this::sort)
+                        .then(() -> directory.sealing())
+                        .then(this::keepRows);
     }
 
     /** Slots of a bucket, as a power of two: as many as leave it about a row. */
@@ -50,44 +59,41 @@ final class RankedTableBuilder implements AutoCloseable {
         return SlotPartitions.shiftToFit(slotFunction.slots() - 1, rowCount);
     }
 
-    /**
-     * Makes the table and takes its memory over.
-     *
-     * @param staging of the carried bytes
-     * @param partitions of the staged rows, of a bucket's slots at least
-     */
-    static RankedTable build(
-            BuildStaging staging,
-            SlotPartitions partitions,
-            SlotFunction slotFunction,
-            boolean keepsRepeats) {
-        try (RankedTableBuilder builder =
-                new RankedTableBuilder(staging, partitions, slotFunction, keepsRepeats)) {
-            return builder.build();
-        }
+    @Override
+    public boolean step(long maxRows) {
+        return work.step(maxRows);
     }
 
-    private RankedTable build() {
+    private Work clear() {
         int spareSlots = slotFunction.isDirect() ? 1 : (int) rowCount + 1;
         directory = new RankDirectory(slotFunction.slots() + spareSlots, staging.allocator());
-        scratch = staging.allocator().allocate(partitions.longestBytes());
-        bucketEnds = staging.allocator().allocate((long) Long.BYTES << partitionShift);
-        for (int p = 0; p < partitions.count(); p++) {
-            sortPartition(p << partitionShift, partitions.start(p), partitions.end(p));
-        }
-        rows = partitions.takeRows();
-        directory.seal();
-        return table();
+        return directory.clearing();
     }
 
-    private RankedTable table() {
-        boolean unique = keyCount == rowCount || !keepsRepeats;
-        if (!unique) {
-            findStarts();
-        } else if (keyCount < rowCount) {
-            keepFirsts();
+    private Work sort() {
+        sort =
+                new BucketSort(
+                        layout,
+                        slotFunction,
+                        partitions,
+                        bucketShift(slotFunction, rowCount),
+                        directory,
+                        staging.allocator());
+        return sort;
+    }
+
+    private Work keepRows() {
+        rows = partitions.takeRows();
+        keyCount = sort.keyCount();
+        if (keyCount == rowCount) {
+            return NONE;
         }
-        long rowsKept = unique ? keyCount : rowCount;
+        return keepsRepeats ? findStarts() : keepFirsts();
+    }
+
+    @Override
+    public CpuJoinTable table() {
+        long rowsKept = keepsRepeats ? rowCount : keyCount;
         if (rowsKept > 0) {
             long end = row(rowsKept);
             layout.copyRow(end - layout.rowBytes(), end);
@@ -107,91 +113,14 @@ final class RankedTableBuilder implements AutoCloseable {
         return table;
     }
 
-    /** Sorts the rows between two addresses by slot and enters their keys in the directory. */
-    private void sortPartition(int firstBucket, long start, long end) {
-        int rowBytes = layout.rowBytes();
-        long ends = bucketEnds.address();
-        Memory.fill(null, ends, bucketEnds.lengthBytes(), (byte) 0);
-        for (long row = start; row < end; row += rowBytes) {
-            long bucketEnd = bucketEnd(row, firstBucket);
-            Memory.putLong(bucketEnd, Memory.getLong(bucketEnd) + rowBytes);
-        }
-        int buckets = 1 << partitionShift;
-        long next = start;
-        for (int bucket = 0; bucket < buckets; bucket++) {
-            next += Memory.getLong(ends + 8L * bucket);
-            Memory.putLong(ends + 8L * bucket, next);
-        }
-        long copy = scratch.address();
-        Memory.copy(null, start, null, copy, end - start);
-        // from the back, so that the ends become starts
-        for (long row = copy + (end - start) - rowBytes; row >= copy; row -= rowBytes) {
-            long bucketEnd = bucketEnd(row, firstBucket);
-            long target = Memory.getLong(bucketEnd) - rowBytes;
-            Memory.putLong(bucketEnd, target);
-            layout.copyRow(row, target);
-        }
-        for (int bucket = 0; bucket < buckets; bucket++) {
-            boolean last = bucket == buckets - 1;
-            enterKeys(
-                    Memory.getLong(ends + 8L * bucket),
-                    last ? end : Memory.getLong(ends + 8L * (bucket + 1)));
-        }
-    }
-
-    private long bucketEnd(long row, int firstBucket) {
-        return bucketEnds.address() + 8L * ((slot(row) >>> bucketShift) - firstBucket);
-    }
-
-    /**
-     * Orders the rows of a bucket by slot and key, stably, and takes a slot for each key. A bucket
-     * has few different keys, so a pass for each of them is cheap however many rows they have.
-     */
-    private void enterKeys(long start, long end) {
-        int rowBytes = layout.rowBytes();
-        long first = start;
-        while (first < end) {
-            long lowest = first;
-            int lowestSlot = slot(first);
-            for (long row = first + rowBytes; row < end; row += rowBytes) {
-                int slot = slot(row);
-                if (slot < lowestSlot) {
-                    lowest = row;
-                    lowestSlot = slot;
-                }
-            }
-            int position = Math.max(lowestSlot, nextFreeSlot);
-            directory.take(position);
-            nextFreeSlot = position + 1;
-            keyCount++;
-            first = first + rowBytes == end ? end : bringToFront(layout.key(lowest), first, end);
-        }
-    }
-
-    /** Moves the rows of a key before the others, both in order; returns where the others start. */
-    private long bringToFront(long key, long start, long end) {
-        int rowBytes = layout.rowBytes();
-        long front = start;
-        long others = scratch.address();
-        for (long row = start; row < end; row += rowBytes) {
-            if (layout.key(row) != key) {
-                layout.copyRow(row, others);
-                others += rowBytes;
-            } else {
-                if (front != row) {
-                    layout.copyRow(row, front);
-                }
-                front += rowBytes;
-            }
-        }
-        Memory.copy(null, scratch.address(), null, front, others - scratch.address());
-        return front;
-    }
-
-    private void findStarts() {
+    private Work findStarts() {
         starts = staging.allocator().allocate(keyCount * Long.BYTES);
-        long next = starts.address();
-        for (long i = 0; i < rowCount; i++) {
+        next = starts.address();
+        return Work.range(rowCount, this::findStarts);
+    }
+
+    private void findStarts(long from, long to) {
+        for (long i = from; i < to; i++) {
             if (isFirstOfKey(i)) {
                 Memory.putLong(next, row(i));
                 next += Long.BYTES;
@@ -200,17 +129,27 @@ final class RankedTableBuilder implements AutoCloseable {
     }
 
     /** Replaces the rows by the first one of each key. */
-    private void keepFirsts() {
-        Region firsts = staging.allocator().allocate((keyCount + 1) * layout.rowBytes());
-        long next = firsts.address();
-        for (long i = 0; i < rowCount; i++) {
+    private Work keepFirsts() {
+        firsts = staging.allocator().allocate((keyCount + 1) * layout.rowBytes());
+        next = firsts.address();
+        return new Work.Sequence()
+                .then(() -> Work.range(rowCount, this::keepFirsts))
+                .thenRun(this::replaceRows);
+    }
+
+    private void keepFirsts(long from, long to) {
+        for (long i = from; i < to; i++) {
             if (isFirstOfKey(i)) {
                 layout.copyRow(row(i), next);
                 next += layout.rowBytes();
             }
         }
+    }
+
+    private void replaceRows() {
         rows.close();
         rows = firsts;
+        firsts = null;
     }
 
     private boolean isFirstOfKey(long index) {
@@ -221,19 +160,14 @@ final class RankedTableBuilder implements AutoCloseable {
         return rows.address() + index * layout.rowBytes();
     }
 
-    private int slot(long row) {
-        return slotFunction.slot(layout.key(row));
-    }
-
     @Override
     public void close() {
-        for (Region region : new Region[] {rows, starts, scratch, bucketEnds}) {
-            if (region != null) {
-                region.close();
-            }
-        }
+        Stream.of(rows, firsts, starts).filter(Objects::nonNull).forEach(Region::close);
         if (directory != null) {
             directory.close();
+        }
+        if (sort != null) {
+            sort.close();
         }
     }
 }

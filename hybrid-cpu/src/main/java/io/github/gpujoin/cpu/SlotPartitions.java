@@ -8,7 +8,7 @@ import io.github.gpujoin.core.region.Region;
  *
  * <p>Memory at its peak: the rows twice; staging pages go as they are read. Not thread-safe.
  */
-final class SlotPartitions implements AutoCloseable {
+final class SlotPartitions implements Work, AutoCloseable {
 
     private static final long PARTITION_BYTES = 256 << 10;
     private static final int MAX_PARTITIONS = 1024;
@@ -21,9 +21,20 @@ final class SlotPartitions implements AutoCloseable {
     /** Offset at which each partition ends. */
     private final long[] ends;
 
+    private final Work work =
+            new Work.Sequence()
+                    .then(this::countRows)
+                    .thenRun(this::startPartitions)
+                    .then(this::copyRows);
+
     private Region rows;
 
-    private SlotPartitions(BuildStaging staging, SlotFunction slotFunction, int minShift) {
+    /**
+     * Divides the rows in its steps, and empties the staging but for carried bytes.
+     *
+     * @param minShift partitions are of so many slots at least, as a power of two
+     */
+    SlotPartitions(BuildStaging staging, SlotFunction slotFunction, int minShift) {
         this.staging = staging;
         this.layout = staging.layout();
         this.slotFunction = slotFunction;
@@ -45,19 +56,9 @@ final class SlotPartitions implements AutoCloseable {
         return shift;
     }
 
-    /**
-     * Divides the rows, and empties the staging but for carried bytes.
-     *
-     * @param minShift partitions are of so many slots at least, as a power of two
-     */
-    static SlotPartitions of(BuildStaging staging, SlotFunction slotFunction, int minShift) {
-        SlotPartitions partitions = new SlotPartitions(staging, slotFunction, minShift);
-        // a row more than there are, which tables have room for at their end
-        partitions.rows =
-                staging.allocator()
-                        .allocate((staging.rowCount() + 1) * staging.layout().rowBytes());
-        partitions.scatter();
-        return partitions;
+    @Override
+    public boolean step(long maxRows) {
+        return work.step(maxRows);
     }
 
     /** Partitions that there are. */
@@ -68,6 +69,11 @@ final class SlotPartitions implements AutoCloseable {
     /** Slots of a partition, as a power of two. */
     int shift() {
         return shift;
+    }
+
+    /** Address of a row; partitions lie one behind the other. */
+    long row(long index) {
+        return rows.address() + index * layout.rowBytes();
     }
 
     /** Address of a partition's first row. */
@@ -95,16 +101,24 @@ final class SlotPartitions implements AutoCloseable {
         return taken;
     }
 
-    private void scatter() {
-        staging.rows().forEach(this::countRows);
+    private Work countRows() {
+        return BuildStaging.pass(staging.rows().cursor(), layout, this::countRows);
+    }
+
+    private void startPartitions() {
+        // a row more than there are, which tables have room for at their end
+        rows = staging.allocator().allocate((staging.rowCount() + 1) * layout.rowBytes());
         long start = 0;
         for (int p = 0; p < ends.length; p++) {
             long length = ends[p];
             ends[p] = start;
             start += length;
         }
-        // starts become ends as rows come in
-        staging.rows().drain(this::copyRows);
+    }
+
+    /** Starts become ends as rows come in. */
+    private Work copyRows() {
+        return BuildStaging.pass(staging.rows().drainingCursor(), layout, this::copyRows);
     }
 
     private void countRows(long address, long lengthBytes) {

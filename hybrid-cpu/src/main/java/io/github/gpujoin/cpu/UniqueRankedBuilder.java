@@ -10,7 +10,7 @@ import io.github.gpujoin.core.region.Region;
  * <p>Whether a key repeats shows when the bits are set; rows are left alone until then. Memory at
  * its peak: the rows as they came, the directory, and the table's rows, which have no keys.
  */
-final class UniqueRankedBuilder implements AutoCloseable {
+final class UniqueRankedBuilder implements TableBuilder {
 
     private final BuildStaging staging;
     private final SlotPartitions partitions;
@@ -18,11 +18,23 @@ final class UniqueRankedBuilder implements AutoCloseable {
     private final boolean keepsRepeats;
     private final RowLayout staged;
     private final RowLayout layout;
+    private final Work work;
     private RankDirectory directory;
     private Region rows;
     private long keyCount;
+    private long enteredRows;
+    private boolean losesRows;
 
-    private UniqueRankedBuilder(
+    /**
+     * If slots are not of one key, or some have rows to be kept beyond the first, the rows are left
+     * as they are.
+     *
+     * @param staging of the carried bytes, which the table takes over
+     * @param partitions of the staged rows
+     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
+     *     nothing but their key
+     */
+    UniqueRankedBuilder(
             BuildStaging staging,
             SlotPartitions partitions,
             SlotFunction slotFunction,
@@ -33,46 +45,35 @@ final class UniqueRankedBuilder implements AutoCloseable {
         this.keepsRepeats = keepsRepeats;
         this.staged = staging.layout();
         this.layout = staged.withoutKey();
+        this.losesRows = !slotFunction.isDirect();
+        this.work =
+                losesRows
+                        ? Work.NONE
+                        : new Work.Sequence()
+                                .then(this::clear)
+                                .then(() -> this::enterKeys)
+                                .then(() -> losesRows ? Work.NONE : directory.sealing())
+                                .then(() -> losesRows ? Work.NONE : placeRows());
     }
 
-    /**
-     * Makes the table; or, where slots are not of one key or some have rows to be kept beyond the
-     * first, leaves the rows as they are.
-     *
-     * @param staging of the carried bytes, which the table takes over
-     * @param partitions of the staged rows
-     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
-     *     nothing but their key
-     * @return null where there is no such table
-     */
-    static CpuJoinTable build(
-            BuildStaging staging,
-            SlotPartitions partitions,
-            SlotFunction slotFunction,
-            boolean keepsRepeats) {
-        if (!slotFunction.isDirect()) {
-            return null;
-        }
-        try (UniqueRankedBuilder builder =
-                new UniqueRankedBuilder(staging, partitions, slotFunction, keepsRepeats)) {
-            return builder.enterKeys() ? builder.table() : null;
-        }
+    @Override
+    public boolean step(long maxRows) {
+        return work.step(maxRows);
     }
 
-    /** Takes a slot for each key; false if it turns out that rows of a key would be lost. */
-    private boolean enterKeys() {
+    private Work clear() {
         // one slot more, which stands for keys that have none
         directory = new RankDirectory(slotFunction.slots() + 1, staging.allocator());
-        long rowCount = 0;
-        for (int p = 0; p < partitions.count(); p++) {
-            rowCount += (partitions.end(p) - partitions.start(p)) / staged.rowBytes();
-            keyCount += enterKeys(partitions.start(p), partitions.end(p));
-            if (keepsRepeats && keyCount < rowCount) {
-                return false;
-            }
-        }
-        directory.seal();
-        return true;
+        return directory.clearing();
+    }
+
+    /** Takes a slot for each key, as long as no row is lost by that. */
+    private boolean enterKeys(long maxRows) {
+        long to = Math.min(staging.rowCount(), enteredRows + maxRows);
+        keyCount += enterKeys(partitions.row(enteredRows), partitions.row(to));
+        enteredRows = to;
+        losesRows = keepsRepeats && keyCount < enteredRows;
+        return losesRows || enteredRows == staging.rowCount();
     }
 
     private long enterKeys(long start, long end) {
@@ -85,13 +86,22 @@ final class UniqueRankedBuilder implements AutoCloseable {
         return keys;
     }
 
-    private RankedTable table() {
+    private Work placeRows() {
+        rows = staging.allocator().allocate((keyCount + 1) * layout.rowBytes());
+        return layout.rowBytes() == 0
+                ? NONE
+                : Work.range(
+                        staging.rowCount(),
+                        (from, to) -> placeRows(partitions.row(from), partitions.row(to)));
+    }
+
+    @Override
+    public CpuJoinTable table() {
+        if (losesRows) {
+            return null;
+        }
         int rowBytes = layout.rowBytes();
-        rows = staging.allocator().allocate((keyCount + 1) * rowBytes);
         if (rowBytes > 0) {
-            for (int p = 0; p < partitions.count(); p++) {
-                placeRows(partitions.start(p), partitions.end(p));
-            }
             long end = rows.address() + keyCount * rowBytes;
             layout.copyRow(end - rowBytes, end);
         }

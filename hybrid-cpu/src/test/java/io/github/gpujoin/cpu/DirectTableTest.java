@@ -134,7 +134,12 @@ class DirectTableTest {
     private static Class<?> tableClass(DimensionSpec side, List<Long> keys) {
         try (BuildStaging staging = new BuildStaging(new RowLayout(side), Allocator.unlimited())) {
             staging.append(build(side, 0, keys).chunk());
-            try (CpuJoinTable table = CpuJoinTable.build(staging, side.kind().keepsPayload())) {
+            try (TableBuild build = new TableBuild(staging, side.kind().keepsPayload())) {
+                CpuJoinTable table = null;
+                while (table == null) {
+                    table = build.step(7);
+                }
+                table.close();
                 return table.getClass();
             }
         }

@@ -16,7 +16,7 @@ class PresenceBitsTest {
     void shouldTellWhichSlotsWereSetBefore(int slots) {
         Random random = new Random(slots);
         BitSet expected = new BitSet();
-        try (PresenceBits bits = new PresenceBits(slots, Allocator.unlimited())) {
+        try (PresenceBits bits = PresenceBits.cleared(slots, Allocator.unlimited())) {
             assertThat(bits.lengthBytes()).isEqualTo((slots + 63) / 64 * 8);
             for (int i = 0; i < slots; i++) {
                 int slot = random.nextInt(slots);

@@ -23,12 +23,13 @@ class RankDirectoryTest {
         Random random = new Random(seed);
         BitSet taken = new BitSet();
         try (RankDirectory directory = new RankDirectory(slots, Allocator.unlimited())) {
+            directory.clearing().finish();
             for (int i = 0; i < slots * takenOf100 / 100; i++) {
                 int slot = random.nextInt(slots);
                 assertThat(directory.takeIfFree(slot)).isEqualTo(taken.get(slot) ? 0 : 1);
                 taken.set(slot);
             }
-            directory.seal();
+            directory.sealing().finish();
             for (int slot = 0; slot < slots; slot++) {
                 assertThat(directory.isTaken(slot)).isEqualTo(taken.get(slot));
                 assertThat(directory.rank(slot)).isEqualTo(taken.get(0, slot).cardinality());

@@ -76,20 +76,56 @@ public final class PagedMemory implements AutoCloseable {
         roomBytes = page.lengthBytes();
     }
 
-    /** Visits what was taken, page by page, in order. */
-    public void forEach(ExtentVisitor visitor) {
-        for (int i = 0; i < pages.size(); i++) {
-            visitor.visit(pages.get(i).address(), usedBytes.get(i));
+    /** Visits what was taken in parts, in order. Nothing may be taken meanwhile. */
+    public final class Cursor {
+
+        private final boolean drains;
+        private int page;
+        private long visitedBytes;
+
+        private Cursor(boolean drains) {
+            this.drains = drains;
+        }
+
+        /**
+         * Visits the next part, which lies in one page.
+         *
+         * @param maxBytes at least 1; a divisor of what was taken at once divides every part
+         * @return whether there is more
+         */
+        public boolean next(long maxBytes, ExtentVisitor visitor) {
+            if (page < pages.size()) {
+                long bytes = Math.min(maxBytes, usedBytes.get(page) - visitedBytes);
+                visitor.visit(pages.get(page).address() + visitedBytes, bytes);
+                visitedBytes += bytes;
+                if (visitedBytes == usedBytes.get(page)) {
+                    leavePage();
+                }
+            }
+            return page < pages.size();
+        }
+
+        private void leavePage() {
+            if (drains) {
+                pages.get(page).close();
+            }
+            page++;
+            visitedBytes = 0;
+            if (drains && page == pages.size()) {
+                close();
+                page = 0;
+            }
         }
     }
 
-    /** As {@link #forEach}, giving back each page after its visit. */
-    public void drain(ExtentVisitor visitor) {
-        for (int i = 0; i < pages.size(); i++) {
-            visitor.visit(pages.get(i).address(), usedBytes.get(i));
-            pages.get(i).close();
-        }
-        close();
+    /** A cursor at the start. */
+    public Cursor cursor() {
+        return new Cursor(false);
+    }
+
+    /** A cursor at the start that frees each page behind it. */
+    public Cursor drainingCursor() {
+        return new Cursor(true);
     }
 
     @Override

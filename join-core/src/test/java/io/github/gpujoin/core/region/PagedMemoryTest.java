@@ -33,25 +33,29 @@ class PagedMemoryTest {
                 }
             }
             assertThat(memory.lengthBytes()).isBetween(takenBytes, takenBytes * 3 / 2);
-            assertThat(integers(memory::forEach)).isEqualTo(expected);
-            assertThat(integers(memory::drain)).isEqualTo(expected);
+            for (long maxBytes : new long[] {4, 1_000, Long.MAX_VALUE}) {
+                assertThat(integers(memory.cursor(), maxBytes)).isEqualTo(expected);
+            }
+            assertThat(integers(memory.drainingCursor(), 1_000)).isEqualTo(expected);
             assertThat(memory.lengthBytes()).isZero();
             assertThat(Region.openCount()).isZero();
         }
     }
 
-    private interface Walk {
-        void over(PagedMemory.ExtentVisitor visitor);
-    }
-
-    private static List<Integer> integers(Walk walk) {
+    private static List<Integer> integers(PagedMemory.Cursor cursor, long maxBytes) {
         List<Integer> integers = new ArrayList<>();
-        walk.over(
-                (address, lengthBytes) -> {
-                    for (long at = address; at < address + lengthBytes; at += 4) {
-                        integers.add(Memory.getInt(at));
-                    }
-                });
+        boolean hasMore = true;
+        while (hasMore) {
+            hasMore =
+                    cursor.next(
+                            maxBytes,
+                            (address, lengthBytes) -> {
+                                assertThat(lengthBytes).isLessThanOrEqualTo(maxBytes);
+                                for (long at = address; at < address + lengthBytes; at += 4) {
+                                    integers.add(Memory.getInt(at));
+                                }
+                            });
+        }
         return integers;
     }
 }

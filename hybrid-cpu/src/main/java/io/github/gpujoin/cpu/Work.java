@@ -1,0 +1,97 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.Region;
+import java.util.ArrayDeque;
+import java.util.function.Supplier;
+
+/** Work that is done in parts of bounded length, see {@link JoinEngine#buildStep}. */
+@FunctionalInterface
+interface Work {
+
+    /** Nothing to do. */
+    Work NONE = maxRows -> true;
+
+    /**
+     * Does the next part, of about so many rows.
+     *
+     * @return whether the work is done
+     */
+    boolean step(long maxRows);
+
+    /** Does all that is left. */
+    default void finish() {
+        boolean done = false;
+        while (!done) {
+            done = step(JoinEngine.BUILD_STEP_ROWS);
+        }
+    }
+
+    /** Passes over numbers from {@code from} to {@code to - 1}. */
+    @FunctionalInterface
+    interface Pass {
+        void over(long from, long to);
+    }
+
+    /** Passes over the numbers from 0 to {@code count - 1} in parts, in order. */
+    static Work range(long count, Pass pass) {
+        return new Work() {
+            private long next;
+
+            @Override
+            public boolean step(long maxRows) {
+                long to = count - next > maxRows ? next + maxRows : count;
+                pass.over(next, to);
+                next = to;
+                return next == count;
+            }
+        };
+    }
+
+    /** Fills a region with zero bytes; a cache line counts as a row. */
+    static Work zero(Region region) {
+        int lineBytes = Region.ALIGNMENT_BYTES;
+        long bytes = region.lengthBytes();
+        return range(
+                (bytes + lineBytes - 1) / lineBytes,
+                (from, to) -> {
+                    long start = from * lineBytes;
+                    long length = Math.min(bytes, to * lineBytes) - start;
+                    Memory.fill(null, region.address() + start, length, (byte) 0);
+                });
+    }
+
+    /** Works one after the other. */
+    final class Sequence implements Work {
+
+        private final ArrayDeque<Supplier<Work>> next = new ArrayDeque<>();
+        private Work current;
+
+        /** Adds work that is made when all work before it is done. */
+        Sequence then(Supplier<Work> work) {
+            next.add(work);
+            return this;
+        }
+
+        /** Adds a call that takes little time. */
+        Sequence thenRun(Runnable call) {
+            return then(
+                    () -> {
+                        call.run();
+                        return NONE;
+                    });
+        }
+
+        @Override
+        public boolean step(long maxRows) {
+            if (current == null && !next.isEmpty()) {
+                current = next.remove().get();
+            }
+            if (current != null && current.step(maxRows)) {
+                current = null;
+            }
+            return current == null && next.isEmpty();
+        }
+    }
+}
