@@ -3,7 +3,9 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.lang.management.ManagementFactory;
 
 /** Makes {@link CpuJoinEngine}s, of which all of a process keep one account of their memory. */
@@ -16,7 +18,13 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
 
+    /** In place of a budget: memory is reserved where the engines run. */
+    private static final long MANAGED = -2;
+
     private final long budgetBytes;
+
+    /** Null before {@link #within}, and where there is a budget. */
+    private final transient MemoryReservations reservations;
 
     /** Within half of the machine's memory. */
     public CpuJoinEngineFactory() {
@@ -35,6 +43,33 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
                             + budgetBytes);
         }
         this.budgetBytes = budgetBytes;
+        this.reservations = null;
+    }
+
+    private CpuJoinEngineFactory(MemoryReservations reservations) {
+        this.budgetBytes = MANAGED;
+        this.reservations = reservations;
+    }
+
+    /** Engines whose memory is reserved first; it makes none before {@link #within}. */
+    public static CpuJoinEngineFactory managed() {
+        return new CpuJoinEngineFactory((MemoryReservations) null);
+    }
+
+    @Override
+    public CpuJoinEngineFactory within(MemoryReservations hostMemory) {
+        return budgetBytes == MANAGED ? new CpuJoinEngineFactory(hostMemory) : this;
+    }
+
+    private Allocator allocator() {
+        if (budgetBytes != MANAGED) {
+            return PROCESS.within(limitBytes());
+        }
+        if (reservations == null) {
+            throw new IllegalStateException(
+                    "The engine has no memory yet. Call within(...) before create(...).");
+        }
+        return PROCESS.within(reservations);
     }
 
     private long limitBytes() {
@@ -58,6 +93,6 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
 
     @Override
     public ForkableJoinEngine create(JoinSpec spec) {
-        return new CpuJoinEngine(spec, PROCESS.within(limitBytes()));
+        return new CpuJoinEngine(spec, allocator());
     }
 }

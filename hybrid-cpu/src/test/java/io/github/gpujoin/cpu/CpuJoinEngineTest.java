@@ -58,6 +58,12 @@ class CpuJoinEngineTest {
         return (CpuJoinEngine) EngineRun.loaded(new CpuJoinEngineFactory(), spec, builds);
     }
 
+    @Test
+    void shouldNotMakeAManagedEngineWithoutMemory() {
+        assertThatThrownBy(() -> CpuJoinEngineFactory.managed().create(JOIN))
+                .hasMessage("The engine has no memory yet. Call within(...) before create(...).");
+    }
+
     /** So many rows of one key, numbered. */
     private static Chunk rowsOfOneKey(int rows) {
         return TestChunks.of(

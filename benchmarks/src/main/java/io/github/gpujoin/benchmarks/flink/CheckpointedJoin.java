@@ -3,6 +3,7 @@ package io.github.gpujoin.benchmarks.flink;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
+import io.github.gpujoin.examples.run.JobCluster;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -26,6 +27,7 @@ import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.state.rocksdb.RocksDBOptions;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
@@ -38,6 +40,10 @@ public final class CheckpointedJoin implements EndlessJob {
     private static final Duration NEVER = Duration.ofDays(365);
 
     private static final long TIMEOUT_S = 600;
+
+    /** Of all slots together. */
+    private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(512);
+
     private static final int MAX_ATTEMPTS = 20;
     private static final long RETRY_MS = 200;
 
@@ -153,7 +159,8 @@ public final class CheckpointedJoin implements EndlessJob {
         machine.set(RestOptions.BIND_PORT, "0");
         machine.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));
         machine.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(256));
-        machine.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(512));
+        machine.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, JobCluster.halfOfTheMachine());
+        machine.set(RocksDBOptions.FIX_PER_SLOT_MEMORY_SIZE, ROCKSDB_MEMORY.divide(job.threads()));
         MiniCluster cluster =
                 new MiniCluster(
                         new MiniClusterConfiguration.Builder()

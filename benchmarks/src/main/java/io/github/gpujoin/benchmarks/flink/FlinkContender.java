@@ -4,6 +4,7 @@ import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.join.Measurement;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +71,7 @@ public final class FlinkContender implements Contender {
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, threads);
         configuration.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));
         configuration.set(TaskManagerOptions.NETWORK_MEMORY_MAX, MemorySize.ofMebiBytes(256));
-        configuration.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(512));
+        configuration.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, JobCluster.halfOfTheMachine());
         configuration.addAll(settings);
         return StreamExecutionEnvironment.createLocalEnvironment(threads, configuration);
     }

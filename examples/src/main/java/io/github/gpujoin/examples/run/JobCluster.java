@@ -1,5 +1,6 @@
 package io.github.gpujoin.examples.run;
 
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +14,7 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.state.rocksdb.RocksDBOptions;
 import org.apache.flink.streaming.api.environment.LocalStreamEnvironment;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.IOUtils;
@@ -33,6 +35,9 @@ public final class JobCluster implements AutoCloseable {
     private static final String NAME = "the cluster in this process";
 
     private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(250);
+
+    /** Of all slots together. */
+    private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(256);
 
     /** Null where there is a cluster already. */
     private final MiniCluster embedded;
@@ -78,7 +83,8 @@ public final class JobCluster implements AutoCloseable {
         options.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, PROGRESS_INTERVAL);
         options.set(WebOptions.REFRESH_INTERVAL, PROGRESS_INTERVAL);
         options.set(RestOptions.BIND_PORT, "0");
-        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(256));
+        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, halfOfTheMachine());
+        options.set(RocksDBOptions.FIX_PER_SLOT_MEMORY_SIZE, ROCKSDB_MEMORY.divide(slots));
         // Buffers of 32 KiB for all-to-all edges, of which a query has a handful.
         MemorySize network = MemorySize.ofMebiBytes(128 + (long) slots * slots / 2);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, network);
@@ -89,6 +95,13 @@ public final class JobCluster implements AutoCloseable {
                 .setNumTaskManagers(1)
                 .setNumSlotsPerTaskManager(slots)
                 .build();
+    }
+
+    /** Managed memory for tables where the process has the machine to itself. */
+    public static MemorySize halfOfTheMachine() {
+        var machine =
+                ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
+        return new MemorySize(machine.getTotalMemorySize() / 2);
     }
 
     /**

@@ -1,6 +1,5 @@
 package io.github.gpujoin.flink.config;
 
-import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
@@ -147,10 +146,12 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Off-heap memory that the CPU engines of a TaskManager may take together;"
-                                    + " half of the machine's memory unless set. Rows of a"
-                                    + " partitioned dimension that do not fit stay in state and are"
-                                    + " joined from there, more slowly; the job's log says how many.");
+                            "Most managed memory that the tables of a join may take in each slot; all"
+                                    + " that Flink plans for the join's operator unless set (the share"
+                                    + " of OPERATOR in taskmanager.memory.managed.consumer-weights)."
+                                    + " Rows of a partitioned dimension that do not fit stay in state"
+                                    + " and are joined from there, more slowly; the job's log says how"
+                                    + " many. Replicated dimensions have to fit.");
 
     public static final ConfigOption<Integer> UNITS =
             ConfigOptions.key("gpu-join.units")
@@ -348,11 +349,10 @@ public final class GpuJoinOptions {
         return BOUNDS.read(config, SPILL_DELAY).toMillis();
     }
 
-    /** CPU engines within {@link #CPU_MEMORY}. */
-    public static CpuJoinEngineFactory cpuEngines(ReadableConfig config) {
+    /** {@link #CPU_MEMORY} within its bounds, in bytes; {@code Long.MAX_VALUE} unless set. */
+    public static long cpuMemoryBytes(ReadableConfig config) {
         MemorySize set = BOUNDS.read(config, CPU_MEMORY);
-        return new CpuJoinEngineFactory(
-                set == null ? CpuJoinEngineFactory.BY_MACHINE : set.getBytes());
+        return set == null ? Long.MAX_VALUE : set.getBytes();
     }
 
     /** {@link #RING_SLOTS} within its bounds. */

@@ -20,17 +20,20 @@ public final class EngineOpener {
      *
      * @param inUse tells which engine joins, and why
      * @param names of the engines that may join
+     * @param memory of the engine; to be closed after it
      */
-    public record Opened(JoinEngine engine, EngineInUse inUse, Set<String> names) {}
+    public record Opened(
+            JoinEngine engine, EngineInUse inUse, Set<String> names, AutoCloseable memory) {}
 
     private final JoinSpec spec;
     private final EngineSelection engines;
-    private final OperatorID operator;
-    private final StreamingRuntimeContext context;
+    private final SharedTables.Scope scope;
+    private final SlotMemory slotMemory;
     private final EngineReport report;
 
     /**
      * @param name of the operator
+     * @param slotMemory for tables on the host
      * @param fallbacks counts why another engine than the preferred one joins
      */
     public EngineOpener(
@@ -39,11 +42,12 @@ public final class EngineOpener {
             String name,
             OperatorID operator,
             StreamingRuntimeContext context,
+            SlotMemory slotMemory,
             Consumer<GpuFailure> fallbacks) {
         this.spec = spec;
         this.engines = engines;
-        this.operator = operator;
-        this.context = context;
+        this.scope = new SharedTables.Scope(context.getJobInfo().getJobId(), operator);
+        this.slotMemory = slotMemory;
         this.report = new EngineReport(name, fallbacks, engines.asked());
     }
 
@@ -52,40 +56,60 @@ public final class EngineOpener {
      * @param gpu of the subtask; asked for where an engine may use it
      */
     public Opened open(PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu) {
+        JoinMemory.Part memory =
+                sharesTables() ? JoinMemory.shared(scope, slotMemory) : JoinMemory.own(slotMemory);
+        try {
+            return open(keys, buildLog, gpu, memory);
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    /** Whether the subtasks of a TaskManager have their tables in common. */
+    private boolean sharesTables() {
+        return engines.division() == null && !spec.changes();
+    }
+
+    private Opened open(
+            PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu, JoinMemory.Part memory) {
         JoinEngineFactory preferred = engines.preferredOn(gpu);
+        JoinEngineFactory standby = engines.standby().within(memory.memory());
         Set<String> names = new LinkedHashSet<>();
         if (preferred != null) {
             names.add(preferred.engineName());
         }
-        names.add(engines.standby().engineName());
+        names.add(standby.engineName());
         if (engines.division() == null) {
-            FallbackJoinEngine whole = openWhole(preferred, buildLog);
-            return new Opened(whole, whole, names);
+            FallbackJoinEngine whole = openWhole(preferred, standby, buildLog);
+            return new Opened(whole, whole, names, memory);
         }
         names.add(DividedEngine.STATE);
-        DividedEngine divided = openDivided(preferred, keys, buildLog);
-        return new Opened(divided.engine(), divided, names);
+        DividedEngine divided = openDivided(preferred, standby, keys, buildLog);
+        return new Opened(divided.engine(), divided, names, memory);
     }
 
-    private FallbackJoinEngine openWhole(JoinEngineFactory preferred, BuildLog buildLog) {
-        SharedTables.Scope scope =
-                new SharedTables.Scope(context.getJobInfo().getJobId(), operator);
+    private FallbackJoinEngine openWhole(
+            JoinEngineFactory preferred, JoinEngineFactory standby, BuildLog buildLog) {
         return new FallbackJoinEngine(
                 spec,
                 preferred == null ? null : SharedTablesEngine.factory(preferred, scope),
-                SharedTablesEngine.factory(engines.standby(), scope),
+                SharedTablesEngine.factory(standby, scope),
                 () -> buildLog.replayReader()::next,
                 report::fallback);
     }
 
     private DividedEngine openDivided(
-            JoinEngineFactory preferred, PartitionKeys keys, BuildLog buildLog) {
+            JoinEngineFactory preferred,
+            JoinEngineFactory standby,
+            PartitionKeys keys,
+            BuildLog buildLog) {
         return DividedEngine.open(
                 spec,
                 engines.division(),
                 keys.ownPartitions(),
                 preferred,
-                engines.standby(),
+                standby,
                 new BuildLogChunks(buildLog),
                 report::fallback);
     }

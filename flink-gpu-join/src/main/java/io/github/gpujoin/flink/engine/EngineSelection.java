@@ -13,16 +13,21 @@ import java.io.Serializable;
  * @param asked whether the user asked for the preferred engine by name
  * @param standby joins where the preferred engine cannot, or can no longer
  * @param division of the work over both; null where one engine at a time joins all
+ * @param slotMemoryBytes most managed memory that the join may take in each slot
  */
 public record EngineSelection(
-        Preferred preferred, boolean asked, JoinEngineFactory standby, Division division)
+        Preferred preferred,
+        boolean asked,
+        JoinEngineFactory standby,
+        Division division,
+        long slotMemoryBytes)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
     /** One engine at a time. */
     public EngineSelection(Preferred preferred, boolean asked, JoinEngineFactory standby) {
-        this(preferred, asked, standby, null);
+        this(preferred, asked, standby, null, Long.MAX_VALUE);
     }
 
     /** Engines that depend on what the subtask's process was given. */
@@ -53,6 +58,11 @@ public record EngineSelection(
 
     /** These engines at the same time. Both must be forkable. */
     public EngineSelection dividing(Division division) {
-        return new EngineSelection(preferred, asked, standby, division);
+        return new EngineSelection(preferred, asked, standby, division, slotMemoryBytes);
+    }
+
+    /** The same engines, with at most so much managed memory in each slot. */
+    public EngineSelection within(long slotMemoryBytes) {
+        return new EngineSelection(preferred, asked, standby, division, slotMemoryBytes);
     }
 }

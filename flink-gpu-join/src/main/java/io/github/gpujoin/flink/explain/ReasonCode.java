@@ -20,7 +20,7 @@ public enum ReasonCode {
     AT_RUN_TIME("each subtask looks for a GPU where it runs; the CPU joins where there is none"),
     PREFERRED("the GPU is tried first, and joins"),
     OVER_DEVICE_BUDGET("tables that fit no more into gpu-join.gpu.device-memory are on the host"),
-    OVER_HOST_BUDGET("rows that fit no more into gpu-join.cpu.memory are joined from state"),
+    OVER_HOST_BUDGET("managed memory has no room for these rows: they are joined from state"),
     NO_DRIVER("the CUDA driver is not installed, or not usable by the process"),
     NO_DEVICE("the CUDA driver sees no device of the number asked for"),
     DEVICE_TAKEN("another job of the process drives the device, with a jar of its own"),

@@ -19,6 +19,7 @@ import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.engine.EngineInUse;
 import io.github.gpujoin.flink.engine.EngineOpener;
+import io.github.gpujoin.flink.engine.SlotMemory;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
 import io.github.gpujoin.flink.expiry.FactExpiry;
 import io.github.gpujoin.flink.report.FanOutWatch;
@@ -76,6 +77,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient ChunkReceiver chunks;
     private transient JoinEngine engine;
     private transient EngineInUse engineInUse;
+    private transient AutoCloseable engineMemory;
     private transient ResultEmitter<OUT> emitter;
     private transient ProbeLog probeLog;
     private transient LoadProgress progress;
@@ -132,10 +134,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 getOperatorName(),
                                 getOperatorID(),
                                 getRuntimeContext(),
+                                SlotMemory.of(
+                                        getContainingTask().getEnvironment(),
+                                        config,
+                                        settings.engines().slotMemoryBytes()),
                                 reason -> metrics.fallbacks(reason).inc())
                         .open(keys, buildLog, gpu);
         engine = opened.engine();
         engineInUse = opened.inUse();
+        engineMemory = opened.memory();
         metrics.engine(engineInUse, opened.names(), keys.ownPartitions().getNumberOfKeyGroups());
         counts =
                 new SubtaskCounts(
@@ -330,7 +337,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(chunks, emitter, engine, gpu, super::close);
+        IOUtils.closeAll(chunks, emitter, engine, engineMemory, gpu, super::close);
     }
 
     // ------------------------------------------------------------------ build side

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
@@ -31,6 +32,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -66,6 +68,9 @@ import org.slf4j.LoggerFactory;
 final class JoinTopology {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
+
+    /** Of a join beside other operators of its slots; Flink's hash join of tables has the same. */
+    private static final int MANAGED_MEMORY_WEIGHT = 128;
 
     private final StreamExecutionEnvironment env;
     private final String uid;
@@ -304,8 +309,20 @@ final class JoinTopology {
         join.setStateKeyType(Types.INT);
         join.setMaxParallelism(maxParallelism);
         join.setUid(uid("join"));
+        if (env.getConfiguration().get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE) {
+            join.declareManagedMemoryUseCaseAtOperatorScope(
+                    ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
+        }
         env.addOperator(join);
         return new JoinedStream<>(env, join);
+    }
+
+    /** In MiB, as Flink's table operators weigh theirs. */
+    private int managedMemoryWeight() {
+        long bytes = GpuJoinOptions.cpuMemoryBytes(env.getConfiguration());
+        return bytes == Long.MAX_VALUE
+                ? MANAGED_MEMORY_WEIGHT
+                : (int) Math.min(Integer.MAX_VALUE, bytes >> 20);
     }
 
     /**
@@ -327,8 +344,8 @@ final class JoinTopology {
      * changes: what stands in several places cannot be changed in all of them at once.
      */
     private EngineSelection engines(int partitionedDimension, boolean changes) {
-        EngineSelection selection = engines();
         ReadableConfig config = env.getConfiguration();
+        EngineSelection selection = engines().within(GpuJoinOptions.cpuMemoryBytes(config));
         boolean divides =
                 partitionedDimension != JoinExplanation.NONE
                         && !changes
@@ -344,7 +361,7 @@ final class JoinTopology {
 
     private EngineSelection engines() {
         ReadableConfig config = env.getConfiguration();
-        JoinEngineFactory cpu = GpuJoinOptions.cpuEngines(config);
+        JoinEngineFactory cpu = CpuJoinEngineFactory.managed();
         GpuOptions gpu = GpuJoinOptions.gpuOptions(config);
         return switch (config.get(GpuJoinOptions.ENGINE)) {
             case AUTO -> EngineSelection.gpu(gpu, false, cpu);

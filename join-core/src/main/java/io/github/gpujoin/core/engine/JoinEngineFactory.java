@@ -1,5 +1,6 @@
 package io.github.gpujoin.core.engine;
 
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.io.Serializable;
 
 /** Makes engines of one kind; travels with the job. */
@@ -9,4 +10,13 @@ public interface JoinEngineFactory extends Serializable {
     String engineName();
 
     JoinEngine create(JoinSpec spec);
+
+    /**
+     * A factory of the same engines, whose host memory is reserved first. Not serializable.
+     *
+     * @return this factory where its engines have a budget of their own, or none
+     */
+    default JoinEngineFactory within(MemoryReservations hostMemory) {
+        return this;
+    }
 }

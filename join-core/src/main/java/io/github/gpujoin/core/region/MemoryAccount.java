@@ -40,6 +40,41 @@ public final class MemoryAccount {
         };
     }
 
+    /** Gives memory that is reserved elsewhere first, alignment included, and counts it here. */
+    public Allocator within(MemoryReservations reservations) {
+        return new Allocator() {
+            @Override
+            public Region allocate(long lengthBytes) {
+                return take(lengthBytes, reservations);
+            }
+
+            @Override
+            public long availableBytes() {
+                return reservations.availableBytes();
+            }
+        };
+    }
+
+    private Region take(long lengthBytes, MemoryReservations reservations) {
+        long reservedBytes = lengthBytes + Region.ALIGNMENT_BYTES;
+        reservations.reserve(reservedBytes);
+        Region region;
+        try {
+            region =
+                    Region.allocate(
+                            lengthBytes,
+                            () -> {
+                                giveBack(lengthBytes);
+                                reservations.release(reservedBytes);
+                            });
+        } catch (OutOfMemoryError e) {
+            reservations.release(reservedBytes);
+            throw new MemoryRefusedException(refusal(lengthBytes, Long.MAX_VALUE), e);
+        }
+        count(lengthBytes);
+        return region;
+    }
+
     public synchronized long usedBytes() {
         return usedBytes;
     }
@@ -59,12 +94,16 @@ public final class MemoryAccount {
         } catch (OutOfMemoryError e) {
             throw new MemoryRefusedException(refusal(lengthBytes, limitBytes), e);
         }
-        usedBytes += lengthBytes;
-        peakBytes = Math.max(peakBytes, usedBytes);
+        count(lengthBytes);
         return region;
     }
 
-    private String refusal(long lengthBytes, long limitBytes) {
+    private synchronized void count(long lengthBytes) {
+        usedBytes += lengthBytes;
+        peakBytes = Math.max(peakBytes, usedBytes);
+    }
+
+    private synchronized String refusal(long lengthBytes, long limitBytes) {
         return "all tables of a process keep within the "
                 + kind
                 + " memory budget and the machine's memory: budgetBytes="

@@ -6,9 +6,9 @@ public final class MemoryRefusedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param sentence one sentence: the rule, then name=value
+     * @param sentence fault, values, remedy
      */
-    MemoryRefusedException(String sentence, Throwable cause) {
+    public MemoryRefusedException(String sentence, Throwable cause) {
         super(sentence, cause);
     }
 }

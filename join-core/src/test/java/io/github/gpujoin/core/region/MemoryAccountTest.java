@@ -52,4 +52,55 @@ class MemoryAccountTest {
                 .isThrownBy(() -> account.within(-1))
                 .withMessage("a memory limit is not negative: limitBytes=-1");
     }
+
+    /** Grants a number of bytes. */
+    private static final class Granted implements MemoryReservations {
+        private long leftBytes;
+
+        Granted(long bytes) {
+            leftBytes = bytes;
+        }
+
+        @Override
+        public void reserve(long lengthBytes) {
+            if (lengthBytes > leftBytes) {
+                throw new MemoryRefusedException("Nothing left.", null);
+            }
+            leftBytes -= lengthBytes;
+        }
+
+        @Override
+        public void release(long lengthBytes) {
+            leftBytes += lengthBytes;
+        }
+
+        @Override
+        public long availableBytes() {
+            return leftBytes;
+        }
+    }
+
+    @Test
+    void shouldReserveMemoryWithItsAlignmentBeforeItIsAllocated() {
+        Granted granted = new Granted(100 + Region.ALIGNMENT_BYTES);
+        Allocator allocator = account.within(granted);
+        try (Region region = allocator.allocate(100)) {
+            assertThat(allocator.availableBytes()).isZero();
+            assertThat(account.usedBytes()).isEqualTo(region.lengthBytes());
+            assertThatExceptionOfType(MemoryRefusedException.class)
+                    .isThrownBy(() -> allocator.allocate(1))
+                    .withMessage("Nothing left.");
+        }
+        assertThat(granted.leftBytes).isEqualTo(100 + Region.ALIGNMENT_BYTES);
+        assertThat(account.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldReleaseWhatTheMachineHasNot() {
+        Granted granted = new Granted(Long.MAX_VALUE);
+        assertThatExceptionOfType(MemoryRefusedException.class)
+                .isThrownBy(() -> account.within(granted).allocate(1L << 62))
+                .withCauseInstanceOf(OutOfMemoryError.class);
+        assertThat(granted.leftBytes).isEqualTo(Long.MAX_VALUE);
+    }
 }

@@ -1,0 +1,159 @@
+package io.github.gpujoin.flink.engine;
+
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Managed memory for the tables of one join: the share of one subtask, or, where the subtasks of a
+ * TaskManager share their tables, the shares of all of them. Memory is reserved in portions, from
+ * the first slot that has room.
+ *
+ * <p>Slots have memory managers of their own, also those of different jobs, so all joins of a
+ * process together stay within its managed memory. A subtask that closes while others still use
+ * tables charged to its slot passes the charge on to their slots. What they have no room for stays
+ * charged to the old slot as long as Flink keeps it.
+ */
+final class JoinMemory implements MemoryReservations {
+
+    static final long PORTION_BYTES = 1 << 20;
+
+    private static final Logger LOG = LoggerFactory.getLogger(JoinMemory.class);
+
+    /** Of joins whose subtasks share, each with at least one slot. Guarded by itself. */
+    private static final Map<SharedTables.Scope, JoinMemory> SHARED = new HashMap<>();
+
+    private final List<SlotMemory> slots = new ArrayList<>();
+
+    /** Slots of closed subtasks that tables of others are still charged to. */
+    private final List<SlotMemory> leftSlots = new ArrayList<>();
+
+    private long usedBytes;
+    private long reservedBytes;
+
+    /** A subtask's part in the memory; to be closed after its engine. */
+    record Part(JoinMemory memory, SlotMemory slot, SharedTables.Scope scope)
+            implements AutoCloseable {
+
+        @Override
+        public void close() {
+            synchronized (SHARED) {
+                memory.leave(slot);
+                if (scope != null && memory.slots.isEmpty()) {
+                    SHARED.remove(scope, memory);
+                }
+            }
+        }
+    }
+
+    /** Memory for one subtask's own tables. */
+    static Part own(SlotMemory slot) {
+        JoinMemory memory = new JoinMemory();
+        memory.enter(slot);
+        return new Part(memory, slot, null);
+    }
+
+    /** Memory for tables that the subtasks of an operator share. */
+    static Part shared(SharedTables.Scope scope, SlotMemory slot) {
+        synchronized (SHARED) {
+            JoinMemory memory = SHARED.computeIfAbsent(scope, s -> new JoinMemory());
+            memory.enter(slot);
+            return new Part(memory, slot, scope);
+        }
+    }
+
+    private synchronized void enter(SlotMemory slot) {
+        slots.add(slot);
+    }
+
+    @Override
+    public synchronized void reserve(long lengthBytes) {
+        long missing = usedBytes + lengthBytes - reservedBytes;
+        if (missing > 0) {
+            long wanted = (missing + PORTION_BYTES - 1) / PORTION_BYTES * PORTION_BYTES;
+            long got = reserveInSlots(wanted);
+            reservedBytes += got;
+            if (got < missing) {
+                trim(0);
+                throw new MemoryRefusedException(refusal(lengthBytes), null);
+            }
+        }
+        usedBytes += lengthBytes;
+    }
+
+    private long reserveInSlots(long lengthBytes) {
+        long got = 0;
+        for (SlotMemory slot : slots) {
+            got += slot.reserveUpTo(lengthBytes - got);
+        }
+        return got;
+    }
+
+    private String refusal(long lengthBytes) {
+        return "No managed memory is left for the join's tables: neededBytes="
+                + lengthBytes
+                + ", usedBytes="
+                + usedBytes
+                + ", limitBytes="
+                + slots.stream().mapToLong(SlotMemory::limitBytes).sum()
+                + ", slots="
+                + slots.size()
+                + ". Raise "
+                + TaskManagerOptions.MANAGED_MEMORY_SIZE.key()
+                + " (and "
+                + GpuJoinOptions.CPU_MEMORY.key()
+                + " if set), or partition the dimension with .partitioned().";
+    }
+
+    @Override
+    public synchronized void release(long lengthBytes) {
+        usedBytes -= lengthBytes;
+        if (reservedBytes - usedBytes >= 2 * PORTION_BYTES) {
+            trim(PORTION_BYTES);
+        }
+    }
+
+    /** Releases what is reserved but not used, except for so many bytes. */
+    private void trim(long keptBytes) {
+        for (SlotMemory slot : leftSlots) {
+            reservedBytes -= slot.releaseUpTo(excess(keptBytes));
+        }
+        leftSlots.removeIf(slot -> slot.reservedBytes() == 0);
+        for (int i = slots.size() - 1; i >= 0; i--) {
+            reservedBytes -= slots.get(i).releaseUpTo(excess(keptBytes));
+        }
+    }
+
+    private long excess(long keptBytes) {
+        return Math.max(0, reservedBytes - usedBytes - keptBytes);
+    }
+
+    @Override
+    public synchronized long availableBytes() {
+        long inSlots = slots.stream().mapToLong(SlotMemory::availableBytes).sum();
+        return inSlots + reservedBytes - usedBytes;
+    }
+
+    private synchronized void leave(SlotMemory slot) {
+        if (!slots.remove(slot)) {
+            return; // closed before
+        }
+        leftSlots.add(slot);
+        trim(0);
+        slot.releaseUpTo(reserveInSlots(slot.reservedBytes()));
+        leftSlots.removeIf(left -> left.reservedBytes() == 0);
+        if (slot.reservedBytes() > 0) {
+            LOG.info(
+                    "Tables of running subtasks stay charged to the slot of a subtask that has"
+                            + " ended: bytes={}",
+                    slot.reservedBytes());
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.github.gpujoin.flink.engine;
+
+import org.apache.flink.core.memory.ManagedMemoryUseCase;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.memory.MemoryManager;
+import org.apache.flink.runtime.memory.MemoryReservationException;
+import org.apache.flink.streaming.api.graph.StreamConfig;
+
+/**
+ * One subtask's share of the managed memory of its slot. Guarded by the {@link JoinMemory} that it
+ * is part of.
+ */
+public final class SlotMemory {
+
+    private final MemoryManager manager;
+    private final long limitBytes;
+    private long reservedBytes;
+
+    /**
+     * @param limitBytes most that the subtask may reserve of the manager's memory
+     */
+    SlotMemory(MemoryManager manager, long limitBytes) {
+        this.manager = manager;
+        this.limitBytes = limitBytes;
+    }
+
+    /**
+     * The share that Flink planned for the operator, without memory where it planned none.
+     *
+     * @param capBytes most of it that the join may take
+     */
+    public static SlotMemory of(Environment environment, StreamConfig operator, long capBytes) {
+        double fraction =
+                operator.getManagedMemoryFractionOperatorUseCaseOfSlot(
+                        ManagedMemoryUseCase.OPERATOR,
+                        environment.getJobConfiguration(),
+                        environment.getTaskManagerInfo().getConfiguration(),
+                        environment.getUserCodeClassLoader().asClassLoader());
+        MemoryManager manager = environment.getMemoryManager();
+        long shareBytes = fraction > 0 ? manager.computeMemorySize(fraction) : 0;
+        return new SlotMemory(manager, Math.min(capBytes, shareBytes));
+    }
+
+    long limitBytes() {
+        return limitBytes;
+    }
+
+    long reservedBytes() {
+        return reservedBytes;
+    }
+
+    long availableBytes() {
+        return Math.max(0, Math.min(limitBytes - reservedBytes, manager.availableMemory()));
+    }
+
+    /** Reserves at most so many bytes, and returns how many. */
+    long reserveUpTo(long lengthBytes) {
+        long bytes = Math.min(lengthBytes, availableBytes());
+        try {
+            manager.reserveMemory(this, bytes);
+        } catch (MemoryReservationException e) {
+            return 0; // another operator of the slot was faster
+        }
+        reservedBytes += bytes;
+        return bytes;
+    }
+
+    /** Releases at most so many bytes, and returns how many. */
+    long releaseUpTo(long lengthBytes) {
+        long bytes = Math.min(lengthBytes, reservedBytes);
+        reservedBytes -= bytes;
+        // Flink frees the slot of a finished subtask while others still use tables charged to it.
+        if (!manager.isShutdown()) {
+            manager.releaseMemory(this, bytes);
+        }
+        return bytes;
+    }
+}

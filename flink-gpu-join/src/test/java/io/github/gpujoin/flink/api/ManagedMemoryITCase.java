@@ -1,0 +1,150 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Tables within the managed memory of a TaskManager: 24 MiB in each of its three slots. */
+@Timeout(120)
+class ManagedMemoryITCase {
+
+    private static final long SLOT_BYTES = 24 << 20;
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(3)
+                            .setConfiguration(
+                                    new Configuration()
+                                            .set(
+                                                    TaskManagerOptions.MANAGED_MEMORY_SIZE,
+                                                    new MemorySize(3 * SLOT_BYTES)))
+                            .build());
+
+    private static final AtomicLong RESULTS = new AtomicLong();
+    private static final AtomicLong MAX_BYTES = new AtomicLong();
+
+    @BeforeEach
+    void reset() {
+        RESULTS.set(0);
+        MAX_BYTES.set(0);
+    }
+
+    @AfterEach
+    void allRegionsComeBack() {
+        assertThat(Region.openCount()).isZero();
+    }
+
+    /** A number, twice. */
+    public static class Pair {
+        public long key;
+        public long number;
+
+        public Pair() {}
+    }
+
+    /** Joins as many facts as there are rows, and counts results and the memory of tables. */
+    private static void run(int rows, boolean partitioned, String... options) throws Exception {
+        Configuration config = new Configuration();
+        config.setString(GpuJoinOptions.ENGINE.key(), "cpu");
+        config.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
+        for (int i = 0; i < options.length; i += 2) {
+            config.setString(options[i], options[i + 1]);
+        }
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(config).setParallelism(3);
+        var dimension =
+                StarJoin.facts(pairs(env, "facts", rows))
+                        .select("number")
+                        .dimension(pairs(env, "dimension", rows))
+                        .on("key", "key")
+                        .select("number AS match");
+        (partitioned ? dimension.partitioned() : dimension.replicated())
+                .toRows()
+                .map(
+                        row -> {
+                            if (!row.getField(0).equals(row.getField(1))) {
+                                throw new IllegalStateException("Not a pair: " + row);
+                            }
+                            if ((RESULTS.incrementAndGet() & 1023) == 0) {
+                                long bytes = CpuJoinEngineFactory.memoryUse().usedBytes();
+                                MAX_BYTES.accumulateAndGet(bytes, Math::max);
+                            }
+                            return 0;
+                        })
+                .returns(Types.INT)
+                .map(n -> n)
+                .returns(Types.INT)
+                .sinkTo(new DiscardingSink<>());
+        env.execute();
+    }
+
+    private static DataStream<Pair> pairs(StreamExecutionEnvironment env, String name, int count) {
+        return env.fromSource(
+                        new NumberSequenceSource(0, count - 1),
+                        WatermarkStrategy.noWatermarks(),
+                        name)
+                .map(
+                        n -> {
+                            Pair pair = new Pair();
+                            // Far apart, so that the table stores keys.
+                            pair.key = n * 0x9E3779B97F4A7C15L;
+                            pair.number = n;
+                            return pair;
+                        })
+                .returns(Pair.class);
+    }
+
+    @Test
+    void shouldNameTheOptionsWhenAReplicatedDimensionDoesNotFit() {
+        assertThatThrownBy(() -> run(4_000_000, false))
+                .hasStackTraceContaining("No managed memory is left for the join's tables")
+                .hasStackTraceContaining("limitBytes=75497472, slots=3")
+                .hasStackTraceContaining("Raise taskmanager.memory.managed.size");
+    }
+
+    /** The finished table alone is larger than a slot's share. */
+    @Test
+    void shouldChargeASharedTableToAllSlots() throws Exception {
+        run(1_600_000, false);
+        assertThat(RESULTS).hasValue(1_600_000);
+        assertThat(MAX_BYTES.get()).isBetween(SLOT_BYTES + 1, 3 * SLOT_BYTES);
+    }
+
+    @Test
+    void shouldJoinRowsFromStateThatManagedMemoryHasNoRoomFor() throws Exception {
+        run(4_000_000, true, GpuJoinOptions.SPILL_DELAY.key(), "100ms");
+        assertThat(RESULTS).hasValue(4_000_000);
+        assertThat(MAX_BYTES.get()).isBetween(1L, 3 * SLOT_BYTES);
+    }
+
+    @Test
+    void shouldRefuseTablesOverTheCapWithinManagedMemory() {
+        assertThatThrownBy(() -> run(1_600_000, false, GpuJoinOptions.CPU_MEMORY.key(), "16mb"))
+                .hasStackTraceContaining("limitBytes=50331648, slots=3")
+                .hasStackTraceContaining("gpu-join.cpu.memory");
+    }
+}
