@@ -58,12 +58,14 @@ final class TableBuild {
     /** Works for about the time of a mail; whether the tables are complete. */
     private boolean work() throws Exception {
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
+        // If a step fails, Flink may still run a mail of ours before it reports the failure.
+        running = false;
         while (!engine.buildStep(JoinEngine.BUILD_STEP_ROWS)) {
             if (System.nanoTime() - deadlineNs >= 0) {
+                running = true;
                 return false;
             }
         }
-        running = false;
         onBuilt.run();
         return true;
     }
