@@ -20,6 +20,12 @@ public interface ControlLink extends AutoCloseable {
      */
     ControlMessage receive() throws IOException;
 
+    /**
+     * Lifts what bounds an accepted link before its writer has proved itself: it takes two messages
+     * until then.
+     */
+    default void admit() {}
+
     /** The other end, for messages. */
     String peer();
 

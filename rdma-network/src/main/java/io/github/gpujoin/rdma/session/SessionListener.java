@@ -8,8 +8,9 @@ import java.net.InetAddress;
 import java.net.SocketException;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,46 +21,44 @@ import org.slf4j.LoggerFactory;
 /**
  * The door of a reader's process: lets writers prove themselves and hands each to its channel.
  *
- * <p>Until a writer has proved itself it costs one entry of a bounded list, for a bounded time; how
- * many are there, and how many come in a second, is bounded in all and for each host. {@link
- * #accept} and {@link #step} are for one thread; channels may be added and removed by any.
+ * <p>A stranger is a writer that has not proved itself. It costs one entry of a bounded list, for a
+ * bounded time, and a bounded number of them begin in a second. If the list is full, a new stranger
+ * displaces the oldest one of the host that has the most: who connects and says nothing keeps
+ * nobody out. {@link #accept} and {@link #step} are for one thread; channels may be added and
+ * removed by any.
  */
 public final class SessionListener implements AutoCloseable {
 
     /**
-     * Bounds on writers that have not proved themselves.
+     * Bounds on strangers.
      *
      * @param maxUnderWay handshakes at once
-     * @param maxUnderWayPerHost of those, from one host
-     * @param maxPerSecond handshakes begun in a second
-     * @param maxPerSecondPerHost of those, from one host
+     * @param maxPerSecond handshakes begun in a second whose writers do not prove themselves
      */
-    public record Limits(
-            int maxUnderWay, int maxUnderWayPerHost, int maxPerSecond, int maxPerSecondPerHost) {
+    public record Limits(int maxUnderWay, int maxPerSecond) {
 
-        /** One host alone never has more than half. */
-        public static final Limits DEFAULT = new Limits(64, 32, 200, 100);
+        public static final Limits DEFAULT = new Limits(64, 200);
 
         public Limits {
-            requireShare(maxUnderWayPerHost, maxUnderWay, "maxUnderWay");
-            requireShare(maxPerSecondPerHost, maxPerSecond, "maxPerSecond");
-        }
-
-        private static void requireShare(int perHost, int inAll, String name) {
-            if (perHost < 1 || inAll < perHost) {
+            if (maxUnderWay < 1 || maxPerSecond < 1) {
                 throw new IllegalArgumentException(
-                        "a host may have one at least and all at most: %sPerHost=%d, %s=%d"
-                                .formatted(name, perHost, name, inAll));
+                        "Limits let nobody in: maxUnderWay=%d, maxPerSecond=%d. Both are at least 1."
+                                .formatted(maxUnderWay, maxPerSecond));
             }
         }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionListener.class);
+
+    /** Handshakes that begin in one step at most. */
+    private static final int BURST = 8;
+
     private static final long REPORT_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final UUID job;
     private final JobSecret secret;
     private final SessionOptions options;
+    private final Limits limits;
     private final HandshakeGate gate;
     private final SecureRandom random = new SecureRandom();
     private final Map<Integer, ReaderSession> channels = new ConcurrentHashMap<>();
@@ -67,12 +66,14 @@ public final class SessionListener implements AutoCloseable {
     private long turnedAway;
     private String lastTurnedAway;
     private long reportAtNs;
+    private Error breakdown;
 
     public SessionListener(UUID job, JobSecret secret, SessionOptions options, Limits limits) {
         this.job = job;
         this.secret = secret;
         this.options = options;
-        this.gate = new HandshakeGate(limits);
+        this.limits = limits;
+        this.gate = new HandshakeGate(limits.maxPerSecond(), BURST);
     }
 
     public void add(ReaderSession session) {
@@ -86,31 +87,47 @@ public final class SessionListener implements AutoCloseable {
         channels.remove(session.channel(), session);
     }
 
+    /** Whether another handshake may begin now; until then a connection waits where it is. */
+    boolean isReady(long nowNs) {
+        return gate.isOpen(nowNs);
+    }
+
     /**
-     * Takes over a link that a writer has made. Beyond the limits it is closed without a word,
-     * since nothing can be said over TLS before its own handshake.
+     * Begins the handshake of a link that a writer has made. If as many as may be are under way,
+     * one of them ends without a word, since nothing can be said over TLS before its own handshake.
      *
      * @param from where the link comes from
      */
     public void accept(ControlLink link, InetAddress from, long nowNs) {
-        if (gate.enter(from, nowNs)) {
-            pending.add(new Pending(link, from, nowNs));
-        } else {
-            link.close();
-            turnAway(link, "too many handshakes are under way, or began in the last second");
+        if (pending.size() >= limits.maxUnderWay()) {
+            Pending displaced = oldestOfTheLargestHost();
+            pending.remove(displaced);
+            displaced.link.close();
+            turnAway(displaced.link, "a later handshake took its place: " + limits);
         }
+        gate.enter(nowNs);
+        pending.add(new Pending(link, from, nowNs));
     }
 
-    /** Goes on with the handshakes under way. Never blocks. */
+    private Pending oldestOfTheLargestHost() {
+        Map<Long, Integer> counts = new HashMap<>();
+        pending.forEach(next -> counts.merge(next.host, 1, Integer::sum));
+        int most = Collections.max(counts.values());
+        return pending.stream().filter(next -> counts.get(next.host) == most).findFirst().get();
+    }
+
+    /**
+     * Goes on with the handshakes under way. Never blocks.
+     *
+     * @throws Error that this process met, as where it can start no thread; the other handshakes
+     *     have gone on before it is thrown
+     */
     public void step(long nowNs) {
-        for (Iterator<Pending> all = pending.iterator(); all.hasNext(); ) {
-            Pending next = all.next();
-            if (next.isOver(nowNs)) {
-                all.remove();
-                gate.leave(next.from);
-            }
-        }
+        pending.removeIf(next -> next.isOver(nowNs));
         report(nowNs);
+        if (breakdown != null) {
+            throw breakdown;
+        }
     }
 
     private void turnAway(ControlLink link, String reason) {
@@ -147,7 +164,7 @@ public final class SessionListener implements AutoCloseable {
     private final class Pending {
 
         private final ControlLink link;
-        private final InetAddress from;
+        private final long host;
         private final long startNs;
         private Hello hello;
         private Nonce nonce;
@@ -155,7 +172,7 @@ public final class SessionListener implements AutoCloseable {
 
         Pending(ControlLink link, InetAddress from, long startNs) {
             this.link = link;
-            this.from = from;
+            this.host = WaitingLinks.host(from);
             this.startNs = startNs;
         }
 
@@ -173,10 +190,13 @@ public final class SessionListener implements AutoCloseable {
                 if (!hasLeft(e)) {
                     turnAway(link, e.getMessage());
                 }
-            } catch (RuntimeException | Error e) {
-                // Its thread could not be started, say: one writer's trouble, and not the others'.
+            } catch (RuntimeException e) {
                 link.close();
                 turnAway(link, e.toString());
+            } catch (Error e) {
+                link.close();
+                turnAway(link, e.toString());
+                breakdown = breakdown == null ? e : breakdown;
             }
             return true;
         }
@@ -210,6 +230,8 @@ public final class SessionListener implements AutoCloseable {
                 if (!token.isProofTrue(hello, nonce, proof)) {
                     throw new ProtocolException("a proof holds", Refusal.PROOF);
                 }
+                gate.prove();
+                link.admit();
                 // Only now: who has proved nothing learns nothing of channels and attempts.
                 admissible(hello).offer(new Admission(link, hello, nonce, token));
                 return true;

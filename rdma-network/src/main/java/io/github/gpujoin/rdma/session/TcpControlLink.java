@@ -1,5 +1,6 @@
 package io.github.gpujoin.rdma.session;
 
+import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -25,6 +26,11 @@ import javax.net.ssl.SSLSocket;
 public final class TcpControlLink implements ControlLink {
 
     private static final int MAX_UNREAD = 1024;
+
+    /** A hello and a proof; who sends more before it is admitted is cut off. */
+    private static final int MAX_UNADMITTED = 2;
+
+    private static final int BUFFER_BYTES = 1024;
     private static final int CONNECT_TIMEOUT_MS = 1000;
 
     /** Frames sent before the link is up: a writer's hello, and no more. */
@@ -36,6 +42,11 @@ public final class TcpControlLink implements ControlLink {
     private final Queue<ControlMessage> unread = new LinkedBlockingQueue<>(MAX_UNREAD);
     private final Queue<byte[]> early = new ArrayDeque<>();
     private volatile IOException end;
+
+    /** What this process threw, null as a rule: no peer's doing, and to be reported as it is. */
+    private volatile Throwable breakdown;
+
+    private volatile boolean admitted;
 
     /** Once frames go to the socket, null before; guarded by {@link #early}. */
     private OutputStream out;
@@ -52,6 +63,7 @@ public final class TcpControlLink implements ControlLink {
         this.socket = socket;
         this.target = target;
         this.peer = peer;
+        this.admitted = target != null;
     }
 
     /** Makes connections to a {@link TcpControlServer}. */
@@ -91,6 +103,8 @@ public final class TcpControlLink implements ControlLink {
                             e);
         } catch (IOException e) {
             end = new IOException("the link broke: peer=" + peer + ", " + e.getMessage(), e);
+        } catch (RuntimeException | Error e) {
+            breakdown = e;
         }
     }
 
@@ -123,9 +137,15 @@ public final class TcpControlLink implements ControlLink {
     }
 
     private void readAll() throws IOException {
-        DataInputStream in = new DataInputStream(socket.getInputStream());
-        while (true) {
-            if (!unread.offer(ControlCodec.read(in))) {
+        DataInputStream in =
+                new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
+        for (long count = 1; ; count++) {
+            ControlMessage message = ControlCodec.read(in);
+            if (count > MAX_UNADMITTED && !admitted) {
+                throw new ProtocolException(
+                        "Too many messages before the proof was checked: max=" + MAX_UNADMITTED);
+            }
+            if (!unread.offer(message)) {
                 throw new ProtocolException("messages are read as they come: unread=" + MAX_UNREAD);
             }
         }
@@ -154,12 +174,21 @@ public final class TcpControlLink implements ControlLink {
         if (!started) {
             start();
         }
+        Throwable broken = breakdown;
+        if (broken != null) {
+            throw new IllegalStateException("A link's thread broke down: " + broken, broken);
+        }
         IOException ended = end; // before the queue: what came earlier is received first
         ControlMessage message = unread.poll();
         if (message == null && ended != null) {
             throw ended;
         }
         return message;
+    }
+
+    @Override
+    public void admit() {
+        admitted = true;
     }
 
     /** Where an accepted link comes from. */

@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -28,9 +26,15 @@ public final class TcpControlServer implements AutoCloseable {
     /** Between two attempts to accept of which the first failed. */
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** Time for which no connection can be accepted before the reader's task hears why. */
+    private static final long MAX_FAILING_NS = TimeUnit.SECONDS.toNanos(5);
+
     private final ServerSocket server;
-    private final BlockingQueue<TcpControlLink> waiting = new LinkedBlockingQueue<>(MAX_WAITING);
+    private final WaitingLinks waiting = new WaitingLinks(MAX_WAITING);
     private final Thread acceptor;
+
+    /** Why nothing more is accepted, null while it is. */
+    private volatile Throwable breakdown;
 
     /**
      * @param address to listen on, and no other; port 0 takes a free one
@@ -72,26 +76,48 @@ public final class TcpControlServer implements AutoCloseable {
         return (InetSocketAddress) server.getLocalSocketAddress();
     }
 
-    /** Hands over the connections that came. For one thread; never blocks. */
+    /**
+     * Hands over the connections that came, as many as the listener takes now. For one thread;
+     * never blocks.
+     *
+     * @throws IllegalStateException if this process cannot accept connections any more
+     */
     public void step(SessionListener listener, long nowNs) {
+        Throwable cause = breakdown;
+        if (cause != null) {
+            throw new IllegalStateException(
+                    "The rings' control server accepts nothing more: address=%s, reason=%s"
+                            .formatted(address(), cause),
+                    cause);
+        }
         TcpControlLink link;
-        while ((link = waiting.poll()) != null) {
+        while (listener.isReady(nowNs) && (link = waiting.poll()) != null) {
             listener.accept(link, link.address(), nowNs);
         }
         listener.step(nowNs);
     }
 
     private void acceptAll() {
+        long failingSinceNs = 0;
         while (!server.isClosed()) {
             try {
                 TcpControlLink link = new TcpControlLink(server.accept());
+                failingSinceNs = 0;
                 if (!waiting.offer(link)) {
                     link.close();
                 }
             } catch (IOException e) {
                 // This connection failed, or the server was closed; or there is no file descriptor
-                // left, which lasts.
+                // left, which lasts. Its writer only sees that nobody answers.
+                long nowNs = System.nanoTime();
+                failingSinceNs = failingSinceNs == 0 ? nowNs : failingSinceNs;
+                if (nowNs - failingSinceNs > MAX_FAILING_NS) {
+                    breakdown = e;
+                }
                 LockSupport.parkNanos(PAUSE_NS);
+            } catch (RuntimeException | Error e) {
+                breakdown = e;
+                return;
             }
         }
     }
@@ -104,7 +130,8 @@ public final class TcpControlServer implements AutoCloseable {
             // the socket is gone all the same
         }
         Threads.joinUninterruptibly(acceptor);
-        waiting.forEach(TcpControlLink::close);
-        waiting.clear();
+        for (TcpControlLink link; (link = waiting.poll()) != null; ) {
+            link.close();
+        }
     }
 }

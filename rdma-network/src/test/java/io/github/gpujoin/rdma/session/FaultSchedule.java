@@ -50,10 +50,7 @@ final class FaultSchedule implements AutoCloseable {
         this.payloadBytes = 8 * (1 + random.nextInt(16));
         this.listener =
                 new SessionListener(
-                        JOB,
-                        secret,
-                        SessionOptions.DEFAULT,
-                        new SessionListener.Limits(8, 8, 1000, 1000));
+                        JOB, secret, SessionOptions.DEFAULT, new SessionListener.Limits(8, 1000));
         this.reader =
                 new ReaderSession(
                         CHANNEL,

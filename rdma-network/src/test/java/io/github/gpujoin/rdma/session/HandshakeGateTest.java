@@ -4,10 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.gpujoin.rdma.session.SessionListener.Limits;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -16,98 +12,59 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HandshakeGateTest {
 
-    private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final int PER_SECOND = 200;
+    private static final int BURST = 8;
 
-    @Test
-    void shouldLeaveRoomForOthersWhenOneHostHasItsShare() throws Exception {
-        HandshakeGate gate = new HandshakeGate(new Limits(4, 2, 100, 100));
-        assertThat(gate.enter(host(1), 0)).isTrue();
-        assertThat(gate.enter(host(1), 0)).isTrue();
-        assertThat(gate.enter(host(1), 0)).as("a third of one host").isFalse();
-        assertThat(gate.enter(host(2), 0)).isTrue();
-        gate.leave(host(1));
-        assertThat(gate.enter(host(1), 0)).isTrue();
+    private final HandshakeGate gate = new HandshakeGate(PER_SECOND, BURST);
+
+    @ParameterizedTest(name = "clock from {0}")
+    @ValueSource(longs = {0, Long.MAX_VALUE - 1000, Long.MIN_VALUE, -5})
+    void shouldLetABurstBeginAndThenOneAnInterval(long startNs) {
+        assertThat(begun(startNs, 100)).isEqualTo(BURST);
+        assertThat(begun(startNs + 4 * MS, 100)).isZero();
+        assertThat(begun(startNs + 5 * MS, 100)).isEqualTo(1);
+        assertThat(begun(startNs + 100_000 * MS, 100)).as("after a long pause").isEqualTo(BURST);
     }
 
     @Test
-    void shouldLetAHostBeginAsOftenAsItMayInEachSecond() throws Exception {
-        HandshakeGate gate = new HandshakeGate(new Limits(100, 100, 5, 3));
-        assertThat(begun(gate, host(1), 10, 0)).isEqualTo(3);
-        assertThat(begun(gate, host(2), 10, 0)).as("what is left for all").isEqualTo(2);
-        assertThat(begun(gate, host(1), 10, SECOND_NS - 1)).isZero();
-        assertThat(begun(gate, host(1), 10, SECOND_NS)).isEqualTo(3);
-    }
-
-    @Test
-    void shouldTakeAllAddressesOfAnIpv6NetworkForOneHost() throws Exception {
-        HandshakeGate gate = new HandshakeGate(new Limits(100, 2, 100, 100));
-        assertThat(gate.enter(InetAddress.getByName("fd00::1"), 0)).isTrue();
-        assertThat(gate.enter(InetAddress.getByName("fd00::2"), 0)).isTrue();
-        assertThat(gate.enter(InetAddress.getByName("fd00::3"), 0)).isFalse();
-        assertThat(gate.enter(InetAddress.getByName("fd00:0:0:1::1"), 0)).isTrue();
-    }
-
-    /** Any crowd, against limits that are checked in the obvious way. */
-    @ParameterizedTest(name = "seed {0}")
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldKeepEveryLimitAndBoundedMemory(long seed) throws Exception {
-        Random random = new Random(seed);
-        Limits limits = new Limits(8, 3, 20, 7);
-        HandshakeGate gate = new HandshakeGate(limits);
-        List<InetAddress> underWay = new ArrayList<>();
-        List<InetAddress> begun = new ArrayList<>();
-        long secondStartNs = 0;
-        for (long nowNs = 0, i = 0; i < 20_000; i++, nowNs += random.nextLong(SECOND_NS / 20)) {
-            if (nowNs - secondStartNs >= SECOND_NS || begun.isEmpty()) {
-                secondStartNs = nowNs;
-                begun.clear();
-            }
-            InetAddress from = host(random.nextInt(random.nextBoolean() ? 3 : 1 << 16));
-            boolean expected =
-                    underWay.size() < limits.maxUnderWay()
-                            && begun.size() < limits.maxPerSecond()
-                            && count(underWay, from) < limits.maxUnderWayPerHost()
-                            && count(begun, from) < limits.maxPerSecondPerHost();
-            assertThat(gate.enter(from, nowNs)).isEqualTo(expected);
-            if (expected) {
-                underWay.add(from);
-                begun.add(from);
-            }
-            if (!underWay.isEmpty() && random.nextInt(4) == 0) {
-                gate.leave(underWay.remove(random.nextInt(underWay.size())));
-            }
-            assertThat(gate.hostCount()).isLessThanOrEqualTo(limits.maxPerSecond());
+    void shouldNotCountWritersThatProveThemselves() {
+        for (int i = 0; i < 1000; i++) {
+            assertThat(gate.isOpen(0)).isTrue();
+            gate.enter(0);
+            gate.prove();
         }
+        assertThat(begun(0, 100)).isEqualTo(BURST);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(longs = {1, 2, 3, 4})
+    void shouldKeepItsRateWhateverTheCrowd(long seed) {
+        Random random = new Random(seed);
+        int begun = 0;
+        long nowNs = 0;
+        while (nowNs < 20_000 * MS) {
+            nowNs += random.nextLong(3 * MS);
+            begun += begun(nowNs, random.nextInt(20));
+        }
+        assertThat(begun).isBetween(19 * PER_SECOND, 20 * PER_SECOND + BURST + 1);
     }
 
     @Test
     void shouldRefuseLimitsThatLetNobodyIn() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Limits(2, 3, 1, 1))
+                .isThrownBy(() -> new Limits(0, 1))
                 .withMessage(
-                        "a host may have one at least and all at most:"
-                                + " maxUnderWayPerHost=3, maxUnderWay=2");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Limits(2, 2, 1, 0))
-                .withMessageContaining("maxPerSecondPerHost=0, maxPerSecond=1");
+                        "Limits let nobody in: maxUnderWay=0, maxPerSecond=1. Both are at least 1.");
+        assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 0));
     }
 
-    private static int begun(HandshakeGate gate, InetAddress from, int tries, long nowNs) {
+    private int begun(long nowNs, int tries) {
         int begun = 0;
-        for (int i = 0; i < tries; i++) {
-            if (gate.enter(from, nowNs)) {
-                begun++;
-                gate.leave(from);
-            }
+        for (int i = 0; i < tries && gate.isOpen(nowNs); i++) {
+            gate.enter(nowNs);
+            begun++;
         }
         return begun;
-    }
-
-    private static long count(List<InetAddress> all, InetAddress one) {
-        return all.stream().filter(one::equals).count();
-    }
-
-    private static InetAddress host(int number) throws UnknownHostException {
-        return InetAddress.getByAddress(new byte[] {10, 9, (byte) (number >> 8), (byte) number});
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -24,12 +25,10 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handshakes, fencing, limits and times, in virtual time on a network without faults. */
@@ -44,7 +43,7 @@ class SessionTest {
     private final VirtualLinks links = new VirtualLinks(new Random(1), MS);
     private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
     private final SessionListener listener =
-            new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 3, 5, 5));
+            new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 5));
     private final ReaderSession reader =
             new ReaderSession(0, RingGeometry.forPayload(4, 64), twin, OPTIONS, 0);
     private final List<WriterSession> writers = new ArrayList<>();
@@ -206,28 +205,24 @@ class SessionTest {
     }
 
     @Test
-    void shouldBoundHandshakesUnderWayAndInASecond() throws Exception {
+    void shouldLetALaterHandshakeTakeThePlaceOfTheOldestAndLeaveOtherHostsAlone() throws Exception {
+        VirtualLinks.End otherHost = links.dial();
+        listener.accept(links.accept(), InetAddress.getByName("192.0.2.1"), nowNs);
         List<VirtualLinks.End> idle = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 3; i++) {
             idle.add(links.dial());
+            run(1);
         }
-        run(3);
         assertThat(listener.pendingCount()).isEqualTo(3);
         assertThat(listener.turnedAwayCount()).isEqualTo(1);
-        assertThatIOException().isThrownBy(idle.get(3)::receive);
+        assertThatIOException().isThrownBy(idle.get(0)::receive);
+        assertThat(otherHost.receive()).as("still under way").isNull();
+        WriterSession writer = writer(0, secret);
+        run(20);
+        assertThat(writer.isConnected()).as("kept out by those that say nothing").isTrue();
         nowNs += OPTIONS.handshakeTimeoutNs() + MS;
-        run(1);
+        accept();
         assertThat(listener.pendingCount()).isZero();
-        for (int i = 0; i < 6; i++) {
-            VirtualLinks.End link = links.dial();
-            run(1);
-            link.close();
-            idle.add(link);
-        }
-        assertThat(listener.pendingCount()).isZero();
-        assertThat(listener.turnedAwayCount())
-                .as("one beyond those under way, three too late, five closed, one too many")
-                .isEqualTo(1 + 3 + 5 + 1);
     }
 
     @Test
@@ -241,41 +236,13 @@ class SessionTest {
         assertThat(listener.turnedAwayCount()).as("the one that speaks no TLS").isEqualTo(1);
     }
 
-    static Stream<Throwable> breakdowns() {
-        return Stream.of(
-                new OutOfMemoryError("unable to create native thread"),
-                new IllegalStateException("out of step"));
-    }
-
-    @ParameterizedTest
-    @MethodSource("breakdowns")
-    void shouldTurnAwayAWriterWhoseLinkBreaksDownAndServeTheOthers(Throwable breakdown)
-            throws Exception {
+    @Test
+    void shouldTurnAwayAWriterWhoseLinkBreaksDownAndServeTheOthers() throws Exception {
         AtomicBoolean closed = new AtomicBoolean();
-        ControlLink link =
-                new ControlLink() {
-                    @Override
-                    public void send(ControlMessage message) {}
-
-                    @Override
-                    public ControlMessage receive() {
-                        if (breakdown instanceof Error error) {
-                            throw error;
-                        }
-                        throw (RuntimeException) breakdown;
-                    }
-
-                    @Override
-                    public String peer() {
-                        return "peer";
-                    }
-
-                    @Override
-                    public void close() {
-                        closed.set(true);
-                    }
-                };
-        listener.accept(link, InetAddress.getLoopbackAddress(), nowNs);
+        listener.accept(
+                breakingDown(new IllegalStateException("out of step"), closed),
+                InetAddress.getLoopbackAddress(),
+                nowNs);
         listener.step(nowNs);
         assertThat(closed).isTrue();
         assertThat(listener.pendingCount()).isZero();
@@ -283,6 +250,44 @@ class SessionTest {
         WriterSession writer = writer(0, secret);
         run(20);
         assertThat(writer.isConnected()).isTrue();
+    }
+
+    @Test
+    void shouldReportAnErrorOfThisProcessAfterServingTheOthers() {
+        AtomicBoolean closed = new AtomicBoolean();
+        AtomicBoolean otherClosed = new AtomicBoolean();
+        Error breakdown = new OutOfMemoryError("unable to create native thread");
+        InetAddress host = InetAddress.getLoopbackAddress();
+        listener.accept(breakingDown(breakdown, closed), host, nowNs);
+        listener.accept(breakingDown(new IllegalStateException(), otherClosed), host, nowNs);
+        assertThatThrownBy(() -> listener.step(nowNs)).isSameAs(breakdown);
+        assertThat(closed).isTrue();
+        assertThat(otherClosed).isTrue();
+    }
+
+    private static ControlLink breakingDown(Throwable breakdown, AtomicBoolean closed) {
+        return new ControlLink() {
+            @Override
+            public void send(ControlMessage message) {}
+
+            @Override
+            public ControlMessage receive() {
+                if (breakdown instanceof Error error) {
+                    throw error;
+                }
+                throw (RuntimeException) breakdown;
+            }
+
+            @Override
+            public String peer() {
+                return "peer";
+            }
+
+            @Override
+            public void close() {
+                closed.set(true);
+            }
+        };
     }
 
     /** A link that broke for a reason. */

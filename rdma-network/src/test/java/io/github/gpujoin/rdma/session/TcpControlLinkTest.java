@@ -3,6 +3,7 @@ package io.github.gpujoin.rdma.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.ControlMessage.Progress;
@@ -21,8 +22,10 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import javax.net.ServerSocketFactory;
@@ -81,7 +84,7 @@ class TcpControlLinkTest {
         try (TcpControlServer server = new TcpControlServer(loopback(0), tls);
                 SessionListener hastyListener =
                         new SessionListener(
-                                JOB, secret, hasty, new SessionListener.Limits(2, 2, 100, 100));
+                                JOB, secret, hasty, new SessionListener.Limits(2, 100));
                 Socket first = dumb(server);
                 Socket second = dumb(server);
                 Socket third = dumb(server)) {
@@ -144,9 +147,49 @@ class TcpControlLinkTest {
 
     /** As where the process has no file descriptor left, which lasts. */
     @Test
-    void shouldNotSpinWhereNothingCanBeAccepted() throws Exception {
+    void shouldNotSpinWhereNothingCanBeAcceptedAndReportWhy() throws Exception {
         AtomicInteger attempts = new AtomicInteger();
-        ServerSocketFactory failing =
+        long startNs = System.nanoTime();
+        ControlSockets sockets =
+                failing(
+                        () -> {
+                            attempts.incrementAndGet();
+                            throw new SocketException("Too many open files");
+                        });
+        try (TcpControlServer server = new TcpControlServer(loopback(0), sockets)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> stepUntilItThrows(server))
+                    .withMessageStartingWith("The rings' control server accepts nothing more")
+                    .withMessageContaining("Too many open files");
+        }
+        long tenthsOfMs = (System.nanoTime() - startNs) / (MS / 10);
+        assertThat(attempts.get()).isBetween(5, (int) tenthsOfMs);
+    }
+
+    @Test
+    void shouldReportAnErrorOfTheThreadThatAccepts() throws Exception {
+        ControlSockets sockets =
+                failing(
+                        () -> {
+                            throw new OutOfMemoryError("Java heap space");
+                        });
+        try (TcpControlServer server = new TcpControlServer(loopback(0), sockets)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> stepUntilItThrows(server))
+                    .withMessageContaining("Java heap space")
+                    .withCauseInstanceOf(OutOfMemoryError.class);
+        }
+    }
+
+    private void stepUntilItThrows(TcpControlServer server) {
+        while (true) {
+            server.step(listener, System.nanoTime());
+            LockSupport.parkNanos(MS);
+        }
+    }
+
+    private static ControlSockets failing(Callable<Socket> accept) {
+        ServerSocketFactory factory =
                 new ServerSocketFactory() {
                     @Override
                     public ServerSocket createServerSocket(int port) {
@@ -164,21 +207,18 @@ class TcpControlLinkTest {
                         return new ServerSocket(port, backlog, address) {
                             @Override
                             public Socket accept() throws IOException {
-                                attempts.incrementAndGet();
-                                throw new SocketException("told to fail");
+                                try {
+                                    return accept.call();
+                                } catch (IOException e) {
+                                    throw e;
+                                } catch (Exception e) {
+                                    throw new IllegalStateException(e);
+                                }
                             }
                         };
                     }
                 };
-        long startNs = System.nanoTime();
-        ControlSockets sockets = new ControlSockets(failing, SocketFactory.getDefault());
-        try (TcpControlServer server = new TcpControlServer(loopback(0), sockets)) {
-            while (attempts.get() < 5) {
-                Thread.onSpinWait();
-            }
-        }
-        long tenthsOfMs = (System.nanoTime() - startNs) / (MS / 10);
-        assertThat(attempts.get()).isLessThan((int) Math.min(Integer.MAX_VALUE, tenthsOfMs));
+        return new ControlSockets(factory, SocketFactory.getDefault());
     }
 
     @Test
@@ -207,6 +247,25 @@ class TcpControlLinkTest {
                 }
             } while (end != -1);
             assertThat(listener.pendingCount()).isZero();
+        }
+    }
+
+    @Test
+    void shouldTakeTwoMessagesOfAWriterThatHasNotProvedItself() throws Exception {
+        try (ServerSocket server = new ServerSocket()) {
+            server.bind(loopback(0));
+            try (Socket stranger = new Socket(server.getInetAddress(), server.getLocalPort());
+                    TcpControlLink link = new TcpControlLink(server.accept())) {
+                byte[] message = ControlCodec.encode(new Progress(1, 2));
+                for (int i = 0; i < 3; i++) {
+                    stranger.getOutputStream().write(message);
+                }
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
+                assertThatExceptionOfType(ProtocolException.class)
+                        .isThrownBy(() -> receiveOne(link))
+                        .withMessage("Too many messages before the proof was checked: max=2");
+            }
         }
     }
 
