@@ -20,6 +20,7 @@ final class LocalCluster implements AutoCloseable {
     private static final Path MODULE = Path.of("").toAbsolutePath();
     private static final String SCRIPT = MODULE.resolveSibling("bin/cluster").toString();
     private static final Duration COMMAND_TIMEOUT = Duration.ofMinutes(3);
+    private static final Pattern PEAK = Pattern.compile("(?m)^VmHWM:\\s+(\\d+) kB$");
     private static final Pattern ADDRESS = Pattern.compile("(?m)^address +(http://\\S+)$");
 
     private final Path stateDirectory;
@@ -33,17 +34,19 @@ final class LocalCluster implements AutoCloseable {
     /** What a command printed, errors included, and how it ended. */
     record Outcome(int exitStatus, String output) {}
 
-    /** Starts the cluster on a free port. */
-    void start(int taskManagers, int slotsEach) {
-        String output =
-                succeed(
-                        "start",
-                        "--port",
-                        "0",
-                        "--taskmanagers",
-                        String.valueOf(taskManagers),
-                        "--slots",
-                        String.valueOf(slotsEach));
+    /**
+     * Starts the cluster on a free port.
+     *
+     * @param options of its configuration, each as {@code key=value}
+     */
+    void start(int taskManagers, int slotsEach, String... options) {
+        List<String> arguments = new ArrayList<>(List.of("--port", "0"));
+        arguments.addAll(List.of("--taskmanagers", String.valueOf(taskManagers)));
+        arguments.addAll(List.of("--slots", String.valueOf(slotsEach)));
+        for (String option : options) {
+            arguments.addAll(List.of("-D", option));
+        }
+        String output = succeed("start", arguments.toArray(String[]::new));
         Matcher matcher = ADDRESS.matcher(output);
         if (!matcher.find()) {
             throw new IllegalStateException("bin/cluster start names the address: " + output);
@@ -66,6 +69,16 @@ final class LocalCluster implements AutoCloseable {
         succeed("start-taskmanager");
     }
 
+    /** Most memory that a TaskManager's process ever had, in bytes. */
+    long peakResidentBytes(int taskManager) throws IOException {
+        String pid = Files.readString(stateDirectory.resolve("pids/taskmanager-" + taskManager));
+        Matcher peak = PEAK.matcher(Files.readString(Path.of("/proc", pid.strip(), "status")));
+        if (!peak.find()) {
+            throw new IllegalStateException("/proc/PID/status has no VmHWM: pid=" + pid);
+        }
+        return 1024 * Long.parseLong(peak.group(1));
+    }
+
     /**
      * Starts Flink's client with a job; its output goes to {@code client.out}.
      *
@@ -73,10 +86,21 @@ final class LocalCluster implements AutoCloseable {
      */
     Process submit(List<String> options, String mainClass, Path jar, List<String> arguments)
             throws IOException {
+        return submit(clientOutput(), options, mainClass, jar, arguments);
+    }
+
+    /**
+     * The same.
+     *
+     * @param output of the client
+     */
+    Process submit(
+            Path output, List<String> options, String mainClass, Path jar, List<String> arguments)
+            throws IOException {
         List<String> all = new ArrayList<>(options);
         all.addAll(List.of("-c", mainClass, jar.toString()));
         all.addAll(arguments);
-        return command("run", all).redirectOutput(clientOutput().toFile()).start();
+        return command("run", all).redirectOutput(output.toFile()).start();
     }
 
     Path clientOutput() {
