@@ -4,8 +4,10 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.common.state.BroadcastState;
@@ -113,6 +115,18 @@ final class BroadcastLog {
     /** All chunks in order. */
     Collection<Chunk> chunks() throws Exception {
         return inOrder().values();
+    }
+
+    /** Makes all chunks of a snapshot chunks of this join. */
+    void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        List<Map.Entry<Long, byte[]>> entries = new ArrayList<>();
+        state.immutableEntries().forEach(entries::add);
+        for (Map.Entry<Long, byte[]> entry : entries) {
+            state.put(entry.getKey(), migration.migrate(entry.getValue()));
+        }
     }
 
     /** Emits all chunks in order. */

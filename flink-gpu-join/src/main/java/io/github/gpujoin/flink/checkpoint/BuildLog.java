@@ -119,6 +119,12 @@ public final class BuildLog {
         rewritesHeld = held;
     }
 
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        partitioned.migrate(migration);
+        broadcast.migrate(migration);
+    }
+
     public void append(Chunk chunk) throws Exception {
         int partition = chunk.partition();
         boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).changes();

@@ -49,6 +49,17 @@ public final class EventTimeLog {
         this.joined = store.getState(new ValueStateDescriptor<>(JOINED, LongSerializer.INSTANCE));
     }
 
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            rows.replaceAll(migration::migrate);
+        }
+    }
+
     /** Returns the position of the chunk, which is of one partition. */
     public long add(Chunk chunk) throws Exception {
         setCurrentKey.accept(keys.keyOf(chunk.partition()));

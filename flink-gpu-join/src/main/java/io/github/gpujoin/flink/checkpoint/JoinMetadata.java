@@ -9,39 +9,61 @@ import org.apache.flink.api.common.state.BroadcastState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.OperatorStateStore;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * What must be the same in the job that wrote a snapshot and the one that restores it. In broadcast
+ * What the job that wrote a snapshot and the one that restores it must agree on. In broadcast
  * state, so that every subtask finds it whatever the parallelism was:
  *
  * <pre>
+ *  join-metadata: int64 each
  *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join
- *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of this format
+ *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of format 1
+ *  join-columns: {@link JoinColumns}, from format 2 on
  * </pre>
+ *
+ * <p>Format 1, up to release 0.1.0, has the fingerprint in place of the columns: they must be the
+ * same then, and their types are not compared.
  */
 public final class JoinMetadata {
 
-    private static final String NAME = "join-metadata";
     private static final Integer KEY = 0;
-    private static final long FORMAT_VERSION = 1;
+    private static final long FORMAT_VERSION = 2;
+    private static final long FINGERPRINT_VERSION = 1;
+    private static final int FINGERPRINT = 3;
     private static final int PARTITIONED_DIMENSION = 4;
 
     private final BroadcastState<Integer, long[]> state;
+    private final BroadcastState<Integer, byte[]> columnState;
+    private final JoinColumns columns;
     private final long[] own;
 
     /**
+     * @param columns of the sides of {@code spec}
      * @param partitionedDimension its number, -1 for none
      */
     public JoinMetadata(
-            OperatorStateStore store, JoinSpec spec, int partitions, int partitionedDimension)
+            OperatorStateStore store,
+            JoinSpec spec,
+            JoinColumns columns,
+            int partitions,
+            int partitionedDimension)
             throws Exception {
+        this.columns = columns;
         this.state =
                 store.getBroadcastState(
                         new MapStateDescriptor<>(
-                                NAME,
+                                "join-metadata",
                                 IntSerializer.INSTANCE,
                                 LongPrimitiveArraySerializer.INSTANCE));
+        this.columnState =
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                "join-columns",
+                                IntSerializer.INSTANCE,
+                                BytePrimitiveArraySerializer.INSTANCE));
         this.own =
                 new long[] {
                     FORMAT_VERSION,
@@ -53,35 +75,62 @@ public final class JoinMetadata {
     }
 
     /**
-     * Checks what a snapshot says, if there is one, and writes it for the next.
+     * Compares the join with that of a snapshot, if there is one, and writes it for the next.
      *
-     * @throws IllegalStateException where the snapshot is of another join
+     * @param classes of the user's job
+     * @return what turns chunks of the snapshot into chunks of this join
+     * @throws SuppressRestartsException if the snapshot is of another join, which it is in every
+     *     restart too
      */
-    public void checkAndWrite() throws Exception {
-        long[] restored = state.get(KEY);
-        if (restored != null) {
-            require("the snapshot has a format this release reads", "format", 0, restored);
-            require("keys are hashed as they were", "hashVersion", 1, restored);
-            require(
-                    "the maximum parallelism stays what it was when the state was written",
-                    "partitions",
-                    2,
-                    restored);
+    public ChunkMigration checkAndWrite(ClassLoader classes) throws Exception {
+        try {
+            long[] restored = state.get(KEY);
+            ChunkMigration migration =
+                    restored == null ? ChunkMigration.NONE : check(restored, classes);
+            state.put(KEY, own);
+            columnState.put(KEY, columns.toBytes());
+            return migration;
+        } catch (IllegalStateException e) {
+            throw new SuppressRestartsException(e);
+        }
+    }
+
+    private ChunkMigration check(long[] restored, ClassLoader classes) throws Exception {
+        if (restored[0] != FORMAT_VERSION && restored[0] != FINGERPRINT_VERSION) {
+            throw new IllegalStateException(
+                    String.format(
+                            "The snapshot has format %d of a join's state, this release reads 1 and"
+                                    + " 2. Restore it with the release that wrote it, or a later one.",
+                            restored[0]));
+        }
+        require("keys are hashed as they were", "hashVersion", 1, restored);
+        require(
+                "the maximum parallelism stays what it was when the state was written",
+                "partitions",
+                2,
+                restored);
+        // Another dimension in its place is better named by its columns.
+        boolean hasColumns = columnState.contains(KEY);
+        ChunkMigration migration =
+                hasColumns
+                        ? ChunkMigration.of(SavedColumns.of(columnState.get(KEY)), columns, classes)
+                        : ChunkMigration.NONE;
+        if (!hasColumns) {
             require(
                     "the join has the dimensions and columns it had when the state was written",
                     "joinFingerprint",
-                    3,
+                    FINGERPRINT,
                     restored);
-            if (restored.length > PARTITIONED_DIMENSION) {
-                require(
-                        "the dimension that is partitioned stays what it was when the state was"
-                                + " written",
-                        "partitionedDimension",
-                        PARTITIONED_DIMENSION,
-                        restored);
-            }
         }
-        state.put(KEY, own);
+        if (restored.length > PARTITIONED_DIMENSION) {
+            require(
+                    "the dimension that is partitioned stays what it was when the state was"
+                            + " written",
+                    "partitionedDimension",
+                    PARTITIONED_DIMENSION,
+                    restored);
+        }
+        return migration;
     }
 
     private static long fingerprint(JoinSpec spec) {

@@ -34,6 +34,11 @@ final class KeyedChunkLog {
         head.update(position);
     }
 
+    /** Puts another entry in place of each. */
+    void replaceAll(KeyedChunks.EntryChange change) throws Exception {
+        entries.replaceAll(change);
+    }
+
     long size() throws Exception {
         return entries.end() - first();
     }

@@ -1,6 +1,8 @@
 package io.github.gpujoin.flink.checkpoint;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NoSuchElementException;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.MapState;
@@ -76,6 +78,21 @@ final class KeyedChunks {
     /** Of all entries, in no order. */
     Iterable<Long> positions() throws Exception {
         return entries.keys();
+    }
+
+    /** Changes entries of the current key. */
+    @FunctionalInterface
+    interface EntryChange {
+        byte[] apply(byte[] entry) throws Exception;
+    }
+
+    /** Puts another entry in place of each. */
+    void replaceAll(EntryChange change) throws Exception {
+        List<Long> all = new ArrayList<>();
+        positions().forEach(all::add);
+        for (long position : all) {
+            put(position, change.apply(get(position)));
+        }
     }
 
     /** The next entry's position. */

@@ -117,6 +117,22 @@ final class PartitionLog {
         liveRows.put(partition, (long) live.size());
     }
 
+    /** Makes all chunks of a snapshot chunks of this join. */
+    void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            chunks.replaceAll(migration::migrate);
+            PartitionSize size = PartitionSize.empty(partition);
+            for (long i = 0; i < count(partition); i++) {
+                size = size.plus(get(partition, i));
+            }
+            sizes.set(size);
+        }
+    }
+
     /**
      * Emits the size of each of the subtask's own partitions. The log is read only if the snapshot
      * does not hold its size, as snapshots of release 0.1.0 do not.

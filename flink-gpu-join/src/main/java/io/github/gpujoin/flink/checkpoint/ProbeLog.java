@@ -4,7 +4,9 @@ import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
+import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -59,6 +61,25 @@ public final class ProbeLog {
         this.schema = schema;
         this.waiting = new KeyedChunkLog(store, WAITING);
         this.inFlight = new KeyedChunkLog(store, IN_FLIGHT);
+    }
+
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            waiting.replaceAll(entry -> migrate(entry, migration));
+            inFlight.replaceAll(entry -> migrate(entry, migration));
+        }
+    }
+
+    private static byte[] migrate(byte[] entry, ChunkMigration migration) throws IOException {
+        byte[] chunk = migration.migrate(Arrays.copyOfRange(entry, PREFIX_BYTES, entry.length));
+        byte[] migrated = Arrays.copyOf(entry, PREFIX_BYTES + chunk.length);
+        System.arraycopy(chunk, 0, migrated, PREFIX_BYTES, chunk.length);
+        return migrated;
     }
 
     /**

@@ -92,6 +92,13 @@ public final class ReplicaLog {
         this.partition = partitions.next();
     }
 
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        for (PartitionLog each : logs) {
+            each.migrate(migration);
+        }
+    }
+
     /**
      * Appends a chunk.
      *

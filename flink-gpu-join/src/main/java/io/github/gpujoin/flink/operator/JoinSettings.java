@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.expiry.TimesToLive;
@@ -19,6 +20,7 @@ import java.io.Serializable;
  *     they come
  * @param ttls how long rows live
  * @param lateRows what happens to rows of a dimension that is complete
+ * @param columns of {@code spec}, with their Flink types, which snapshots hold
  */
 public record JoinSettings(
         JoinSpec spec,
@@ -29,5 +31,31 @@ public record JoinSettings(
         JoinReporting reporting,
         EventTimeJoin eventTime,
         TimesToLive ttls,
-        LateRowPolicy lateRows)
-        implements Serializable {}
+        LateRowPolicy lateRows,
+        JoinColumns columns)
+        implements Serializable {
+
+    /** Of a join whose columns hold values of their own type. */
+    public JoinSettings(
+            JoinSpec spec,
+            EngineSelection engines,
+            int partitions,
+            long groupIntervalMs,
+            RingOptions rings,
+            JoinReporting reporting,
+            EventTimeJoin eventTime,
+            TimesToLive ttls,
+            LateRowPolicy lateRows) {
+        this(
+                spec,
+                engines,
+                partitions,
+                groupIntervalMs,
+                rings,
+                reporting,
+                eventTime,
+                ttls,
+                lateRows,
+                JoinColumns.of(spec));
+    }
+}

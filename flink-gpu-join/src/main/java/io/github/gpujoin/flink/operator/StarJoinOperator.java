@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.ChunkMigration;
 import io.github.gpujoin.flink.checkpoint.EndedDimensions;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
@@ -112,12 +113,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         JoinSpec spec = settings.spec();
         PartitionKeys keys = partitionKeys();
         int partitioned = settings.reporting().plan().partitionedDimension();
-        new JoinMetadata(context.getOperatorStateStore(), spec, settings.partitions(), partitioned)
-                .checkAndWrite();
+        ChunkMigration migration =
+                new JoinMetadata(
+                                context.getOperatorStateStore(),
+                                spec,
+                                settings.columns(),
+                                settings.partitions(),
+                                partitioned)
+                        .checkAndWrite(getUserCodeClassloader());
         BuildLog buildLog = new BuildLog(context, spec, keys, null, this::setCurrentKey);
+        buildLog.migrate(migration);
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
+        probeLog.migrate(migration);
         gpu = new AssignedGpu(getRuntimeContext());
         chunks =
                 ChunkReceiver.open(
@@ -203,12 +212,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         metrics.lateDimensionRows(),
                         getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0);
         if (settings.eventTime() != null) {
+            EventTimeLog eventTimeLog =
+                    new EventTimeLog(context.getKeyedStateStore(), spec, keys, this::setCurrentKey);
+            eventTimeLog.migrate(migration);
             versioned =
                     new VersionedSide<>(
                             spec,
                             settings.eventTime(),
-                            new EventTimeLog(
-                                    context.getKeyedStateStore(), spec, keys, this::setCurrentKey),
+                            eventTimeLog,
                             probeSide,
                             buildSide::append,
                             this::checkNotCancelled,

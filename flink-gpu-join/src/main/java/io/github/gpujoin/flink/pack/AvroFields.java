@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.pack;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -12,7 +13,13 @@ import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 import org.apache.avro.data.TimeConversions;
 import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.specific.SpecificRecordBase;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
@@ -60,6 +67,30 @@ public final class AvroFields {
             DataInputDeserializer in = new DataInputDeserializer(written.getCopyOfBuffer());
             StringUtils.readString(in); // class of the records
             return new Schema.Parser().parse(StringUtils.readString(in));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Makes records of another schema records of a type, by Avro's rules of resolution: fields by
+     * name, promotions, and defaults. Specific records are of their class's schema already.
+     */
+    public static Converter resolver(TypeInformation<?> type) {
+        Schema schema = schemaOf(type);
+        return record ->
+                record instanceof GenericData.Record generic && !generic.getSchema().equals(schema)
+                        ? resolved(generic, schema)
+                        : record;
+    }
+
+    private static Object resolved(GenericData.Record record, Schema schema) {
+        try {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
+            new GenericDatumWriter<>(record.getSchema()).write(record, encoder);
+            BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(out.toByteArray(), null);
+            return new GenericDatumReader<>(record.getSchema(), schema).read(null, decoder);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

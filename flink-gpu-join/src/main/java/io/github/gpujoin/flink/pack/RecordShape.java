@@ -76,6 +76,34 @@ public abstract class RecordShape<T> {
 
     abstract TypeInformation<?> typeAt(int index, String name);
 
+    /** Whether records are Rows or RowData whose fields have names. */
+    public static boolean isNamedRow(TypeInformation<?> type) {
+        return switch (RecordKind.of(type)) {
+            case ROW -> true;
+            case ROW_DATA -> RowDataFields.hasRowType(type);
+            default -> false;
+        };
+    }
+
+    /** The type of a field in full, as text: of RowData the logical type. */
+    public final String describe(String name) {
+        return describeAt(indexOf(name), name);
+    }
+
+    String describeAt(int index, String name) {
+        return typeAt(index, name).toString();
+    }
+
+    /**
+     * A Row or RowData of this shape.
+     *
+     * @param record whose fields of interest have the types of this shape's
+     * @param positions in {@code record} of each field of this shape
+     */
+    public T reordered(T record, int[] positions) {
+        throw new UnsupportedOperationException("Only Rows and RowData are reordered: " + this);
+    }
+
     /** Whether the field cannot be null. */
     boolean isPrimitive(String name) {
         return false;

@@ -40,6 +40,11 @@ public final class RowDataFields {
                         + type);
     }
 
+    static boolean hasRowType(TypeInformation<?> type) {
+        return type instanceof DataTypeQueryable queryable
+                && queryable.getDataType().getLogicalType() instanceof RowType;
+    }
+
     static List<String> names(TypeInformation<?> type) {
         return rowType(type).getFieldNames();
     }

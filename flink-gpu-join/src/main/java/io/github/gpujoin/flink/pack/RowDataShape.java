@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.pack;
 
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.types.logical.LogicalType;
@@ -33,5 +34,22 @@ final class RowDataShape<T> extends RecordShape<T> {
     @Override
     RowKind kindOf(T record) {
         return ((RowData) record).getRowKind();
+    }
+
+    @Override
+    String describeAt(int index, String name) {
+        return logicalType(index).asSummaryString();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T reordered(T record, int[] positions) {
+        RowData row = (RowData) record;
+        GenericRowData result = new GenericRowData(row.getRowKind(), positions.length);
+        for (int i = 0; i < positions.length; i++) {
+            LogicalType type = logicalType(i);
+            result.setField(i, RowData.createFieldGetter(type, positions[i]).getFieldOrNull(row));
+        }
+        return (T) result;
     }
 }

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.pack;
 
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.types.Row;
@@ -36,5 +37,18 @@ final class RowShape<T> extends RecordShape<T> {
     @Override
     RowKind kindOf(T record) {
         return ((Row) record).getKind();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T reordered(T record, int[] positions) {
+        Row row = (Row) record;
+        Set<String> names = row.getFieldNames(false);
+        Row result = new Row(row.getKind(), positions.length);
+        for (int i = 0; i < positions.length; i++) {
+            result.setField(
+                    i, names == null ? row.getField(positions[i]) : row.getField(names().get(i)));
+        }
+        return (T) result;
     }
 }

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
+import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
@@ -261,6 +262,7 @@ final class JoinTopology {
     }
 
     /**
+     * @param columns of {@code spec}, with their Flink types
      * @param plan how the join is run, which the log is told
      * @param eventTime null where facts are joined as they come
      */
@@ -269,6 +271,7 @@ final class JoinTopology {
             List<DataStream<Chunk>> dimensions,
             DataStream<Chunk> facts,
             JoinSpec spec,
+            JoinColumns columns,
             JoinExplanation plan,
             EventTimeJoin eventTime,
             TimesToLive ttls,
@@ -300,7 +303,8 @@ final class JoinTopology {
                                                         env.getConfiguration())),
                                         eventTime,
                                         ttls,
-                                        lateRows),
+                                        lateRows,
+                                        columns),
                                 emitter),
                         resultType,
                         env.getParallelism());

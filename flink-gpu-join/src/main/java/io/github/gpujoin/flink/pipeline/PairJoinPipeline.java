@@ -5,6 +5,7 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
@@ -197,6 +198,7 @@ public final class PairJoinPipeline<B, P> {
                                 partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
+                JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields())),
                 explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,

@@ -5,6 +5,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.emit.GroupFields;
@@ -257,6 +258,10 @@ public final class StarJoinPipeline {
                         build,
                         probe,
                         spec,
+                        JoinColumns.of(
+                                spec,
+                                packed.facts().fields(),
+                                packed.dimensions().stream().map(Packed::fields).toList()),
                         explain(),
                         eventTime(),
                         ttls(),

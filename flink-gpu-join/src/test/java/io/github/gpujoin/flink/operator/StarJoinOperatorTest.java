@@ -347,7 +347,8 @@ class StarJoinOperatorTest {
                         1,
                         0);
         assertThatThrownBy(() -> other.initializeState(state))
-                .hasStackTraceContaining("the join has the dimensions and columns it had");
+                .hasStackTraceContaining(
+                        "The sides of the join were [facts, dimension] and are [facts, other]");
         other.close();
     }
 

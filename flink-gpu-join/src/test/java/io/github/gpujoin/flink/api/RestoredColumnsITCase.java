@@ -1,0 +1,373 @@
+package io.github.gpujoin.flink.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.api.java.tuple.Tuple3;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.configuration.StateRecoveryOptions;
+import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.BigIntType;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.types.Row;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Jobs stopped with a savepoint and restored by a job whose columns differ. Row {@code k} of the
+ * dimension has {@code a = 10 k + 1} and {@code b = 10 k + 2}; each result is {@code "a|b"} of a
+ * fact's key, or {@code "b"}.
+ */
+@Timeout(120)
+class RestoredColumnsITCase {
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(2)
+                            .build());
+
+    private static final int KEYS = 100;
+    private static final int FACTS = 10_000;
+    private static final Queue<String> RESULTS = new ConcurrentLinkedQueue<>();
+
+    @TempDir private Path folder;
+
+    private final List<JobClient> jobs = new ArrayList<>();
+
+    /** Records that hold a key and two BIGINTs, with the order of the two in their type. */
+    enum Format {
+        ROW,
+        ROW_DATA,
+        AVRO
+    }
+
+    /** Defines a job, paced so slowly that it does not end before it is stopped, or not. */
+    @FunctionalInterface
+    interface Job {
+        void define(StreamExecutionEnvironment env, boolean paced);
+    }
+
+    @BeforeEach
+    void reset() {
+        RESULTS.clear();
+    }
+
+    /** A job that a failed test leaves behind would keep its slots. */
+    @AfterEach
+    void cancel() throws Exception {
+        for (JobClient job : jobs) {
+            if (!job.getJobStatus().get(60, TimeUnit.SECONDS).isGloballyTerminalState()) {
+                job.cancel().get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @ParameterizedTest(name = "{0} on {1}")
+    @CsvSource({"ROW,hashmap", "ROW_DATA,rocksdb", "AVRO,hashmap"})
+    void shouldRestoreFieldsOfRecordsByName(Format format, String backend) throws Exception {
+        String savepoint = stop(backend, whole(format, List.of("key", "a", "b")));
+        restore(savepoint, backend, whole(format, List.of("key", "b", "a")));
+        assertThatResultsAre("%d|%d");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ROW", "ROW_DATA"})
+    void shouldNameFieldThatSnapshotLacks(Format format) throws Exception {
+        String savepoint = stop("hashmap", whole(format, List.of("key", "a")));
+        assertThatThrownBy(
+                        () ->
+                                restore(
+                                        savepoint,
+                                        "hashmap",
+                                        whole(format, List.of("key", "a", "b"))))
+                .hasStackTraceContaining("Records of dimension 'build' cannot be restored")
+                .hasStackTraceContaining("The snapshot has no field 'b'");
+    }
+
+    @Test
+    void shouldRefuseTuplesOfOtherTypes() throws Exception {
+        String savepoint =
+                stop(
+                        "hashmap",
+                        whole(
+                                Types.TUPLE(Types.LONG, Types.INT, Types.INT),
+                                k -> Tuple3.of(k, (int) (10 * k + 1), (int) (10 * k + 2)),
+                                t -> t.f0,
+                                (t, n) -> t.f1 + "|" + t.f2));
+        Job other =
+                whole(
+                        Types.TUPLE(Types.LONG, Types.LONG),
+                        k -> Tuple2.of(k, 10 * k + 1),
+                        t -> t.f0,
+                        (t, n) -> t.f1 + "|");
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", other))
+                .hasStackTraceContaining("Records of dimension 'build' cannot be restored")
+                .hasStackTraceContaining("Java Tuple3<Long, Integer, Integer>")
+                .hasStackTraceContaining("Java Tuple2<Long, Long>");
+    }
+
+    @ParameterizedTest(name = "partitioned={0}")
+    @CsvSource({"true", "false"})
+    void shouldRestoreReorderedAndFewerColumns(boolean partitioned) throws Exception {
+        String savepoint = stop("rocksdb", selected(partitioned, "key", "a", "b"));
+        restore(savepoint, "rocksdb", selected(partitioned, "key", "b", "a"));
+        assertThatResultsAre("%d|%d");
+
+        RESULTS.clear();
+        restore(savepoint, "rocksdb", selected(partitioned, "key", "b"));
+        assertThat(RESULTS).isNotEmpty().allMatch(result -> result.matches("\\d*2"));
+    }
+
+    @Test
+    void shouldNameColumnThatSnapshotLacks() throws Exception {
+        String savepoint = stop("hashmap", selected(true, "key", "a"));
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", selected(true, "key", "a", "b")))
+                .hasStackTraceContaining("Column 'b' of dimension 'numbers' is not in the snapshot")
+                .hasStackTraceContaining("Take it out of .select(...)");
+    }
+
+    @Test
+    void shouldRestoreColumnThatLogHasAlready() throws Exception {
+        String savepoint = stop("hashmap", selected(true, "key", "a"));
+        restore(savepoint, "hashmap", selected(true, "key", "a", "key AS b"));
+        assertThat(RESULTS).contains("11|1", "991|99");
+    }
+
+    @Test
+    void shouldRefuseAnotherKey() throws Exception {
+        String savepoint = stop("hashmap", selected(true, "key", "a", "b"));
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", selected(true, "a", "a", "b")))
+                .hasStackTraceContaining(
+                        "Dimension 'numbers' was joined on key = key (INNER) and now is on key = a"
+                                + " (INNER)");
+    }
+
+    private static void assertThatResultsAre(String format) {
+        assertThat(RESULTS).hasSizeGreaterThanOrEqualTo(FACTS);
+        List<String> expected =
+                LongStream.range(0, KEYS)
+                        .mapToObj(k -> String.format(format, 10 * k + 1, 10 * k + 2))
+                        .toList();
+        assertThat(RESULTS.stream().distinct()).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    // ------------------------------------------------------------------ jobs
+
+    private static Job whole(Format format, List<String> names) {
+        return switch (format) {
+            case ROW -> rows(names);
+            case ROW_DATA -> rowData(names);
+            case AVRO -> avro(names);
+        };
+    }
+
+    private static long value(String name, long key) {
+        return name.equals("key") ? key : 10 * key + (name.equals("a") ? 1 : 2);
+    }
+
+    private static Job rows(List<String> names) {
+        TypeInformation<?>[] types =
+                names.stream().map(name -> Types.LONG).toArray(TypeInformation<?>[]::new);
+        int a = names.indexOf("a");
+        int b = names.indexOf("b");
+        return whole(
+                Types.ROW_NAMED(names.toArray(String[]::new), types),
+                k -> Row.of(names.stream().map(name -> value(name, k)).toArray()),
+                row -> row.getFieldAs(0),
+                (row, n) -> row.getField(a) + "|" + (b < 0 ? "" : row.getField(b)));
+    }
+
+    private static Job rowData(List<String> names) {
+        LogicalType[] types =
+                names.stream().map(name -> new BigIntType()).toArray(LogicalType[]::new);
+        int a = names.indexOf("a");
+        int b = names.indexOf("b");
+        return whole(
+                (TypeInformation<RowData>)
+                        InternalTypeInfo.of(RowType.of(types, names.toArray(String[]::new))),
+                k -> GenericRowData.of(names.stream().map(name -> value(name, k)).toArray()),
+                row -> row.getLong(0),
+                (row, n) -> row.getLong(a) + "|" + (b < 0 ? "" : row.getLong(b)));
+    }
+
+    private static Job avro(List<String> names) {
+        SchemaBuilder.FieldAssembler<Schema> fields = SchemaBuilder.record("Numbers").fields();
+        names.forEach(fields::requiredLong);
+        String schema = fields.endRecord().toString();
+        return whole(
+                (TypeInformation<GenericRecord>)
+                        new GenericRecordAvroTypeInfo(new Schema.Parser().parse(schema)),
+                k -> {
+                    GenericRecord made = new GenericData.Record(new Schema.Parser().parse(schema));
+                    names.forEach(name -> made.put(name, value(name, k)));
+                    return made;
+                },
+                made -> (Long) made.get("key"),
+                (made, n) -> made.get("a") + "|" + made.get("b"));
+    }
+
+    private static <T> Job whole(
+            TypeInformation<T> type,
+            MapFunction<Long, T> record,
+            KeySelector<T, Long> key,
+            JoinFunction<T, Row, String> text) {
+        return (env, paced) ->
+                sink(
+                        GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
+                                .probe(facts(env, paced))
+                                .where(key, Types.LONG)
+                                .equalTo(fact -> fact.getFieldAs(0), Types.LONG)
+                                .uid("join")
+                                .apply(text, Types.STRING));
+    }
+
+    /**
+     * @param key of the dimension
+     */
+    private static Job selected(boolean partitioned, String key, String... columns) {
+        return (env, paced) -> {
+            DataStream<Row> numbers =
+                    numbers(env, "numbers", KEYS)
+                            .map(
+                                    k -> Row.of(k, value("a", k), value("b", k)),
+                                    Types.ROW_NAMED(
+                                            new String[] {"key", "a", "b"},
+                                            Types.LONG,
+                                            Types.LONG,
+                                            Types.LONG));
+            Dimension<Row, Row> join =
+                    StarJoin.facts(facts(env, paced))
+                            .dimension(numbers)
+                            .named("numbers")
+                            .on("key", key)
+                            .select(columns);
+            if (partitioned) {
+                join.partitioned();
+            }
+            int a = List.of(columns).indexOf("a");
+            int b = columns.length - 1 - Math.max(a, 0);
+            int last = List.of(columns).contains("b") ? List.of(columns).indexOf("b") : b;
+            sink(
+                    join.uid("join")
+                            .toRows()
+                            .map(
+                                    row ->
+                                            a < 0
+                                                    ? row.getField(last).toString()
+                                                    : row.getField(a) + "|" + row.getField(last))
+                            .returns(Types.STRING));
+        };
+    }
+
+    private static DataStream<Long> numbers(StreamExecutionEnvironment env, String name, int n) {
+        return env.fromSource(
+                        new NumberSequenceSource(0, n - 1), WatermarkStrategy.noWatermarks(), name)
+                .uid(name);
+    }
+
+    private static DataStream<Row> facts(StreamExecutionEnvironment env, boolean paced) {
+        return numbers(env, "facts", FACTS)
+                .map(
+                        n -> {
+                            if (paced) {
+                                TimeUnit.MILLISECONDS.sleep(3);
+                            }
+                            return Row.of(n % KEYS);
+                        })
+                .returns(Types.ROW_NAMED(new String[] {"key"}, Types.LONG));
+    }
+
+    private static void sink(DataStream<String> results) {
+        results.map(
+                        result -> {
+                            RESULTS.add(result);
+                            return result;
+                        })
+                .returns(Types.STRING)
+                .sinkTo(new DiscardingSink<>())
+                .uid("results");
+    }
+
+    // ------------------------------------------------------------------ runs
+
+    private String stop(String backend, Job job) throws Exception {
+        JobClient client = start(new Configuration(), backend, job, true);
+        while (RESULTS.size() < 50) {
+            assertThat(client.getJobExecutionResult()).isNotDone();
+            TimeUnit.MILLISECONDS.sleep(5);
+        }
+        while (true) {
+            try {
+                return client.stopWithSavepoint(
+                                false, folder.toUri().toString(), SavepointFormatType.CANONICAL)
+                        .get(60, TimeUnit.SECONDS);
+            } catch (ExecutionException e) {
+                // Tasks of the dimension that end decline it.
+                assertThat(client.getJobExecutionResult()).isNotDone();
+                TimeUnit.MILLISECONDS.sleep(200);
+            }
+        }
+    }
+
+    private void restore(String savepoint, String backend, Job job) throws Exception {
+        Configuration config = new Configuration();
+        config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        start(config, backend, job, false).getJobExecutionResult().get(60, TimeUnit.SECONDS);
+    }
+
+    private JobClient start(Configuration config, String backend, Job job, boolean paced)
+            throws Exception {
+        config.set(StateBackendOptions.STATE_BACKEND, backend);
+        config.setString("gpu-join.flush-interval", "10ms");
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
+        env.setParallelism(2);
+        env.setMaxParallelism(16);
+        env.enableCheckpointing(100);
+        job.define(env, paced);
+        JobClient client = env.executeAsync("restored columns");
+        jobs.add(client);
+        return client;
+    }
+}
