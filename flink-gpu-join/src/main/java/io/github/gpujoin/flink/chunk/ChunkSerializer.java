@@ -4,7 +4,9 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
+import java.util.Arrays;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
@@ -13,8 +15,10 @@ import org.apache.flink.core.memory.DataOutputView;
 /**
  * Writes a chunk as its length, a big-endian int as Flink writes them, and its bytes.
  *
- * <p>Reading checks the length before it allocates, then the header against the array, then the
- * checksum. Chunks are immutable and so never copied. Stateless, so threads may share it.
+ * <p>Reading checks the length, then that the chunk's own header repeats it, and allocates no more
+ * than twice what has arrived: a damaged length costs no memory. Then it checks all of the header
+ * against the array, and the checksum. Chunks are immutable and so never copied. Stateless, so
+ * threads may share it.
  */
 public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
@@ -23,6 +27,9 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
     private static final long serialVersionUID = 1L;
     private static final int COPY_BUFFER_BYTES = 64 << 10;
+
+    /** Allocated at once: as long as almost all chunks are. */
+    private static final int FIRST_BYTES = 1 << 20;
 
     private final ChunkSchemas schemas;
 
@@ -71,8 +78,17 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
     @Override
     public Chunk deserialize(DataInputView source) throws IOException {
-        byte[] bytes = new byte[checkLength(source.readInt())];
-        source.readFully(bytes);
+        int lengthBytes = checkLength(source.readInt());
+        byte[] bytes = new byte[Math.min(lengthBytes, FIRST_BYTES)];
+        source.readFully(bytes, 0, ChunkDescriptor.HEADER_BYTES);
+        checkOwnLength(bytes, lengthBytes);
+        source.readFully(
+                bytes, ChunkDescriptor.HEADER_BYTES, bytes.length - ChunkDescriptor.HEADER_BYTES);
+        while (bytes.length < lengthBytes) {
+            int arrivedBytes = bytes.length;
+            bytes = Arrays.copyOf(bytes, (int) Math.min(lengthBytes, 2L * arrivedBytes));
+            source.readFully(bytes, arrivedBytes, bytes.length - arrivedBytes);
+        }
         return schemas.wrap(bytes);
     }
 
@@ -91,6 +107,15 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
             source.readFully(buffer, 0, part);
             target.write(buffer, 0, part);
             remaining -= part;
+        }
+    }
+
+    private static void checkOwnLength(byte[] header, int lengthBytes) {
+        int ownLengthBytes = Memory.getInt(header, Memory.BYTES + ChunkDescriptor.LENGTH_OFFSET);
+        if (ownLengthBytes != lengthBytes) {
+            throw new ChunkFormatException(
+                    "A serialized chunk is damaged: lengthBytes=%d, in its header=%d."
+                            .formatted(lengthBytes, ownLengthBytes));
         }
     }
 

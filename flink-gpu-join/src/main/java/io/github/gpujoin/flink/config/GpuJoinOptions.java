@@ -226,6 +226,15 @@ public final class GpuJoinOptions {
                                     + " Each takes about one and a half times the chunk size on"
                                     + " either side.");
 
+    public static final ConfigOption<Integer> RING_MAX_RINGS =
+            ConfigOptions.key("gpu-join.ring.max-rings")
+                    .intType()
+                    .defaultValue(64)
+                    .withDescription(
+                            "Rings into one subtask of the join: one for each subtask that sends"
+                                    + " to it. Each takes its slots, a thread and a socket on"
+                                    + " either side. A job that needs more is refused.");
+
     public static final ConfigOption<Duration> RING_PEER_TIMEOUT =
             ConfigOptions.key("gpu-join.ring.peer-timeout")
                     .durationType()
@@ -280,6 +289,7 @@ public final class GpuJoinOptions {
                     .inWords(TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(RING_BIND_ADDRESS, "one address of the host")
                     .range(RING_SLOTS, 1, 1024)
+                    .range(RING_MAX_RINGS, 1, 1 << 16)
                     .range(RING_PEER_TIMEOUT, Duration.ofMillis(60), Duration.ofHours(1))
                     .range(RING_OPEN_TIMEOUT, Duration.ZERO, Duration.ofHours(1));
 
@@ -358,6 +368,11 @@ public final class GpuJoinOptions {
     /** {@link #RING_SLOTS} within its bounds. */
     public static int ringSlots(ReadableConfig config) {
         return BOUNDS.read(config, RING_SLOTS);
+    }
+
+    /** {@link #RING_MAX_RINGS} within its bounds. */
+    public static int ringMaxRings(ReadableConfig config) {
+        return BOUNDS.read(config, RING_MAX_RINGS);
     }
 
     /** {@link #RING_PEER_TIMEOUT} within its bounds, in milliseconds. */

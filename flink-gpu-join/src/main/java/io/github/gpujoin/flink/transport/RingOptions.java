@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * How the payload of a join's edges travels between subtasks.
@@ -21,6 +22,7 @@ import org.apache.flink.configuration.ReadableConfig;
  * @param partitions radix partitions, one for each key group of the join
  * @param bindAddress host to listen on, unless the TaskManager's own configuration names one
  * @param slotCount chunks that a sender may be ahead of each receiver
+ * @param maxRings rings into one subtask of the join
  * @param payloadBytes longest chunk that goes through a ring
  * @param peerTimeoutMs silence after which a peer counts as dead
  * @param openTimeoutMs longest time that a sender's first chunk waits for its rings
@@ -32,6 +34,7 @@ public record RingOptions(
         int partitions,
         String bindAddress,
         int slotCount,
+        int maxRings,
         int payloadBytes,
         long peerTimeoutMs,
         long openTimeoutMs,
@@ -63,6 +66,7 @@ public record RingOptions(
                 partitions,
                 config.get(GpuJoinOptions.RING_BIND_ADDRESS),
                 GpuJoinOptions.ringSlots(config),
+                GpuJoinOptions.ringMaxRings(config),
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
                 GpuJoinOptions.ringPeerTimeoutMs(config),
                 GpuJoinOptions.ringOpenTimeoutMs(config),
@@ -94,6 +98,7 @@ public record RingOptions(
                 partitions,
                 bindAddress,
                 slotCount,
+                maxRings,
                 payloadBytes,
                 peerTimeoutMs,
                 openTimeoutMs,
@@ -126,6 +131,29 @@ public record RingOptions(
 
     Transport openReader(InetAddress localAddress) throws TransportException {
         return TransportProvider.named(transport).openReader(this, localAddress);
+    }
+
+    /**
+     * Refuses more rings than a subtask may have, for good: a restart would need as many.
+     *
+     * @param ringCount into one subtask of the join
+     * @throws SuppressRestartsException if they are too many
+     */
+    void requireFew(int ringCount) {
+        if (ringCount > maxRings) {
+            long ringKib = geometry().lengthBytes() >> 10;
+            throw new SuppressRestartsException(
+                    new IllegalConfigurationException(
+                            "Too many rings: %d into each subtask of the join, each of %d KiB, a thread"
+                                    + " and a socket on either side; %s=%d.\nLower the parallelism,"
+                                    + " raise that option, or set %s: %s.",
+                            ringCount,
+                            ringKib,
+                            GpuJoinOptions.RING_MAX_RINGS.key(),
+                            maxRings,
+                            GpuJoinOptions.TRANSPORT.key(),
+                            FLINK));
+        }
     }
 
     RingGeometry geometry() {

@@ -79,6 +79,7 @@ public final class RingReceiver implements AutoCloseable {
             Configuration taskManager,
             OperatorEventGateway coordinator)
             throws IOException {
+        options.requireFew(writers.values().stream().mapToInt(Integer::intValue).sum());
         InetAddress address = options.localAddress(taskManager);
         ControlSockets sockets = RingSecurity.controlSockets(taskManager, address);
         if (options.gpuDirect() != null) {

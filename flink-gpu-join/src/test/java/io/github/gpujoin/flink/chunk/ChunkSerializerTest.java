@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.chunk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -10,8 +11,10 @@ import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -162,6 +165,52 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
         assertThatThrownBy(() -> createSerializer().deserialize(in))
                 .isInstanceOf(ChunkFormatException.class)
                 .hasMessageEndingWith("lengthBytes=" + lengthBytes);
+    }
+
+    @Test
+    void shouldRejectADamagedLengthWithoutAllocatingIt() throws IOException {
+        byte[] written = written(createSerializer(), chunkOfNames(20, 0));
+        DataOutputSerializer out = new DataOutputSerializer(8);
+        out.writeInt(ChunkSerializer.MAX_LENGTH_BYTES);
+        System.arraycopy(out.getSharedBuffer(), 0, written, 0, Integer.BYTES);
+        long allocatedBytes =
+                allocatedWhile(
+                        () ->
+                                assertThatThrownBy(() -> read(written))
+                                        .isInstanceOf(ChunkFormatException.class)
+                                        .hasMessageStartingWith(
+                                                "A serialized chunk is damaged: lengthBytes="));
+        assertThat(allocatedBytes).isLessThan(8 << 20);
+    }
+
+    /** Prefix and header agree, and the bytes end before that length. */
+    @Test
+    void shouldAllocateAsBytesArrive() throws IOException {
+        byte[] written = written(createSerializer(), chunkOfNames(20, 0));
+        DataOutputSerializer out = new DataOutputSerializer(8);
+        out.writeInt(ChunkSerializer.MAX_LENGTH_BYTES);
+        System.arraycopy(out.getSharedBuffer(), 0, written, 0, Integer.BYTES);
+        Memory.putInt(
+                written,
+                Memory.BYTES + Integer.BYTES + ChunkDescriptor.LENGTH_OFFSET,
+                ChunkSerializer.MAX_LENGTH_BYTES);
+        long allocatedBytes =
+                allocatedWhile(
+                        () ->
+                                assertThatThrownBy(() -> read(written))
+                                        .isInstanceOf(EOFException.class));
+        assertThat(allocatedBytes).isLessThan(8 << 20);
+    }
+
+    private Chunk read(byte[] written) throws IOException {
+        return createSerializer().deserialize(new DataInputDeserializer(written));
+    }
+
+    private static long allocatedWhile(Runnable reading) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        reading.run();
+        return threads.getCurrentThreadAllocatedBytes() - before;
     }
 
     @ParameterizedTest(name = "seed {0}")

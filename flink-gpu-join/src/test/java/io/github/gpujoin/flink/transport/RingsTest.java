@@ -28,6 +28,7 @@ import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -326,6 +327,27 @@ class RingsTest {
                                         event -> {}))
                 .withMessageContaining(rule)
                 .withMessageContaining(host);
+    }
+
+    @Test
+    void shouldRefuseMoreRingsThanASubtaskMayHave() {
+        assertThatExceptionOfType(SuppressRestartsException.class)
+                .isThrownBy(
+                        () ->
+                                RingReceiver.open(
+                                        RingFixture.options("shm"),
+                                        Map.of(JoinSide.PROBE, 40, JoinSide.BUILD, 25),
+                                        job,
+                                        task(0, 0),
+                                        NO_CONFIG,
+                                        event -> {}))
+                .havingCause()
+                .isInstanceOf(IllegalConfigurationException.class)
+                .withMessage(
+                        "Too many rings: 65 into each subtask of the join, each of 38 KiB, a thread"
+                                + " and a socket on either side; gpu-join.ring.max-rings=64.\n"
+                                + "Lower the parallelism, raise that option, or set"
+                                + " gpu-join.transport: flink.");
     }
 
     @Test
