@@ -64,6 +64,15 @@ public final class LocalExchange implements AutoCloseable {
     /**
      * Queues a chunk whose ticket the sender emits next.
      *
+     * @return false if there is no room, or the receiver has closed
+     */
+    boolean offer(Chunk chunk) {
+        return !isClosed && chunks.offer(chunk);
+    }
+
+    /**
+     * Queues a chunk whose ticket the sender emits next.
+     *
      * @return false if there was no room for that long, or the receiver has closed
      */
     boolean offer(Chunk chunk, long timeoutMs) throws InterruptedException {

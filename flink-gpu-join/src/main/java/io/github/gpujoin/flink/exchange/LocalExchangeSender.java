@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.exchange;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import org.apache.flink.runtime.metrics.TimerGauge;
 
 /**
  * The sending end of a {@link LocalExchange}, for one thread. Chunks go through the channel until
@@ -16,15 +17,18 @@ public final class LocalExchangeSender {
     private static final long MAX_WAIT_MS = 10;
 
     private final OneToOneEdge edge;
+    private final TimerGauge backPressured;
     private final LocalExchangeTicket.Writer tickets;
     private LocalExchange receiver;
 
     /**
      * @param edge from the sender to its receiver
      * @param schema of the chunks and of tickets
+     * @param backPressured counts waits for room
      */
-    public LocalExchangeSender(OneToOneEdge edge, ChunkSchema schema) {
+    public LocalExchangeSender(OneToOneEdge edge, ChunkSchema schema, TimerGauge backPressured) {
         this.edge = edge;
+        this.backPressured = backPressured;
         this.tickets = new LocalExchangeTicket.Writer(edge, schema);
     }
 
@@ -37,12 +41,18 @@ public final class LocalExchangeSender {
     }
 
     private boolean offer(Chunk chunk) {
+        if (receiver.offer(chunk)) {
+            return true;
+        }
+        backPressured.markStart();
         try {
             return receiver.offer(chunk, MAX_WAIT_MS);
         } catch (InterruptedException e) {
             // The task is being cancelled; the channel notices that by itself.
             Thread.currentThread().interrupt();
             return false;
+        } finally {
+            backPressured.markEnd();
         }
     }
 }

@@ -14,7 +14,7 @@ import io.github.gpujoin.core.region.Memory;
  * <pre>
  *   the header of {@link ChunkDescriptor}, with
  *     rowCount  0
- *     epoch     int32 hash of the edge                &lt;&lt; 32 | int32 attempt of the sender + 1
+ *     epoch     int31 hash of the edge                &lt;&lt; 32 | int32 attempt of the sender + 1
  *     sequence  int32 number of the ticket, from 0       &lt;&lt; 32 | int32 checksum of the chunk's header
  *     checksum  over the ticket
  * </pre>
@@ -74,10 +74,10 @@ final class LocalExchangeTicket {
         return (int) (ticket.sequence() >>> Integer.SIZE);
     }
 
-    /** Never 0, which stands for no ticket. */
+    /** Positive: 0 stands for no ticket, and other marks have negative epochs. */
     private static long epochOf(OneToOneEdge edge) {
         int attempt = edge.partition().getProducerId().getAttemptNumber() + 1;
-        return (long) edge.hashCode() << Integer.SIZE | attempt;
+        return (edge.hashCode() & (long) Integer.MAX_VALUE) << Integer.SIZE | attempt;
     }
 
     private static int checksumOf(Chunk chunk) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
@@ -70,6 +71,8 @@ final class ChunkReceiver implements AutoCloseable {
                                     task.getTaskManagerInfo().getConfiguration(),
                                     coordinator));
         }
+        TimerGauge idle = task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond();
+        rings.ifPresent(opened -> opened.countWaits(idle));
         return new ChunkReceiver(exchange(inputs, task), rings, cancelled);
     }
 

@@ -26,6 +26,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 final class GroupPump<OUT> implements ResultPump {
 
     private final JoinEngine engine;
+    private final EnginePolls polls;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
@@ -42,6 +43,7 @@ final class GroupPump<OUT> implements ResultPump {
      */
     GroupPump(
             JoinEngine engine,
+            EnginePolls polls,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
@@ -49,6 +51,7 @@ final class GroupPump<OUT> implements ResultPump {
             ProcessingTimeService time,
             long intervalMs) {
         this.engine = engine;
+        this.polls = polls;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
@@ -60,7 +63,7 @@ final class GroupPump<OUT> implements ResultPump {
 
     @Override
     public boolean turn() throws Exception {
-        ResultBatch batch = engine.poll();
+        ResultBatch batch = polls.poll();
         if (batch == null) {
             boolean isFull = engine.awaitsTake();
             if (isFull) {

@@ -1,6 +1,5 @@
 package io.github.gpujoin.flink.operator;
 
-import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitter;
@@ -28,7 +27,7 @@ final class RowPump<OUT> implements ResultPump {
 
     private static final int NONE = -1;
 
-    private final JoinEngine engine;
+    private final EnginePolls polls;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
@@ -44,13 +43,13 @@ final class RowPump<OUT> implements ResultPump {
      * @param check throws where the task does not go on
      */
     RowPump(
-            JoinEngine engine,
+            EnginePolls polls,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
             FanOutWatch fanOut,
             ThrowingRunnable<Exception> check) {
-        this.engine = engine;
+        this.polls = polls;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
@@ -63,7 +62,7 @@ final class RowPump<OUT> implements ResultPump {
         int begunRow = emitHeldBack();
         boolean progressed = begunRow != NONE;
         do {
-            ResultBatch batch = engine.poll();
+            ResultBatch batch = polls.poll();
             if (batch != null) {
                 progressed = true;
                 fanOut.accept(batch);

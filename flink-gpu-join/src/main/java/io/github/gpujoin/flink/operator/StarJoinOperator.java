@@ -13,7 +13,10 @@ import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.chunk.ChunkSerializer;
 import io.github.gpujoin.flink.chunk.LoadMark;
+import io.github.gpujoin.flink.chunk.RowCountingOutput;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
@@ -31,6 +34,7 @@ import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.flink.report.TimedEmitter;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -76,7 +80,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private transient AssignedGpu gpu;
     private transient ChunkReceiver chunks;
+    private transient RowCounts rows;
     private transient JoinEngine engine;
+    private transient EnginePolls polls;
     private transient EngineInUse engineInUse;
     private transient AutoCloseable engineMemory;
     private transient ResultEmitter<OUT> emitter;
@@ -135,6 +141,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         settings.rings().onDevice(gpu::numberOr),
                         coordinator,
                         getContainingTask()::isCanceled);
+        rows = new RowCounts(this);
+        TypeSerializer<?> results = config.getTypeSerializerOut(getUserCodeClassloader());
+        if (results instanceof ChunkSerializer) {
+            output = new RowCountingOutput<>(output, rows);
+        }
         metrics = new JoinMetrics(getMetricGroup(), settings.reporting().metrics());
         EngineOpener.Opened opened =
                 new EngineOpener(
@@ -152,6 +163,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         engine = opened.engine();
         engineInUse = opened.inUse();
         engineMemory = opened.memory();
+        polls =
+                new EnginePolls(
+                        engine,
+                        getContainingTask()
+                                .getEnvironment()
+                                .getMetricGroup()
+                                .getIOMetricGroup()
+                                .getIdleTimeMsPerSecond());
         metrics.engine(engineInUse, opened.names(), keys.ownPartitions().getNumberOfKeyGroups());
         counts =
                 new SubtaskCounts(
@@ -272,10 +291,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             getOperatorName(), settings.spec(), counts.buildKeys(), warnFrom);
             metrics.fanOut(fanOut);
             return new RowPump<>(
-                    engine, timed, output, onChunkCompleted, fanOut, this::checkNotCancelled);
+                    polls, timed, output, onChunkCompleted, fanOut, this::checkNotCancelled);
         }
         return new GroupPump<>(
                 engine,
+                polls,
                 timed,
                 output,
                 onChunkCompleted,
@@ -301,6 +321,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        polls.interrupted();
         probeSide.flush();
     }
 
@@ -356,6 +377,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processElement1(StreamRecord<Chunk> element) throws Exception {
         if (LoadMark.isMark(element.getValue())) {
+            rows.received(element.getValue());
             progress.accept(LoadMark.of(element.getValue()));
             if (progress.isComplete()) {
                 startJoining();
@@ -363,7 +385,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             return;
         }
         long startNs = System.nanoTime();
+        polls.interrupted();
         Chunk chunk = chunks.build(element.getValue());
+        rows.received(chunk, element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
         if (isLoadComplete() && !dimension.changes()) {
@@ -428,7 +452,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void processElement2(StreamRecord<Chunk> element) throws Exception {
         long startNs = System.nanoTime();
+        polls.interrupted();
         Chunk chunk = chunks.probe(element.getValue());
+        rows.received(chunk, element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         if (versioned == null) {
             counts.probeChunk(chunk);

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import io.github.gpujoin.flink.exchange.OneToOneEdge;
@@ -15,6 +16,7 @@ import org.apache.flink.api.common.functions.util.FunctionUtils;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -90,6 +92,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                         output,
                         getProcessingTimeService(),
                         getMetricGroup(),
+                        new RowCounts(this),
                         exchange().orElse(null),
                         this::drain);
         if (filter != null) {
@@ -112,7 +115,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                         getOperatorConfig(),
                         getContainingTask().getEnvironment(),
                         getUserCodeClassloader())
-                .map(edge -> new LocalExchangeSender(edge, schema));
+                .map(edge -> new LocalExchangeSender(edge, schema, backPressured()));
+    }
+
+    private TimerGauge backPressured() {
+        return getContainingTask()
+                .getEnvironment()
+                .getMetricGroup()
+                .getIOMetricGroup()
+                .getHardBackPressuredTimePerSecond();
     }
 
     /** Moves rows that a packer keeps back for a while into the sink. */

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -18,6 +19,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     private final ChunkProjection projection;
 
     private transient ChunkCursor cursor;
+    private transient RowCounts rowCounts;
     private transient ChunkCopier copier;
     private transient ChunkKeys keys;
     private transient RowPartitioner partitioner;
@@ -37,6 +39,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     public void open() throws Exception {
         super.open();
         cursor = new ChunkCursor(projection.source());
+        rowCounts = new RowCounts(this);
         copier = projection.copier();
         selection = new RowSelection();
         if (packing.isPartitioned()) {
@@ -59,6 +62,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
                             + chunk.schema());
         }
         rowsIn.inc(chunk.rowCount());
+        rowCounts.received(chunk);
         if (chunk.rowCount() == 0) {
             return;
         }

@@ -5,6 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
@@ -31,6 +32,7 @@ final class ChunkSink {
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private final Counter chunksOut;
     private final Counter chunksExchangedLocally;
+    private final RowCounts rows;
     private final LocalExchangeSender exchange;
     private final Runnable drain;
     private boolean timerRuns;
@@ -47,12 +49,14 @@ final class ChunkSink {
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
             MetricGroup metrics,
+            RowCounts rows,
             LocalExchangeSender exchange,
             Runnable drain) {
         this.schema = schema;
         this.packing = packing;
         this.output = output;
         this.time = time;
+        this.rows = rows;
         this.exchange = exchange;
         this.drain = drain;
         int count = Math.max(1, packing.partitions());
@@ -148,6 +152,7 @@ final class ChunkSink {
             chunksExchangedLocally.inc();
         }
         output.collect(element.replace(sent));
+        rows.emitted(chunk, sent);
     }
 
     /** One timer runs at a time, for the row that waits longest. */

@@ -6,6 +6,8 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.chunk.LoadMark.Status;
+import io.github.gpujoin.flink.chunk.RowCountingOutput;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.operator.LateRowPolicy;
 import io.github.gpujoin.flink.operator.LateRows;
 import java.io.Serializable;
@@ -74,6 +76,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     private transient long watermark;
     private transient Status status;
     private transient ListState<Integer> state;
+    private transient RowCounts rows;
     private transient boolean complete;
 
     private transient boolean marksAtStart;
@@ -126,6 +129,8 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
+        rows = new RowCounts(this);
+        output = new RowCountingOutput<>(output, rows);
         lateRows =
                 new LateRows(
                         dimension.spec(),
@@ -182,6 +187,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     /** Which rows are late is decided here, so that all replicas of a dimension are alike. */
     @Override
     public void processElement(StreamRecord<Chunk> element) {
+        rows.received(element.getValue());
         boolean changes = dimension.spec().dimensions().get(dimension.number()).changes();
         if (complete && !changes && completeAtWatermark != FROM_THE_START) {
             lateRows.accept(element.getValue(), "watermark=" + watermark);

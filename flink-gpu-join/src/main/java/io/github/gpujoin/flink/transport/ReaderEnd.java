@@ -6,6 +6,7 @@ import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.metrics.TimerGauge;
 
 /** The receiving end of a ring. */
 final class ReaderEnd extends RingEnd {
@@ -29,20 +30,22 @@ final class ReaderEnd extends RingEnd {
      * Takes the chunk of a ticket, which is there or on its way; for the mailbox.
      *
      * @param cancelled whether the task is; looked at while the chunk is waited for
+     * @param idle counts waits
      * @return a copy that no peer can write any more, checked as every chunk from outside
      * @throws SessionException where the sender is gone for good
      * @throws IllegalStateException where the ticket is not for the next chunk, or the chunk does
      *     not come
      */
-    Chunk take(Chunk ticket, BooleanSupplier cancelled) throws SessionException {
+    Chunk take(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle) throws SessionException {
         try {
-            return await(ticket, cancelled);
+            return await(ticket, cancelled, idle);
         } catch (InternalError e) {
             throw brokenDown(e);
         }
     }
 
-    private Chunk await(Chunk ticket, BooleanSupplier cancelled) throws SessionException {
+    private Chunk await(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle)
+            throws SessionException {
         long startNs = System.nanoTime();
         long waitNs = FIRST_LOOK_NS;
         Chunk chunk;
@@ -53,7 +56,9 @@ final class ReaderEnd extends RingEnd {
             if (System.nanoTime() - startNs > maxWaitNs) {
                 throw unexpected("the chunk of a ticket arrives", ticket);
             }
+            idle.markStart();
             LockSupport.parkNanos(waitNs);
+            idle.markEnd();
             waitNs = Math.min(2 * waitNs, LAST_LOOK_NS);
         }
         return chunk;

@@ -19,6 +19,7 @@ import org.apache.flink.api.common.JobInfo;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.AutoCloseableRegistry;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.util.IOUtils;
 import org.slf4j.Logger;
@@ -41,6 +42,7 @@ public final class RingReceiver implements AutoCloseable {
     private final RingOptions options;
     private final Map<Integer, ReaderEnd> ends = new HashMap<>();
     private SessionAgent agent;
+    private TimerGauge idle = new TimerGauge();
 
     private RingReceiver(RingOptions options) {
         this.options = options;
@@ -125,6 +127,15 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     /**
+     * Counts waits for a chunk of a ring.
+     *
+     * @param idle of the task
+     */
+    public void countWaits(TimerGauge idle) {
+        this.idle = idle;
+    }
+
+    /**
      * The chunk that came through Flink's channel, or the one that it is a ticket for.
      *
      * @param cancelled whether the task is; looked at while a chunk is waited for
@@ -144,7 +155,7 @@ public final class RingReceiver implements AutoCloseable {
                             + ", rings="
                             + ends.size());
         }
-        return end.take(arrived, cancelled);
+        return end.take(arrived, cancelled, idle);
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.JobInfo;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.util.IOUtils;
 
@@ -45,6 +46,7 @@ final class RingSender implements AutoCloseable {
     private final SessionAgent agent;
     private final RingTicket.Writer tickets;
     private final AddressLookup lookup;
+    private TimerGauge backPressured = new TimerGauge();
 
     /** Of each subtask of the join, once the agent's thread has found them. */
     private volatile List<WriterEnd> ends = List.of();
@@ -73,6 +75,15 @@ final class RingSender implements AutoCloseable {
         this.transport = options.openWriter(options.localAddress(taskManager));
         this.agent = new SessionAgent(task.getTaskNameWithSubtasks());
         agent.add(lookup);
+    }
+
+    /**
+     * Counts waits for room in a ring.
+     *
+     * @param backPressured of the task
+     */
+    void countWaits(TimerGauge backPressured) {
+        this.backPressured = backPressured;
     }
 
     /** Starts to connect to all subtasks of the join; by the agent's thread. */
@@ -115,7 +126,7 @@ final class RingSender implements AutoCloseable {
         int target =
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
                         options.partitions(), known.size(), chunk.partition());
-        long sequence = known.get(target).send(chunk, MAX_WAIT_NS);
+        long sequence = known.get(target).send(chunk, MAX_WAIT_NS, backPressured);
         if (sequence == WriterEnd.NOT_SENT) {
             return chunk;
         }

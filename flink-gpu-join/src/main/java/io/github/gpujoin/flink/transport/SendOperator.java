@@ -2,11 +2,13 @@ package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.chunk.LoadMark;
+import io.github.gpujoin.flink.chunk.RowCounts;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
@@ -34,6 +36,8 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     private transient long openDeadlineNs;
     private transient boolean holdsFirstChunk;
     private transient RingSender rings;
+    private transient RowCounts rows;
+    private transient TimerGauge backPressured;
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;
     private final transient StreamRecord<Chunk> element = new StreamRecord<>(null);
@@ -52,6 +56,13 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
+        rows = new RowCounts(this);
+        backPressured =
+                getContainingTask()
+                        .getEnvironment()
+                        .getMetricGroup()
+                        .getIOMetricGroup()
+                        .getHardBackPressuredTimePerSecond();
         chunksThroughRings = getMetricGroup().counter("chunksThroughRings");
         chunksInline = getMetricGroup().counter("chunksInline");
         if (options.usesRings()) {
@@ -66,6 +77,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
                                     .getTaskManagerInfo()
                                     .getConfiguration(),
                             coordinator);
+            rings.countWaits(backPressured);
             RingSender opened = rings;
             getMetricGroup().gauge("openRings", opened::openRings);
             getMetricGroup().gauge("occupiedSlots", opened::occupiedSlots);
@@ -79,7 +91,10 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     @Override
     public void processElement(StreamRecord<Chunk> record) throws Exception {
         if (LoadMark.isMark(record.getValue())) {
+            Chunk mark = record.getValue();
             output.collect(record);
+            rows.received(mark);
+            rows.emitted(mark);
             return;
         }
         if (holdsFirstChunk) {
@@ -90,6 +105,8 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
         Chunk sent = rings == null ? chunk : rings.send(chunk);
         (sent == chunk ? chunksInline : chunksThroughRings).inc();
         output.collect(element.replace(sent));
+        rows.received(chunk);
+        rows.emitted(chunk, sent);
     }
 
     /**
@@ -122,7 +139,9 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
         if (getContainingTask().isCanceled() || Thread.currentThread().isInterrupted()) {
             throw new CancelTaskException("the task was cancelled while " + doing);
         }
+        backPressured.markStart();
         LockSupport.parkNanos(LOOK_AGAIN_NS);
+        backPressured.markEnd();
     }
 
     /** What the join has not taken may have to be sent again. */

@@ -5,6 +5,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.WriterSession;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.flink.runtime.metrics.TimerGauge;
 
 /** The sending end of a ring. The mailbox never waits for an agent that connects. */
 final class WriterEnd extends RingEnd {
@@ -31,18 +32,20 @@ final class WriterEnd extends RingEnd {
     /**
      * Sends a chunk where the ring is connected and has room within a time; for the mailbox.
      *
+     * @param backPressured counts waits
      * @return the slot's sequence, or {@link #NOT_SENT}
      * @throws SessionException where the receiver is gone for good
      */
-    long send(Chunk chunk, long maxWaitNs) throws SessionException {
+    long send(Chunk chunk, long maxWaitNs, TimerGauge backPressured) throws SessionException {
         try {
-            return sendWithin(chunk, maxWaitNs);
+            return sendWithin(chunk, maxWaitNs, backPressured);
         } catch (InternalError e) {
             throw brokenDown(e);
         }
     }
 
-    private long sendWithin(Chunk chunk, long maxWaitNs) throws SessionException {
+    private long sendWithin(Chunk chunk, long maxWaitNs, TimerGauge backPressured)
+            throws SessionException {
         long startNs = System.nanoTime();
         boolean goesOn = chunk.lengthBytes() <= payloadBytes;
         while (goesOn && open) {
@@ -50,7 +53,9 @@ final class WriterEnd extends RingEnd {
             if (sequence != NOT_SENT) {
                 return sequence;
             }
+            backPressured.markStart();
             LockSupport.parkNanos(LOOK_AGAIN_NS);
+            backPressured.markEnd();
             goesOn =
                     System.nanoTime() - startNs < maxWaitNs
                             && !Thread.currentThread().isInterrupted();

@@ -17,6 +17,7 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 import org.apache.flink.runtime.jobgraph.IntermediateResultPartitionID;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,7 @@ class LocalExchangeTest {
             new IntermediateResultPartitionID(new IntermediateDataSetID(), 3);
     private final ExecutionVertexID packer = new ExecutionVertexID(new JobVertexID(), 3);
     private final OneToOneEdge edge = ofAttempt(0);
+    private final TimerGauge backPressured = new TimerGauge();
 
     private OneToOneEdge ofAttempt(int attempt) {
         ExecutionAttemptID sender = new ExecutionAttemptID(graph, packer, attempt);
@@ -43,7 +45,7 @@ class LocalExchangeTest {
     }
 
     private LocalExchangeSender sender() {
-        return new LocalExchangeSender(edge, SCHEMA);
+        return new LocalExchangeSender(edge, SCHEMA, backPressured);
     }
 
     @Test
@@ -95,6 +97,20 @@ class LocalExchangeTest {
     }
 
     @Test
+    void shouldCountOnlyWaitsForRoomAsBackPressure() {
+        try (LocalExchange receiver = LocalExchange.open(edge)) {
+            LocalExchangeSender sender = sender();
+            for (int i = 0; i < 4; i++) {
+                sender.send(chunk(i));
+            }
+            assertThat(backPressured.getAccumulatedCount()).isZero();
+            sender.send(chunk(4));
+            assertThat(backPressured.getAccumulatedCount()).isGreaterThanOrEqualTo(9);
+            assertThat(backPressured.isMeasuring()).isFalse();
+        }
+    }
+
+    @Test
     void shouldSendThroughTheChannelOnceTheReceiverHasClosed() {
         LocalExchangeSender sender = sender();
         LocalExchange receiver = LocalExchange.open(edge);
@@ -113,7 +129,7 @@ class LocalExchangeTest {
             assertThat(sender().send(ofEarlierAttempt)).isSameAs(ofEarlierAttempt);
 
             Chunk chunk = chunk(2);
-            Chunk ticket = new LocalExchangeSender(ofAttempt(1), SCHEMA).send(chunk);
+            Chunk ticket = new LocalExchangeSender(ofAttempt(1), SCHEMA, backPressured).send(chunk);
             assertThat(later.received(ticket)).isSameAs(chunk);
         }
     }
@@ -125,7 +141,7 @@ class LocalExchangeTest {
             ticket = sender().send(chunk(1));
         }
         try (LocalExchange later = LocalExchange.open(ofAttempt(1))) {
-            new LocalExchangeSender(ofAttempt(1), SCHEMA).send(chunk(1));
+            new LocalExchangeSender(ofAttempt(1), SCHEMA, backPressured).send(chunk(1));
             assertThatThrownBy(() -> later.received(ticket))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("Local exchange ticket does not match its chunk")

@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -109,7 +110,7 @@ public final class JoinScenario {
     /** Takes one turn of emitting what an engine has joined. */
     public static ThrowingRunnable<Exception> pump(JoinEngine engine, List<StreamElement> output) {
         return new RowPump<>(
-                        engine,
+                        new EnginePolls(engine, new TimerGauge()),
                         new TextEmitter(),
                         new CollectorOutput<>(output),
                         chunk -> {},

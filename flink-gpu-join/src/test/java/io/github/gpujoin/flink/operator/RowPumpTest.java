@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.util.CollectorOutput;
 import org.junit.jupiter.api.AfterEach;
@@ -58,6 +59,7 @@ class RowPumpTest {
         final JoinEngine engine;
         final List<StreamElement> output = new ArrayList<>();
         final FanOutWatch fanOut = JoinScenario.fanOutWatch();
+        final TimerGauge idle = new TimerGauge();
         final RowPump<String> pump;
         int completedChunks;
         boolean cancelled;
@@ -68,7 +70,7 @@ class RowPumpTest {
             engine.finishBuild();
             pump =
                     new RowPump<>(
-                            engine,
+                            new EnginePolls(engine, idle),
                             new JoinScenario.TextEmitter(),
                             new CollectorOutput<>(output),
                             chunk -> completedChunks++,
