@@ -38,6 +38,8 @@ struct BuildSide {
         dimension.rowBytes = ROW_BYTES;
         dimension.slotCount = 2 * count;
         dimension.tableKind = kind;
+        dimension.hashSeed = TEST_HASH_SEED;
+        dimension.hashMultiplier = TEST_HASH_MULTIPLIER;
         rows.assign(uint64_t{2 * count + 1} * ROW_BYTES / 8, ~uint64_t{0});
         dimension.rows = reinterpret_cast<uint64_t>(rows.data());
         slots.resize(2 * count + 1);

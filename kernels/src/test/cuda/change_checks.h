@@ -25,6 +25,8 @@ struct ChangingSide {
         dimension.slotCount = slotCount;
         dimension.rowBytes = ROW_BYTES;
         dimension.tableKind = TABLE_UNIQUE;
+        dimension.hashSeed = TEST_HASH_SEED;
+        dimension.hashMultiplier = TEST_HASH_MULTIPLIER;
     }
 
     // Applies rows of a build side as changes, some of them deletes.

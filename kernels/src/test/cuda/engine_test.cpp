@@ -35,6 +35,7 @@ void runChecks() {
         stops += shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(seed);
     }
     REQUIRE(stops > 10);
+    shouldSpreadKeysThatWereCraftedForOneSlot();
     shouldAddUpInBoundedStepsWhateverTheFanOut();
     shouldReferToCarriedBytesOfRowsThatAreThere();
     shouldCarryBetweenTheHalvesOfALocalSum();

@@ -29,6 +29,8 @@ struct GroupTable {
         aggregation.groups = reinterpret_cast<uint64_t>(groups.data());
         aggregation.groupCount = reinterpret_cast<uint64_t>(&groupCount);
         aggregation.slotCount = 2 * capacity;
+        aggregation.hashSeed = TEST_HASH_SEED;
+        aggregation.hashMultiplier = TEST_HASH_MULTIPLIER;
         aggregation.maxGroups = maxGroups;
     }
 

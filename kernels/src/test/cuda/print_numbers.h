@@ -61,6 +61,8 @@ inline void printLayout() {
     FIELD(Dimension, copyCount);
     FIELD(Dimension, joinKind);
     FIELD(Dimension, matchedOffset);
+    FIELD(Dimension, hashSeed);
+    FIELD(Dimension, hashMultiplier);
     SIZE(PayloadCopy);
     FIELD(PayloadCopy, resultOffset);
     FIELD(PayloadCopy, rowOffset);
@@ -123,6 +125,8 @@ inline void printLayout() {
     FIELD(Aggregation, dimensionsUsed);
     FIELD(Aggregation, columns);
     FIELD(Aggregation, aggregates);
+    FIELD(Aggregation, hashSeed);
+    FIELD(Aggregation, hashMultiplier);
     SIZE(Grid);
     std::printf("MAX_LANES=%u\n", MAX_LANES);
     std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
@@ -140,15 +144,17 @@ inline void printLayout() {
     std::printf("CHUNK_VERSION=%u\n", CHUNK_VERSION);
 }
 
-// Of keys i * i * i * step for i from -500 to 500: hash, slot of 1000; then the checksum of those
-// keys as words.
+// Of keys i * i * i * step for i from -500 to 500: hash, slot hash with seed `key + 1` and multiplier
+// `2 key + 3`, its slot of 1000; then the checksum of those keys as words.
 inline void printValues() {
     uint64_t checksum = 0;
     for (int64_t i = -500; i <= 500; i++) {
         int64_t key = static_cast<int64_t>(static_cast<uint64_t>(i * i * i) * 0x9E3779B97F4AULL);
-        std::printf("%lld %llu %u\n", static_cast<long long>(key),
+        uint64_t seed = static_cast<uint64_t>(key) + 1;
+        uint64_t hash = slotHash(key, seed, 2 * static_cast<uint64_t>(key) + 3);
+        std::printf("%lld %llu %llu %u\n", static_cast<long long>(key),
                     static_cast<unsigned long long>(keyHash(key)),
-                    hashSlot(keyHash(key), 1000));
+                    static_cast<unsigned long long>(hash), hashSlot(hash, 1000));
         checksum += i + 500 == 6 ? checksumOf(0, 6) : checksumOf(static_cast<uint64_t>(key), i + 500);
     }
     std::printf("checksum %llu\n", static_cast<unsigned long long>(checksum));

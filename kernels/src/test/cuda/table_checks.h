@@ -27,6 +27,42 @@ inline void shouldFindEveryRowOfAKey(TableKind kind, uint64_t seed) {
     }
 }
 
+// The inverse of keyHash: keys whose hash is given.
+inline int64_t keyOfHash(uint64_t hash) {
+    constexpr uint64_t FACTOR = 0xD6E8FEB86659FD93ull;
+    uint64_t inverse = FACTOR;
+    for (int i = 0; i < 5; i++) {
+        inverse *= 2 - FACTOR * inverse;
+    }
+    uint64_t key = hash ^ hash >> 32;
+    for (int round = 0; round < 2; round++) {
+        key *= inverse;
+        key ^= key >> 32;
+    }
+    return static_cast<int64_t>(key);
+}
+
+// Keys that keyHash puts into one slot, in a table by open addressing: how far rows stand from their
+// keys' slots.
+inline void shouldSpreadKeysThatWereCraftedForOneSlot() {
+    std::vector<int64_t> keys;
+    for (uint64_t low = 0; low < 1 << 13; low++) {
+        keys.push_back(keyOfHash(0x5EED000000000000ull | low));
+        REQUIRE(keyHash(keys.back()) == (0x5EED000000000000ull | low));
+    }
+    BuildSide side(keys, TABLE_UNIQUE);
+    REQUIRE(side.insertAll(4) == 0);
+    uint64_t probeSteps = 0;
+    for (int64_t key : keys) {
+        Matches matches = findMatches(side.dimension, key);
+        REQUIRE(matches.count == 1);
+        uint32_t slot = slotOf(side.dimension, key);
+        probeSteps += matches.first >= slot ? matches.first - slot
+                                            : matches.first + side.dimension.slotCount - slot;
+    }
+    REQUIRE(probeSteps < keys.size());
+}
+
 inline void shouldKeepOneRowOfEachKeyAndCountTheOthers(uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<int64_t> keys = randomKeys(random, 20000, 15000);

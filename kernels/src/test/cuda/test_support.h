@@ -10,6 +10,11 @@
 
 namespace gpujoin {
 
+// Secret numbers of slotHash, in tests.
+constexpr uint64_t TEST_HASH_SEED = 0x0123456789ABCDEFull;
+constexpr uint64_t TEST_HASH_MULTIPLIER = 0x9E3779B97F4A7C15ull;
+
+
 #define REQUIRE(condition)                                                           \
     do {                                                                             \
         if (!(condition)) {                                                          \

@@ -32,7 +32,9 @@ GPUJOIN_HD inline uint64_t hashGroup(const Aggregation& aggregation, const Group
     GPUJOIN_UNROLL
     for (uint32_t c = 0; c < MAX_GROUP_COLUMNS; c++) {
         if (c < aggregation.columnCount) {
-            hash = keyHash(static_cast<int64_t>(hash + static_cast<uint64_t>(key.column[c])));
+            uint64_t mixed = hash + static_cast<uint64_t>(key.column[c]);
+            hash = slotHash(static_cast<int64_t>(mixed), aggregation.hashSeed,
+                            aggregation.hashMultiplier);
         }
     }
     return hash;

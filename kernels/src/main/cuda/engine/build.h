@@ -69,7 +69,7 @@ GPUJOIN_HD inline void writeRow(const Dimension& table, uint64_t target, const B
 GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& build, uint32_t row) {
     uint32_t* heads = reinterpret_cast<uint32_t*>(table.slots);
     int64_t key = buildKey(build, row);
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    uint32_t slot = slotOf(table, key);
     writeRow(table, row, build, row, key);
     rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
 }
@@ -81,7 +81,7 @@ GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& bu
 template <typename FirstRow>
 GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
                                     int64_t key, bool& isFirst, FirstRow firstRow) {
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    uint32_t slot = slotOf(table, key);
     while (true) {
         // a load first: an exchange of a slot that is taken would only keep others from it
         uint32_t found = loadRelaxedDevice(firstRow(slot));

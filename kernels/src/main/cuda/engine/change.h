@@ -44,7 +44,7 @@ GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t c
 GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& changes,
                                      uint32_t change, bool& isNew) {
     int64_t key = buildKey(changes, change);
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    uint32_t slot = slotOf(table, key);
     while (true) {
         uint32_t* next = &rowNext(table, slot);
         uint32_t found = loadRelaxedDevice(next);
@@ -81,7 +81,7 @@ GPUJOIN_HD inline void moveRow(const Dimension& from, uint32_t slot, const Dimen
     if (rowNext(from, slot) != ROW_LIVE) {
         return;
     }
-    uint32_t target = hashSlot(keyHash(rowKey(from, slot)), to.slotCount);
+    uint32_t target = slotOf(to, rowKey(from, slot));
     while (compareExchangeRelaxedDevice(&rowNext(to, target), NO_ROW, ROW_LIVE) != NO_ROW) {
         target = target + 1 == to.slotCount ? 0 : target + 1;
     }

@@ -1,4 +1,4 @@
-// Hash and checksum, bit for bit those of KeyHash and ChunkChecksum.
+// Hashes and checksum, bit for bit those of KeyHash, SlotHash and ChunkChecksum.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,18 @@ GPUJOIN_INLINE uint64_t keyHash(int64_t key) {
     h *= 0xD6E8FEB86659FD93ull;
     h ^= h >> 32;
     h *= 0xD6E8FEB86659FD93ull;
+    h ^= h >> 32;
+    return h;
+}
+
+// Places keys in the slots of tables. `seed` and the odd `multiplier` are secret, so that nobody can
+// choose keys that share a slot.
+GPUJOIN_INLINE uint64_t slotHash(int64_t key, uint64_t seed, uint64_t multiplier) {
+    uint64_t h = static_cast<uint64_t>(key) ^ seed;
+    h ^= h >> 32;
+    h *= 0xD6E8FEB86659FD93ull;
+    h ^= h >> 32;
+    h *= multiplier;
     h ^= h >> 32;
     return h;
 }

@@ -160,8 +160,10 @@ struct Dimension {
     uint32_t joinKind;
     uint32_t reserved;
     uint64_t matchedOffset;  // of a left join's uint8_t[capacityRows] in the result buffer, else 0
+    uint64_t hashSeed;       // secret numbers of slotHash, of the process
+    uint64_t hashMultiplier;
 };
-static_assert(sizeof(Dimension) == 56);
+static_assert(sizeof(Dimension) == 72);
 
 // A payload column: from a build row to an array of the result buffer.
 struct PayloadCopy {
@@ -232,8 +234,10 @@ struct Aggregation {
     uint32_t reserved;
     ValueSource columns[MAX_GROUP_COLUMNS];
     Aggregate aggregates[MAX_AGGREGATES];
+    uint64_t hashSeed;  // secret numbers of slotHash, of the process
+    uint64_t hashMultiplier;
 };
-static_assert(sizeof(Aggregation) == 432);
+static_assert(sizeof(Aggregation) == 448);
 
 // All that a step needs to know of the engine it serves. Addresses are the device's.
 struct Plan {

@@ -58,8 +58,13 @@ GPUJOIN_HD inline T loadOnce(const T* at) {
 #endif
 }
 
+// The slot at which the search for a key begins.
+GPUJOIN_HD inline uint32_t slotOf(const Dimension& table, int64_t key) {
+    return hashSlot(slotHash(key, table.hashSeed, table.hashMultiplier), table.slotCount);
+}
+
 GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    uint32_t slot = slotOf(table, key);
     while (true) {
         const unsigned char* row = rowAt(table, slot);
         int64_t found = loadOnce(reinterpret_cast<const int64_t*>(row + ROW_KEY_OFFSET));
@@ -75,7 +80,7 @@ GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
 }
 
 GPUJOIN_HD inline Matches findInSlots(const Dimension& table, int64_t key) {
-    uint32_t slot = hashSlot(keyHash(key), table.slotCount);
+    uint32_t slot = slotOf(table, key);
     while (true) {
         KeySlot found = loadSlot(&keySlots(table)[slot]);
         if (found.first == NO_ROW) {
@@ -98,7 +103,7 @@ GPUJOIN_HD inline uint32_t followChain(const Dimension& table, uint32_t row, int
 
 GPUJOIN_HD inline Matches findInChain(const Dimension& table, int64_t key) {
     const uint32_t* heads = reinterpret_cast<const uint32_t*>(table.slots);
-    uint32_t head = heads[hashSlot(keyHash(key), table.slotCount)];
+    uint32_t head = heads[slotOf(table, key)];
     Matches matches{followChain(table, head, key), 0};
     for (uint32_t row = matches.first; row != NO_ROW;
          row = followChain(table, rowNext(table, row), key)) {

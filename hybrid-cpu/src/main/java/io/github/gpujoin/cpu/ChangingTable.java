@@ -3,7 +3,7 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
@@ -160,7 +160,7 @@ final class ChangingTable extends CpuJoinTable {
     // ------------------------------------------------------------------ slots
 
     private int home(long key) {
-        return KeyHash.slot(KeyHash.hash(key), slots);
+        return SlotHash.slot(SlotHash.hash(key), slots);
     }
 
     private int next(int slot) {
@@ -291,8 +291,8 @@ final class ChangingTable extends CpuJoinTable {
             long matches) {
         int slots = this.slots;
         for (int i = 0; i < count; i++) {
-            long hash = KeyHash.hash(Memory.getLong(base, keys + 8L * i));
-            Memory.putInt(homes + 4L * i, KeyHash.slot(hash, slots));
+            long hash = SlotHash.hash(Memory.getLong(base, keys + 8L * i));
+            Memory.putInt(homes + 4L * i, SlotHash.slot(hash, slots));
         }
         long taken = this.taken.address();
         long rows = this.rows.address();

@@ -4,7 +4,7 @@ import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.Arrays;
@@ -98,7 +98,7 @@ final class GroupTable {
             long column = keys[c];
             for (int i = 0; i < count; i++) {
                 long before = c == 0 ? 0 : Memory.getLong(hashes + 8L * i);
-                long hash = KeyHash.hash(before + Memory.getLong(column + 8L * i));
+                long hash = SlotHash.hash(before + Memory.getLong(column + 8L * i));
                 Memory.putLong(hashes + 8L * i, hash);
             }
         }
@@ -107,7 +107,7 @@ final class GroupTable {
     /** Finds the address of each row's group. */
     private void find(int count) {
         for (int i = 0; i < count; i++) {
-            int slot = KeyHash.slot(Memory.getLong(hashes + 8L * i), slotCount);
+            int slot = SlotHash.slot(Memory.getLong(hashes + 8L * i), slotCount);
             long group = 0;
             while (group == 0) {
                 int taken = Memory.getInt(slots + 4L * slot);

@@ -1,7 +1,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
-import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 
 /**
@@ -102,7 +102,7 @@ final class SlotFunction {
     }
 
     private static int hashedSlot(long key, int slots) {
-        return KeyHash.slot(KeyHash.hash(key), slots);
+        return SlotHash.slot(SlotHash.hash(key), slots);
     }
 
     private static int directSlot(long key, long minKey, int slots) {

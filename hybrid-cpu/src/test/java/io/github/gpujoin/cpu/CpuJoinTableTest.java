@@ -14,6 +14,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.layout.TestChunks;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -101,7 +102,7 @@ class CpuJoinTableTest {
     void shouldFindKeysThatShareASlot(int slot, int times, JoinKind kind) {
         long[] colliding =
                 LongStream.iterate(Long.MIN_VALUE, key -> key + 1_000_003)
-                        .filter(key -> KeyHash.slot(KeyHash.hash(key), 1_600) == slot)
+                        .filter(key -> SlotHash.slot(SlotHash.hash(key), 1_600) == slot)
                         .limit(400)
                         .toArray();
         List<Long> rows = new ArrayList<>();

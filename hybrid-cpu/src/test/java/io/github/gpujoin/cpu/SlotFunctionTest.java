@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
+import io.github.gpujoin.core.layout.CraftedKeys;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.stream.LongStream;
@@ -73,6 +74,21 @@ class SlotFunctionTest {
                         .isEqualTo(function.slot(KEYS[i]));
             }
         }
+    }
+
+    @Test
+    void shouldSpreadKeysThatWereCraftedForOneSlot() {
+        long[] keys = CraftedKeys.ofOneHashHalf(1 << 14);
+        SlotFunction function = SlotFunction.of(keys.length, 16, Long.MIN_VALUE, Long.MAX_VALUE);
+        int[] slots = LongStream.of(keys).mapToInt(function::slot).sorted().toArray();
+        long probeSteps = 0;
+        int nextFree = 0;
+        for (int slot : slots) {
+            int position = Math.max(slot, nextFree);
+            probeSteps += position - slot;
+            nextFree = position + 1;
+        }
+        assertThat(probeSteps).as("slots that keys are away from theirs").isLessThan(keys.length);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.engine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -11,6 +12,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the engine of a subtask: over a divided build side or a whole one, on a GPU or not. */
 public final class EngineOpener {
@@ -24,6 +27,8 @@ public final class EngineOpener {
      */
     public record Opened(
             JoinEngine engine, EngineInUse inUse, Set<String> names, AutoCloseable memory) {}
+
+    private static final Logger LOG = LoggerFactory.getLogger(EngineOpener.class);
 
     private final JoinSpec spec;
     private final EngineSelection engines;
@@ -73,6 +78,7 @@ public final class EngineOpener {
 
     private Opened open(
             PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu, JoinMemory.Part memory) {
+        LOG.debug("{}={} repeats this process's tables", SlotHash.SEED_PROPERTY, SlotHash.seed());
         JoinEngineFactory preferred = engines.preferredOn(gpu);
         JoinEngineFactory standby = engines.standby().within(memory.memory());
         Set<String> names = new LinkedHashSet<>();

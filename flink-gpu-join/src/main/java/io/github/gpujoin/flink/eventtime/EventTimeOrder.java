@@ -6,7 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -227,7 +227,7 @@ public final class EventTimeOrder {
     }
 
     private static int keyBit(TimedRows rows, int column) {
-        return KeyHash.slot(KeyHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
+        return SlotHash.slot(SlotHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
     }
 
     /** Puts the queue's next row into the batch; whether that is full now. */

@@ -8,13 +8,12 @@ import io.github.gpujoin.core.region.Memory;
  * <pre>
  *   63                32 31                                0
  *  +--------------------+----------------------------------+
- *  | table: slot        | partition (scaled to the number) |
+ *  | caches: slot       | partition (scaled to the number) |
  *  +--------------------+----------------------------------+
- *                        tag: 4 bits from 32..47 pick a tag
  * </pre>
  *
- * <p>Keys that share a radix partition therefore still spread over all slots of a table. {@link
- * #VERSION} stands in snapshots: a change of the hash moves keys between partitions.
+ * <p>Anybody can invert it, so tables place keys by {@link SlotHash}. {@link #VERSION} stands in
+ * snapshots: a change of the hash moves keys between partitions.
  */
 public final class KeyHash {
 

@@ -2,6 +2,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
@@ -54,6 +55,9 @@ final class GpuGroups {
         Memory.putLong(address + GroupDescriptor.AGGREGATION_GROUPS_OFFSET, groups);
         Memory.putLong(address + GroupDescriptor.AGGREGATION_GROUP_COUNT_OFFSET, count);
         Memory.putInt(address + GroupDescriptor.AGGREGATION_SLOT_COUNT_OFFSET, slotCount);
+        Memory.putLong(address + GroupDescriptor.AGGREGATION_HASH_SEED_OFFSET, SlotHash.SEED);
+        Memory.putLong(
+                address + GroupDescriptor.AGGREGATION_HASH_MULTIPLIER_OFFSET, SlotHash.MULTIPLIER);
         Memory.putInt(
                 address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
     }

@@ -1,5 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -45,6 +46,9 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         Memory.putInt(address + PlanDescriptor.DIMENSION_SLOT_COUNT_OFFSET, (int) slotCount());
         Memory.putInt(address + PlanDescriptor.DIMENSION_ROW_BYTES_OFFSET, layout.rowBytes());
         Memory.putInt(address + PlanDescriptor.DIMENSION_TABLE_KIND_OFFSET, kind.ordinal());
+        Memory.putLong(address + PlanDescriptor.DIMENSION_HASH_SEED_OFFSET, SlotHash.SEED);
+        Memory.putLong(
+                address + PlanDescriptor.DIMENSION_HASH_MULTIPLIER_OFFSET, SlotHash.MULTIPLIER);
     }
 
     long slotCount() {

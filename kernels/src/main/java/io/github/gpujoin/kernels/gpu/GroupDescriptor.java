@@ -37,7 +37,7 @@ final class GroupDescriptor {
     static final int AGGREGATE_FACTOR_COUNT_OFFSET = 0;
     static final int AGGREGATE_FACTORS_OFFSET = 8;
 
-    static final int AGGREGATION_BYTES = 432;
+    static final int AGGREGATION_BYTES = 448;
     static final int AGGREGATION_SLOTS_OFFSET = 0;
     static final int AGGREGATION_GROUPS_OFFSET = 8;
     static final int AGGREGATION_GROUP_COUNT_OFFSET = 16;
@@ -48,6 +48,8 @@ final class GroupDescriptor {
     static final int AGGREGATION_DIMENSIONS_USED_OFFSET = 40;
     static final int AGGREGATION_COLUMNS_OFFSET = 48;
     static final int AGGREGATION_AGGREGATES_OFFSET = 112;
+    static final int AGGREGATION_HASH_SEED_OFFSET = 432;
+    static final int AGGREGATION_HASH_MULTIPLIER_OFFSET = 440;
 
     private GroupDescriptor() {}
 }

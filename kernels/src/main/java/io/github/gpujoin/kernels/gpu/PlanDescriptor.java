@@ -37,7 +37,7 @@ final class PlanDescriptor {
     /** In place of a column that a join does not have. */
     static final int NO_COLUMN = -1;
 
-    static final int DIMENSION_BYTES = 56;
+    static final int DIMENSION_BYTES = 72;
     static final int DIMENSION_SLOTS_OFFSET = 0;
     static final int DIMENSION_ROWS_OFFSET = 8;
     static final int DIMENSION_SLOT_COUNT_OFFSET = 16;
@@ -48,6 +48,8 @@ final class PlanDescriptor {
     static final int DIMENSION_COPY_COUNT_OFFSET = 36;
     static final int DIMENSION_JOIN_KIND_OFFSET = 40;
     static final int DIMENSION_MATCHED_OFFSET_OFFSET = 48;
+    static final int DIMENSION_HASH_SEED_OFFSET = 56;
+    static final int DIMENSION_HASH_MULTIPLIER_OFFSET = 64;
 
     static final int COPY_BYTES = 16;
     static final int COPY_RESULT_OFFSET_OFFSET = 0;

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,7 +45,9 @@ class EngineHostTest {
             String[] words = lines.get(i).split(" ");
             long key = Long.parseLong(words[0]);
             assertThat(Long.parseUnsignedLong(words[1])).isEqualTo(KeyHash.hash(key));
-            assertThat(Integer.parseInt(words[2])).isEqualTo(KeyHash.slot(KeyHash.hash(key), 1000));
+            long hash = SlotHash.hash(key, key + 1, 2 * key + 3);
+            assertThat(Long.parseUnsignedLong(words[2])).isEqualTo(hash);
+            assertThat(Integer.parseInt(words[3])).isEqualTo(SlotHash.slot(hash, 1000));
             Memory.putLong(bytes, Memory.BYTES + 8L * i, key);
         }
         long checksum = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);

@@ -1,0 +1,35 @@
+package io.github.gpujoin.core.layout;
+
+import java.util.stream.LongStream;
+
+/** Keys that someone who knows {@link KeyHash} chooses so that tables would be slow. */
+public final class CraftedKeys {
+
+    private static final long FACTOR = 0xD6E8FEB86659FD93L;
+
+    private CraftedKeys() {}
+
+    /** Different keys whose {@link KeyHash#hash} has the same upper half. */
+    public static long[] ofOneHashHalf(int count) {
+        return LongStream.range(0, count).map(low -> keyOf(0x5EED_0000_0000_0000L | low)).toArray();
+    }
+
+    /** The key with that hash: each step of the hash is a bijection. */
+    private static long keyOf(long hash) {
+        long key = hash ^ hash >>> 32;
+        for (int round = 0; round < 2; round++) {
+            key *= inverse(FACTOR);
+            key ^= key >>> 32;
+        }
+        return key;
+    }
+
+    /** Of an odd number modulo 2^64, by Newton's method. */
+    private static long inverse(long odd) {
+        long inverse = odd;
+        for (int bits = 3; bits < Long.SIZE; bits *= 2) {
+            inverse *= 2 - odd * inverse;
+        }
+        return inverse;
+    }
+}
