@@ -74,7 +74,7 @@ final class ChunkSink {
     ChunkBuilder builder(int partition) {
         ChunkBuilder builder = builders[partition];
         if (builder == null) {
-            builder = new ChunkBuilder(schema, packing.chunkBytes());
+            builder = new ChunkBuilder(schema, packing.builderBytes());
             builders[partition] = builder;
         }
         return builder;

@@ -30,6 +30,9 @@ public record Packing(
 
     public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);
 
+    /** Bound on the builders of one packer; 128 partitions get twice the default chunk size. */
+    static final int MAX_BUILDERS_BYTES = 32 << 20;
+
     public Packing {
         if (partitions < 0 || chunkBytes < 1 || flushIntervalMs < 1) {
             throw new IllegalArgumentException(
@@ -61,6 +64,15 @@ public record Packing(
     public Packing with(BadRecords policy) {
         return new Packing(
                 side, dimension, partitions, partitionColumn, chunkBytes, flushIntervalMs, policy);
+    }
+
+    /**
+     * Payload in bytes at which a chunk is full: less than {@link #chunkBytes} if there are so many
+     * partitions that a packer's builders would take more than {@value #MAX_BUILDERS_BYTES} bytes.
+     */
+    public int builderBytes() {
+        int share = isPartitioned() ? Math.max(1, MAX_BUILDERS_BYTES / partitions) : chunkBytes;
+        return Math.min(chunkBytes, share);
     }
 
     public boolean isPartitioned() {

@@ -343,6 +343,27 @@ class PackOperatorTest {
     }
 
     @Test
+    void shouldBoundTheMemoryOfItsBuildersWhateverTheNumberOfPartitions() throws Exception {
+        int partitions = 4096;
+        Packing packing =
+                Packing.unpartitioned("facts", ChunkDescriptor.FACTS, 1 << 20, Duration.ofHours(1))
+                        .partitionedBy(0, partitions);
+        assertThat((long) partitions * packing.builderBytes())
+                .isLessThanOrEqualTo(Packing.MAX_BUILDERS_BYTES);
+        Random random = new Random(19);
+        int rows = 5 * partitions;
+        try (var harness = open(null, packing)) {
+            // A builder of 1 MiB for each partition would take 4 GiB.
+            for (int i = 0; i < rows; i++) {
+                harness.processElement(record(random.nextLong(), i));
+            }
+            harness.endInput();
+            assertThat(harness.extractOutputValues().stream().mapToInt(Chunk::rowCount).sum())
+                    .isEqualTo(rows);
+        }
+    }
+
+    @Test
     void shouldFlushOnlyPartitionsWhoseRowsHaveWaited() throws Exception {
         try (var harness = open(null, PACKING.partitionedBy(0, 2))) {
             harness.setProcessingTime(1000);
