@@ -69,6 +69,20 @@ public final class Chaos implements Callable<Integer> {
     @Option(names = "--minutes", description = "After which no run begins; 0 for no limit.")
     private double minutes;
 
+    @Option(
+            names = "--transport",
+            description =
+                    "How chunks of a partitioned dimension travel: flink or shm. With rings, one"
+                            + " dimension is partitioned in each run.")
+    private String transport = "flink";
+
+    @Option(
+            names = "--all-faults",
+            description =
+                    "Also kills the JobManager, stops processes for 90 s and fills file descriptors"
+                            + " and disk. Needs root. Plans differ from those without.")
+    private boolean allFaults;
+
     @Option(names = "-D", description = "A Flink option of the jobs: -D key=value.")
     private Map<String, String> options = new LinkedHashMap<>();
 
@@ -137,7 +151,9 @@ public final class Chaos implements Callable<Integer> {
         int run = first;
         try (ChaosCluster cluster =
                 ChaosCluster.start(
-                        root.resolve("bin/cluster").toAbsolutePath(), folder.resolve("cluster"))) {
+                        root.resolve("bin/cluster").toAbsolutePath(),
+                        folder.resolve("cluster"),
+                        allFaults)) {
             while (run < firstRun + runs && System.nanoTime() < deadlineNs) {
                 run(run++, cluster, expected, folder);
             }
@@ -155,7 +171,7 @@ public final class Chaos implements Callable<Integer> {
     private void run(int number, ChaosCluster cluster, ChaosData expected, Path folder)
             throws Exception {
         underWay = number;
-        FaultPlan plan = FaultPlan.draw(seed, number);
+        FaultPlan plan = FaultPlan.draw(seed, number, allFaults).over(transport);
         say("run %d: %s", number, plan);
         Path runFolder = folder.resolve("run-" + number);
         FileUtils.deleteDirectory(runFolder.toFile());
@@ -202,8 +218,14 @@ public final class Chaos implements Callable<Integer> {
                 new org.apache.flink.core.fs.Path(runFolder.resolve("log").toUri()),
                 false);
         say(
-                "run %d: failed, %s; rows and logs in %s; again with: bin/chaos --seed %d --first-run %d --runs 1",
-                number, reason, runFolder, seed, number);
+                "run %d: failed, %s; rows and logs in %s; again with: bin/chaos --seed %d --first-run %d --runs 1%s",
+                number, reason, runFolder, seed, number, repeated());
+    }
+
+    /** Options that a run needs to be repeated, beside its seed and number. */
+    private String repeated() {
+        return (transport.equals("flink") ? "" : " --transport " + transport)
+                + (allFaults ? " --all-faults" : "");
     }
 
     private StreamExecutionEnvironment environment(ChaosCluster cluster, FaultPlan plan)
@@ -228,6 +250,7 @@ public final class Chaos implements Callable<Integer> {
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(200));
         config.setString("gpu-join.chunk-bytes", "4kb");
         config.setString("gpu-join.flush-interval", "20ms");
+        config.setString("gpu-join.transport", transport);
         options.forEach(config::setString);
         return new StreamExecutionEnvironment(config);
     }

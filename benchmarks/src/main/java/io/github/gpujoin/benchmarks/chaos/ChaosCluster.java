@@ -2,21 +2,26 @@ package io.github.gpujoin.benchmarks.chaos;
 
 import io.github.gpujoin.benchmarks.chaos.ConnectionProxy.Mode;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.ShutdownHookUtil;
 import org.slf4j.Logger;
@@ -38,6 +43,10 @@ final class ChaosCluster implements AutoCloseable {
     private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
     private static final long COMMAND_TIMEOUT_S = 240;
+
+    /** Files that a process may have open when it is not hit. */
+    private static final int DESCRIPTORS = 4_096;
+
     private static final Pattern ADDRESS = Pattern.compile("(?m)^address +(http://\\S+)$");
 
     private static final Logger LOG = LoggerFactory.getLogger(ChaosCluster.class);
@@ -45,41 +54,80 @@ final class ChaosCluster implements AutoCloseable {
     private final Path script;
     private final Path folder;
     private final ConnectionProxy proxy;
+
+    /** Before the data port of each TaskManager; none unless all faults are wanted. */
+    private final List<ConnectionProxy> dataProxies = new CopyOnWriteArrayList<>();
+
     private final URI address;
     private final Set<Long> paused = new HashSet<>();
+    private final Set<Long> withoutDescriptors = new HashSet<>();
+
+    /** Null unless all faults are wanted, as the disk. */
+    private final Quorum quorum;
+
+    private final SmallDisk disk;
     private final ExecutorService starter = Executors.newSingleThreadExecutor();
     private final Thread shutdownHook;
     private CompletableFuture<Void> replacements = CompletableFuture.completedFuture(null);
 
-    private ChaosCluster(Path script, Path folder, ConnectionProxy proxy, URI address) {
+    private ChaosCluster(
+            Path script,
+            Path folder,
+            ConnectionProxy proxy,
+            URI address,
+            Quorum quorum,
+            SmallDisk disk) {
         this.script = script;
         this.folder = folder;
         this.proxy = proxy;
         this.address = address;
+        this.quorum = quorum;
+        this.disk = disk;
         this.shutdownHook = ShutdownHookUtil.addShutdownHook(this, "chaos", LOG);
     }
 
     /**
      * @param script {@code bin/cluster}
      * @param folder of configuration, logs and checkpoints
+     * @param allFaults whether the JobManager can be killed and the disk filled, too
      */
-    static ChaosCluster start(Path script, Path folder) throws IOException {
+    static ChaosCluster start(Path script, Path folder, boolean allFaults) throws IOException {
         int jobManagerPort = freePort();
         ConnectionProxy proxy = ConnectionProxy.to(jobManagerPort);
+        Quorum quorum = null;
+        SmallDisk disk = null;
         try {
             run(script, folder, List.of("stop"));
+            Map<String, String> settings = new HashMap<>(settings(proxy.port(), jobManagerPort));
+            if (allFaults) {
+                Path files = folder.resolve("high-availability");
+                FileUtils.deleteDirectory(files.toFile());
+                quorum = Quorum.start(Files.createDirectories(files));
+                disk = SmallDisk.mount(folder.resolve("disk"));
+                settings.putAll(quorum.options(proxy.port()));
+                settings.put("io.tmp.dirs", disk.folder().resolve("io").toString());
+                settings.put(
+                        "execution.checkpointing.dir",
+                        disk.folder().resolve("checkpoints").toUri().toString());
+            }
             List<String> arguments = new ArrayList<>(List.of("--port", "0", "--slots", "1"));
-            arguments.addAll(List.of("--taskmanagers", String.valueOf(TASK_MANAGERS)));
-            settings(proxy.port(), jobManagerPort)
-                    .forEach((key, value) -> arguments.addAll(List.of("-D", key + "=" + value)));
+            arguments.addAll(
+                    List.of("--taskmanagers", String.valueOf(allFaults ? 0 : TASK_MANAGERS)));
+            settings.forEach((key, value) -> arguments.addAll(List.of("-D", key + "=" + value)));
             String output = run(script, folder, command("start", arguments));
             Matcher matcher = ADDRESS.matcher(output);
             if (!matcher.find()) {
                 throw new IOException("bin/cluster start names the address: output=" + output);
             }
-            return new ChaosCluster(script, folder, proxy, URI.create(matcher.group(1)));
+            ChaosCluster cluster =
+                    new ChaosCluster(
+                            script, folder, proxy, URI.create(matcher.group(1)), quorum, disk);
+            for (int i = 0; allFaults && i < TASK_MANAGERS; i++) {
+                cluster.startTaskManager();
+            }
+            return cluster;
         } catch (IOException e) {
-            proxy.close();
+            IOUtils.closeAllQuietly(proxy, quorum, disk);
             throw e;
         }
     }
@@ -113,9 +161,72 @@ final class ChaosCluster implements AutoCloseable {
     void kill(long pid) {
         ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
         paused.remove(pid);
-        replacements =
-                replacements.thenRunAsync(
-                        () -> runUnchecked(List.of("start-taskmanager")), starter);
+        replacements = replacements.thenRunAsync(this::startTaskManager, starter);
+    }
+
+    private void startTaskManager() {
+        List<String> command = new ArrayList<>(List.of("start-taskmanager"));
+        if (quorum != null) {
+            try {
+                int port = freePort();
+                ConnectionProxy before = ConnectionProxy.to(port);
+                dataProxies.add(before);
+                command.addAll(List.of("-D", "taskmanager.data.port=" + before.port()));
+                command.addAll(List.of("-D", "taskmanager.data.bind-port=" + port));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+        runUnchecked(command);
+    }
+
+    /** Of all connections between TaskManagers but those of rings. */
+    void dataConnections(Mode mode) {
+        dataProxies.forEach(before -> before.set(mode));
+    }
+
+    /** Ends the JobManager as a crash would, and starts another one meanwhile. */
+    void killJobManager() throws IOException {
+        String pid = Files.readString(folder.resolve("pids/jobmanager")).strip();
+        ProcessHandle process = ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
+        process.destroyForcibly();
+        process.onExit().join();
+        // Not behind TaskManagers that are being started: they wait for it.
+        CompletableFuture<Void> successor =
+                CompletableFuture.runAsync(() -> runUnchecked(List.of("start-jobmanager")));
+        replacements = CompletableFuture.allOf(replacements, successor);
+    }
+
+    /** Lets a process open no more files than it has open. */
+    void fillDescriptors(long pid) throws IOException {
+        if (ProcessHandle.of(pid).isEmpty()) {
+            return;
+        }
+        withoutDescriptors.add(pid);
+        long open;
+        try (Stream<Path> files = Files.list(Path.of("/proc", String.valueOf(pid), "fd"))) {
+            open = files.count();
+        }
+        limitDescriptors(pid, open + ":");
+    }
+
+    void freeDescriptors(long pid) throws IOException {
+        withoutDescriptors.remove(pid);
+        if (ProcessHandle.of(pid).isPresent()) {
+            limitDescriptors(pid, DESCRIPTORS + ":");
+        }
+    }
+
+    private static void limitDescriptors(long pid, String limits) throws IOException {
+        execute(List.of("prlimit", "--pid", String.valueOf(pid), "--nofile=" + limits));
+    }
+
+    void fillDisk() throws IOException {
+        disk.fill();
+    }
+
+    void freeDisk() throws IOException {
+        disk.free();
     }
 
     void pause(long pid) throws IOException {
@@ -136,8 +247,15 @@ final class ChaosCluster implements AutoCloseable {
     /** Ends all faults; returns when as many TaskManagers are registered as at the start. */
     void heal() throws IOException {
         connections(Mode.FORWARD);
+        dataConnections(Mode.FORWARD);
         for (long pid : List.copyOf(paused)) {
             resume(pid);
+        }
+        for (long pid : List.copyOf(withoutDescriptors)) {
+            freeDescriptors(pid);
+        }
+        if (disk != null) {
+            freeDisk();
         }
         replacements.join();
         run(
@@ -218,6 +336,9 @@ final class ChaosCluster implements AutoCloseable {
                     starter.awaitTermination(COMMAND_TIMEOUT_S, TimeUnit.SECONDS);
                 },
                 () -> run(script, folder, List.of("stop")),
-                proxy);
+                () -> IOUtils.closeAll(dataProxies),
+                proxy,
+                quorum,
+                disk);
     }
 }

@@ -49,7 +49,11 @@ final class ChaosRun {
      * @throws TimeoutException where it does not end
      */
     void run(StreamExecutionEnvironment env, FaultPlan plan, Path data, Path out) throws Exception {
-        deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOB_TIMEOUT_S);
+        long faultsMs = plan.faults().stream().mapToLong(Fault::durationMs).sum();
+        deadlineNs =
+                System.nanoTime()
+                        + TimeUnit.SECONDS.toNanos(JOB_TIMEOUT_S)
+                        + TimeUnit.MILLISECONDS.toNanos(faultsMs);
         new StarRowsJob(env, data, markers).define(plan.partitioned(), out);
         JobClient client = env.executeAsync("chaos");
         result = client.getJobExecutionResult();
@@ -122,7 +126,7 @@ final class ChaosRun {
         applied.merge(fault.action(), 1, Integer::sum);
         switch (fault.action()) {
             case KILL -> cluster.kill(pid);
-            case PAUSE -> {
+            case PAUSE, STOP -> {
                 cluster.pause(pid);
                 TimeUnit.MILLISECONDS.sleep(fault.durationMs());
                 cluster.resume(pid);
@@ -131,6 +135,22 @@ final class ChaosRun {
             case CUT_CONNECTIONS -> connections(Mode.CUT, fault.durationMs());
             case STALL_CONNECTIONS -> connections(Mode.STALL, fault.durationMs());
             case SLOW_CONNECTIONS -> connections(Mode.DELAY, fault.durationMs());
+            case KILL_JOBMANAGER -> cluster.killJobManager();
+            case CUT_TASKMANAGERS -> {
+                cluster.dataConnections(Mode.CUT);
+                TimeUnit.MILLISECONDS.sleep(fault.durationMs());
+                cluster.dataConnections(Mode.FORWARD);
+            }
+            case FILL_DESCRIPTORS -> {
+                cluster.fillDescriptors(pid);
+                TimeUnit.MILLISECONDS.sleep(fault.durationMs());
+                cluster.freeDescriptors(pid);
+            }
+            case FILL_DISK -> {
+                cluster.fillDisk();
+                TimeUnit.MILLISECONDS.sleep(fault.durationMs());
+                cluster.freeDisk();
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 package io.github.gpujoin.benchmarks.chaos;
 
+import java.util.List;
+
 /**
  * One fault of a run.
  *
@@ -45,13 +47,41 @@ record Fault(Phase phase, Point point, int offsetMs, Action action, int subtask,
         /** No byte moves between TaskManagers and JobManager, both ways. */
         STALL_CONNECTIONS,
         /** What moves between TaskManagers and JobManager comes late. */
-        SLOW_CONNECTIONS
+        SLOW_CONNECTIONS,
+        /** SIGKILL to the JobManager; another one is started, and recovers the job. */
+        KILL_JOBMANAGER,
+        /** As PAUSE, far beyond the heartbeat timeout. */
+        STOP,
+        /** All connections between TaskManagers are closed, as in CUT_CONNECTIONS. */
+        CUT_TASKMANAGERS,
+        /** A TaskManager can open no more files and sockets until the duration is over. */
+        FILL_DESCRIPTORS,
+        /** The disk of local state and checkpoints is full until the duration is over. */
+        FILL_DISK;
+
+        /** Whether one TaskManager is hit, the subtask's. */
+        boolean hitsTaskManager() {
+            return switch (this) {
+                case KILL, PAUSE, SLOW, STOP, FILL_DESCRIPTORS -> true;
+                default -> false;
+            };
+        }
     }
+
+    /** Those that the plans of a seed draw from unless all are asked for. */
+    static final List<Action> COMMON =
+            List.of(
+                    Action.KILL,
+                    Action.PAUSE,
+                    Action.SLOW,
+                    Action.CUT_CONNECTIONS,
+                    Action.STALL_CONNECTIONS,
+                    Action.SLOW_CONNECTIONS);
 
     @Override
     public String toString() {
         String where = point == Point.ANY ? "" : " at " + point;
-        String target = action.compareTo(Action.SLOW) <= 0 ? " subtask=" + subtask : "";
+        String target = action.hitsTaskManager() ? " subtask=" + subtask : "";
         String length = durationMs == 0 ? "" : " durationMs=" + durationMs;
         return "%s after %d ms of %s%s%s%s"
                 .formatted(action, offsetMs, phase, where, target, length);
