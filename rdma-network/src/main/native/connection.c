@@ -235,6 +235,10 @@ DISNI(void, connect)
     struct rdma_cm_id *id = disni_object(env, id_address, "id");
     struct rdma_conn_param connection = connection_of(retry_count, rnr_retry_count);
 
+    if (private_data_length < 0 || (private_data_length > 0 && private_data_address == 0)) {
+        disni_throw(env, "rdma_connect with private data out of bounds", EINVAL);
+        return;
+    }
     connection.private_data = (const void *)(intptr_t)private_data_address;
     connection.private_data_len = (uint8_t)private_data_length;
     if (id != NULL && rdma_connect(id, &connection) != 0) {

@@ -21,10 +21,18 @@ typedef int (*mem_get_handle)(void *handle, uint64_t address, size_t length, int
                               unsigned long long flags);
 typedef int (*flush_writes)(int target, int scope);
 
-/* Looked up, as the driver is there where GPU memory is, and the rest works without. It throws and gives NULL. */
+/*
+ * Looked up, as the driver is there where GPU memory is, and the rest works without. It throws and gives NULL.
+ * The library stays open: threads that race open it once more, which costs a count and no memory.
+ */
 static void *find(JNIEnv *env, const char *name)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    static _Atomic(void *) opened;
+    void *driver = opened;
+
+    if (driver == NULL) {
+        driver = opened = dlopen("libcuda.so.1", RTLD_NOW);
+    }
     void *call = driver == NULL ? NULL : dlsym(driver, name);
 
     if (driver == NULL) {
@@ -75,11 +83,17 @@ int cuda_export_dma_buf(JNIEnv *env, uint64_t address, size_t length)
     if (get == NULL || !enter(env, address)) {
         return -1;
     }
-    if (!succeeded(env, get(&fd, address, pages, HANDLE_DMA_BUF, 0),
+    if (length == 0 || length > INT64_MAX - page) {
+        disni_throw(env, "cuMemGetHandleForAddressRange with a length out of bounds", EINVAL);
+    } else if (!succeeded(env, get(&fd, address, pages, HANDLE_DMA_BUF, 0),
                    "cuMemGetHandleForAddressRange")) {
         fd = -1;
     }
     leave(env);
+    if (fd >= 0 && (*env)->ExceptionCheck(env)) {
+        close(fd);
+        return -1;
+    }
     return fd;
 }
 

@@ -63,6 +63,10 @@ GPU(jlong, registerPeerMem)
     if (pd == NULL || memory == NULL) {
         return 0;
     }
+    if (length <= 0) {
+        disni_throw(env, "ibv_reg_mr with a length below 1", EINVAL);
+        return 0;
+    }
     return disni_created(env, ibv_reg_mr(pd, memory, (size_t)length, access_of(is_written)),
                          "ibv_reg_mr");
 }

@@ -191,6 +191,10 @@ DISNI(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq_address, jint entries, j
     if (cq == NULL || to == NULL) {
         return 0;
     }
+    if (entries < 1) {
+        disni_throw(env, "ibv_poll_cq with room for no completion", EINVAL);
+        return 0;
+    }
     errno = 0;
     int found = ibv_poll_cq(cq, entries, to);
 
