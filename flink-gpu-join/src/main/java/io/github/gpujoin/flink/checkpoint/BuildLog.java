@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.util.function.ThrowingConsumer;
 
@@ -117,6 +118,29 @@ public final class BuildLog {
     /** While held, the logs of dimensions that change grow rather than be rewritten. */
     public void holdRewrites(boolean held) {
         rewritesHeld = held;
+    }
+
+    /**
+     * Checks the keys of the first chunk of each partition, and of all that are in broadcast state.
+     *
+     * @throws SuppressRestartsException if a row has another key than in state
+     */
+    public void checkKeys(KeyCheck check) throws Exception {
+        if (check == KeyCheck.NONE) {
+            return;
+        }
+        try {
+            for (int partition : keys.ownPartitions()) {
+                if (count(partition) > 0) {
+                    check.check(get(partition, 0));
+                }
+            }
+            for (Chunk chunk : broadcast.chunks()) {
+                check.check(chunk);
+            }
+        } catch (IllegalStateException e) {
+            throw new SuppressRestartsException(e);
+        }
     }
 
     /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */

@@ -28,8 +28,10 @@ import org.apache.flink.types.StringValue;
  *      int32 fields, of each: name | type           of Rows and RowData
  *      int32 length, bytes                          versioned serializer snapshot; 0 if not serialized
  * </pre>
+ *
+ * @param keyCheck of build rows, not part of a snapshot
  */
-public record JoinColumns(List<Side> sides) implements Serializable {
+public record JoinColumns(List<Side> sides, KeyCheck keyCheck) implements Serializable {
 
     static final int VERSION = 1;
 
@@ -67,7 +69,12 @@ public record JoinColumns(List<Side> sides) implements Serializable {
                             + side.schema().column(side.keyColumn()).name();
             sides.add(new Side(side.name(), key, side.kind().name(), dimensions.get(d)));
         }
-        return new JoinColumns(sides);
+        return new JoinColumns(sides, KeyCheck.NONE);
+    }
+
+    /** The same with keys that functions select of whole records. */
+    public JoinColumns withKeyCheck(KeyCheck check) {
+        return new JoinColumns(sides, check);
     }
 
     /** Of a join whose columns hold values of their own type. */

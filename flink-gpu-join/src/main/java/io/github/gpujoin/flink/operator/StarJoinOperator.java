@@ -129,6 +129,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         .checkAndWrite(getUserCodeClassloader());
         BuildLog buildLog = new BuildLog(context, spec, keys, null, this::setCurrentKey);
         buildLog.migrate(migration);
+        if (context.isRestored()) {
+            buildLog.checkKeys(settings.columns().keyCheck());
+        }
         probeLog =
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());

@@ -37,7 +37,7 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         }
 
         /** See {@link KeyEncoder#encode}. */
-        Number integer(T record) throws Exception {
+        public Number integer(T record) throws Exception {
             return encoder.encode(selector.getKey(record));
         }
 

@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.emit.SelectedKeyCheck;
 import io.github.gpujoin.flink.emit.VerifiedKeys;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
@@ -198,7 +199,8 @@ public final class PairJoinPipeline<B, P> {
                                 partitioned)),
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
-                JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields())),
+                JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
+                        .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls))),
                 explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,

@@ -184,6 +184,14 @@ class RestoredColumnsITCase {
                                 + " (INNER)");
     }
 
+    @Test
+    void shouldRefuseAnotherKeySelector() throws Exception {
+        String savepoint = stop("hashmap", pojos(numbers -> numbers.key));
+        restore(savepoint, "hashmap", pojos(numbers -> numbers.a / 10));
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", pojos(numbers -> numbers.a)))
+                .hasStackTraceContaining("The key selector of the build side changed");
+    }
+
     private static void assertThatResultsAre(String format) {
         assertThat(RESULTS).hasSizeGreaterThanOrEqualTo(FACTS);
         List<String> expected =
@@ -246,6 +254,29 @@ class RestoredColumnsITCase {
                 },
                 made -> (Long) made.get("key"),
                 (made, n) -> made.get("a") + "|" + made.get("b"));
+    }
+
+    /** A record of plain fields. */
+    public static class Numbers {
+        public long key;
+        public long a;
+        public long b;
+
+        public Numbers() {}
+    }
+
+    private static Job pojos(KeySelector<Numbers, Long> key) {
+        return whole(
+                Types.POJO(Numbers.class),
+                k -> {
+                    Numbers numbers = new Numbers();
+                    numbers.key = k;
+                    numbers.a = value("a", k);
+                    numbers.b = value("b", k);
+                    return numbers;
+                },
+                key,
+                (numbers, fact) -> numbers.a + "|" + numbers.b);
     }
 
     private static <T> Job whole(
