@@ -47,6 +47,13 @@ sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox 
     /** Whether the transport reaches the reader's ring now. */
     boolean isConnected();
 
+    /**
+     * Checks that what is not acknowledged can still be sent.
+     *
+     * @throws TransportException if it is lost, for good
+     */
+    default void requireWhole() throws TransportException {}
+
     /** Sends what is written, as far as the transport takes it now. */
     void send() throws TransportException;
 

@@ -171,6 +171,7 @@ public final class ReaderSession implements AutoCloseable {
             return; // a look reads the whole slot
         }
         lookedAtNs = nowNs;
+        target.requireWhole();
         long next = releasedSequence + 1;
         if (announced < next || ring.poll() == SlotState.READY) {
             missingSequence = 0;
@@ -190,12 +191,18 @@ public final class ReaderSession implements AutoCloseable {
 
     /** Whether a payload was sent; {@link #copyTo} says whether it is there. */
     public boolean poll() {
-        try {
-            return state == ReaderState.OPEN && ring.peek() == SlotState.READY;
-        } catch (InternalError e) {
-            fail(RingFault.describe(e), e);
+        if (state != ReaderState.OPEN) {
             return false;
         }
+        try {
+            target.requireWhole();
+            return ring.peek() == SlotState.READY;
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+        }
+        return false;
     }
 
     /** Bytes of the payload that {@link #poll} found. */
@@ -211,12 +218,16 @@ public final class ReaderSession implements AutoCloseable {
      *     anew, in another epoch, where it stays so for the slot timeout
      */
     public boolean copyTo(byte[] payload) {
+        RingReader ready = ready();
         try {
-            return ready().copyTo(payload);
+            target.requireWhole();
+            return ready.copyTo(payload);
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
         } catch (InternalError e) {
             fail(RingFault.describe(e), e);
-            return false;
         }
+        return false;
     }
 
     /** Is done with the payload that {@link #copyTo} gave; it will not come again. */

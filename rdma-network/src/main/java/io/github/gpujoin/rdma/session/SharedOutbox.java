@@ -51,6 +51,13 @@ final class SharedOutbox implements Outbox {
         return mapped != null;
     }
 
+    @Override
+    public void requireWhole() throws TransportException {
+        if (mapped != null) {
+            mapped.requireWhole();
+        }
+    }
+
     /** What is written is published. */
     @Override
     public void send() {}

@@ -7,6 +7,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
 import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.UUID;
@@ -89,12 +90,18 @@ public final class WriterSession implements AutoCloseable {
      * @return false without credit, or before the first connection
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
-        try {
-            return outbox != null && outbox.ring().tryWrite(base, offset, lengthBytes);
-        } catch (InternalError e) {
-            fail(RingFault.describe(e), e);
+        if (outbox == null) {
             return false;
         }
+        try {
+            outbox.requireWhole();
+            return outbox.ring().tryWrite(base, offset, lengthBytes);
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+        }
+        return false;
     }
 
     /**
@@ -191,6 +198,11 @@ public final class WriterSession implements AutoCloseable {
             outbox = Outbox.open(transport, accept);
         } else {
             requireNextEpoch(accept);
+            try {
+                outbox.requireWhole();
+            } catch (TransportException e) {
+                throw fail(e.getMessage(), e);
+            }
             outbox.connect(accept);
         }
         link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);

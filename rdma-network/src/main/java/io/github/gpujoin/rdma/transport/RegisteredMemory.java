@@ -8,6 +8,13 @@ public interface RegisteredMemory extends AutoCloseable {
 
     long lengthBytes();
 
+    /**
+     * Checks that there still is memory behind the addresses, before they are used.
+     *
+     * @throws TransportException if another process took it away
+     */
+    default void requireWhole() throws TransportException {}
+
     /** Gives the memory back. Legal twice. */
     @Override
     void close();

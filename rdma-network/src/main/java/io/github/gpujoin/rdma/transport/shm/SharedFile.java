@@ -144,7 +144,7 @@ final class SharedFile implements Target, GivenOut.Item {
      * @param user that owns every ring
      * @param descriptor a peer's bytes
      */
-    static Region open(Path directory, UserPrincipal user, byte[] descriptor)
+    static SharedFile open(Path directory, UserPrincipal user, byte[] descriptor)
             throws TransportException {
         String name = new String(descriptor, StandardCharsets.US_ASCII);
         if (!NAME.matcher(name).matches()) {
@@ -158,16 +158,12 @@ final class SharedFile implements Target, GivenOut.Item {
                         "Not a ring of this user: path=%s, user=%s. A ring is a regular file, rw-------."
                                 .formatted(path, user.getName()));
             }
-            try (FileChannel channel = openExisting(path, StandardOpenOption.READ)) {
-                long lengthBytes = channel.size();
-                if (lengthBytes < 1 || lengthBytes > Transport.MAX_REGISTERED_BYTES) {
-                    throw new TransportException(
-                            "A ring has 1 byte to 1 GiB: path=%s, lengthBytes=%d."
-                                    .formatted(path, lengthBytes));
-                }
-                // First the name, then the mapping: whoever cannot remove the name maps nothing.
-                Files.delete(path);
-                return Region.map(channel, lengthBytes);
+            FileChannel channel = openExisting(path, StandardOpenOption.READ);
+            try {
+                return map(path, channel);
+            } catch (IOException | RuntimeException | Error e) {
+                closeQuietly(channel);
+                throw e;
             }
         } catch (TransportException e) {
             throw e;
@@ -179,6 +175,18 @@ final class SharedFile implements Target, GivenOut.Item {
                             + e,
                     e);
         }
+    }
+
+    private static SharedFile map(Path path, FileChannel channel) throws IOException {
+        long lengthBytes = channel.size();
+        if (lengthBytes < 1 || lengthBytes > Transport.MAX_REGISTERED_BYTES) {
+            throw new TransportException(
+                    "A ring has 1 byte to 1 GiB: path=%s, lengthBytes=%d."
+                            .formatted(path, lengthBytes));
+        }
+        // First the name, then the mapping: whoever cannot remove the name maps nothing.
+        Files.delete(path);
+        return new SharedFile(path, channel, Region.map(channel, lengthBytes));
     }
 
     private static PosixFileAttributes attributes(Path path) throws IOException {
@@ -242,6 +250,26 @@ final class SharedFile implements Target, GivenOut.Item {
     @Override
     public long lengthBytes() {
         return region.lengthBytes();
+    }
+
+    /**
+     * Touching memory behind a file that another process of this user truncated raises SIGBUS,
+     * which the JVM turns into an {@link InternalError} at some later safepoint.
+     */
+    @Override
+    public void requireWhole() throws TransportException {
+        long nowBytes;
+        try {
+            nowBytes = channel.size();
+        } catch (IOException e) {
+            throw new TransportException("The ring's file is lost: path=" + path + ", " + e, e);
+        }
+        if (nowBytes < region.lengthBytes()) {
+            throw new TransportException(
+                    "The ring's file was truncated: path=%s, lengthBytes=%d, now=%d. Find out what"
+                                    .formatted(path, region.lengthBytes(), nowBytes)
+                            + " changes files gpu-join-ring-* of this user.");
+        }
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.github.gpujoin.rdma.transport.shm;
 
 import io.github.gpujoin.rdma.transport.GivenOut;
-import io.github.gpujoin.rdma.transport.HostMemory;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.Target;
@@ -58,7 +57,7 @@ public final class ShmTransport implements SharedTransport {
 
     @Override
     public RegisteredMemory map(byte[] descriptor) throws TransportException {
-        return given.add(new HostMemory(SharedFile.open(directory, user, descriptor)));
+        return given.add(SharedFile.open(directory, user, descriptor));
     }
 
     @Override

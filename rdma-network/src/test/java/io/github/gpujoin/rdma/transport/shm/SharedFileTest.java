@@ -145,9 +145,9 @@ class SharedFileTest {
         ExecutorService threads = Executors.newFixedThreadPool(2, SharedFileTest::daemon);
         for (int round = 0; round < 300; round++) {
             ownFile(64);
-            Callable<Region> writer = () -> open(bytes(NAME));
+            Callable<SharedFile> writer = () -> open(bytes(NAME));
             int mapped = 0;
-            for (Future<Region> result : threads.invokeAll(List.of(writer, writer))) {
+            for (Future<SharedFile> result : threads.invokeAll(List.of(writer, writer))) {
                 try {
                     result.get().close();
                     mapped++;
@@ -209,7 +209,7 @@ class SharedFileTest {
         return file;
     }
 
-    private Region open(byte[] descriptor) throws IOException {
+    private SharedFile open(byte[] descriptor) throws IOException {
         return SharedFile.open(directory, SharedFile.user(directory), descriptor);
     }
 
