@@ -24,9 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * One end of a channel between two processes: the other process of {@link TransportProcessTest},
  * which runs the same code for its own end.
  *
- * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY}. It
- * writes its state on standard output, a line each time it changes, and ends
- * with {@code DONE}.
+ * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY}. It writes
+ * its state on standard output, a line each time it changes, and ends with {@code DONE}.
  */
 public final class ProcessPeer {
 
@@ -41,7 +40,8 @@ public final class ProcessPeer {
     /** A transport by its name on the command line. */
     static Transport open(String name) throws TransportException {
         if (!name.startsWith("shm:")) {
-            throw new IllegalArgumentException("No such transport: " + name + ". Use shm:DIRECTORY.");
+            throw new IllegalArgumentException(
+                    "No such transport: " + name + ". Use shm:DIRECTORY.");
         }
         return new ShmTransport(Path.of(name.substring("shm:".length())));
     }
