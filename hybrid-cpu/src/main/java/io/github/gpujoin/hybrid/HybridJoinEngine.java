@@ -156,25 +156,20 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      */
     @Override
     protected boolean buildTables(long maxRows) {
-        if (!openDevice(maxRows) || !host.openStep(spec(), log, maxRows)) {
-            return false;
-        }
-        if (!placement.placeStep(maxRows)) {
-            return false;
-        }
+        openDevice();
+        host.open(spec(), log);
+        placement.placeAll();
         showPlaces();
         return true;
     }
 
-    /** Whether the device is open, or cannot be used. */
-    private boolean openDevice(long maxRows) {
+    private void openDevice() {
         try {
-            return device.openStep(spec(), log, maxRows);
+            device.open(spec(), log);
         } catch (EngineUnavailableException e) {
             device.lose(e);
             handedOut.deviceFailed();
             onDeviceLost.accept(e);
-            return true;
         }
     }
 

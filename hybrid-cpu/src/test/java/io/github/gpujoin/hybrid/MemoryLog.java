@@ -5,15 +5,17 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ObjIntConsumer;
 
 /** Build chunks on the heap. */
 final class MemoryLog implements BuildChunks {
 
+    private record Replicated(int dimension, Chunk chunk) {}
+
     private final int partitionedDimension;
-    private final List<Chunk> replicated = new ArrayList<>();
+    private final List<Replicated> replicated = new ArrayList<>();
     private final Map<Integer, List<Chunk>> partitions = new HashMap<>();
 
     MemoryLog(int partitionedDimension) {
@@ -24,7 +26,7 @@ final class MemoryLog implements BuildChunks {
         if (dimension == partitionedDimension) {
             partitions.computeIfAbsent(partition(chunk), p -> new ArrayList<>()).add(chunk);
         } else {
-            replicated.add(chunk);
+            replicated.add(new Replicated(dimension, chunk));
         }
     }
 
@@ -38,8 +40,8 @@ final class MemoryLog implements BuildChunks {
     }
 
     @Override
-    public Iterator<Chunk> replicated() {
-        return replicated.iterator();
+    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
+        replicated.forEach(r -> chunkOfDimension.accept(r.chunk, r.dimension));
     }
 
     @Override

@@ -3,16 +3,16 @@ package io.github.gpujoin.flink.engine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
-import java.util.Iterator;
+import java.util.function.ObjIntConsumer;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /** The build log in state, as an engine reads it. */
 record BuildLogChunks(BuildLog log) implements BuildChunks {
 
     @Override
-    public Iterator<Chunk> replicated() {
+    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
         try {
-            return log.replicated();
+            log.replayReplicated(chunk -> chunkOfDimension.accept(chunk, chunk.dimension()));
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
