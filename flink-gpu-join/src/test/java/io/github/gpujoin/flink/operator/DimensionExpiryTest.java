@@ -27,6 +27,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
@@ -256,12 +257,14 @@ class DimensionExpiryTest {
         @Override
         public JoinEngine create(JoinSpec spec) {
             JoinEngine engine = CPU.create(spec);
+            AtomicBoolean begun = new AtomicBoolean();
             return (JoinEngine)
                     Proxy.newProxyInstance(
                             getClass().getClassLoader(),
                             new Class<?>[] {JoinEngine.class},
                             (proxy, method, arguments) -> {
-                                if (method.getName().equals("buildStep")) {
+                                if (method.getName().equals("buildStep")
+                                        && begun.compareAndSet(false, true)) {
                                     opened.setProcessingTime(
                                             opened.getProcessingTime() + 2 * TTL_MS);
                                 }
