@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -146,6 +147,8 @@ class LocalExchangeRescaleITCase {
         config.set(PipelineOptions.PARALLELISM_OVERRIDES, overrides);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(parallelism);
+        // Without checkpointing, the join would decline the savepoint.
+        env.enableCheckpointing(Duration.ofHours(1).toMillis());
         StarJoin.facts(numbers(env, FACTS, "facts").map(new SlowUntilSaved()).uid("pace"))
                 .select("number")
                 .dimension(numbers(env, KEYS, "dimension"))

@@ -15,6 +15,7 @@ import java.util.Objects;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
@@ -145,7 +146,10 @@ final class JobPlan {
             sink.disableChaining();
         }
         JobGraph graph = env.getStreamGraph().getJobGraph();
-        JobPlan plan = new JobPlan(graph.getJobConfiguration());
+        // The simulation writes data in flight itself: Flink's writer would take a thread a task.
+        Configuration job = new Configuration(graph.getJobConfiguration());
+        job.set(CheckpointingOptions.ENABLE_UNALIGNED, false);
+        JobPlan plan = new JobPlan(job);
         graph.getVerticesSortedTopologicallyFromSources().forEach(plan::add);
         plan.connect();
         return plan;
