@@ -7,7 +7,9 @@ import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.local.DuckDbContender;
 import io.github.gpujoin.benchmarks.local.EngineContender;
 import io.github.gpujoin.benchmarks.workload.Tuples;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,7 +22,15 @@ final class Contenders {
         Contender make(Tuples tuples, int threads) throws Exception;
     }
 
+    /** Makes a contender for some tuples, threads and key groups. */
+    interface PartitionedMaker {
+        Contender make(Tuples tuples, int threads, int keyGroups) throws Exception;
+    }
+
     private static final Map<String, Maker> MAKERS = makers();
+
+    /** Contenders whose rate depends on the number of key groups; they run on demand alone. */
+    private static final Map<String, PartitionedMaker> PARTITIONED = partitioned();
 
     private Contenders() {}
 
@@ -41,17 +51,40 @@ final class Contenders {
         return makers;
     }
 
+    private static Map<String, PartitionedMaker> partitioned() {
+        Map<String, PartitionedMaker> makers = new LinkedHashMap<>();
+        makers.put("ours-flink-partitioned", StarJoinJobs::partitioned);
+        makers.put("ours-flink-partitioned-pojo", StarJoinJobs::partitionedPojo);
+        return makers;
+    }
+
     static Set<String> names() {
-        return MAKERS.keySet();
+        Set<String> names = new LinkedHashSet<>(MAKERS.keySet());
+        names.addAll(PARTITIONED.keySet());
+        return names;
     }
 
-    /** The maker of a name, one of {@link #names()}. */
-    static Maker maker(String name) {
-        return MAKERS.get(name);
-    }
-
-    /** Names in the order of reports; all of them where none is asked for. */
-    static List<String> inOrder(List<String> asked) {
-        return names().stream().filter(name -> asked.isEmpty() || asked.contains(name)).toList();
+    /**
+     * Makers in the order of reports.
+     *
+     * @param asked names; all if empty
+     * @param keyGroups a contender that depends on their number is made for each
+     */
+    static List<Maker> makers(List<String> asked, List<Integer> keyGroups) {
+        List<Maker> makers = new ArrayList<>();
+        for (String name : names()) {
+            if (!asked.isEmpty() && !asked.contains(name)) {
+                continue;
+            }
+            if (MAKERS.containsKey(name)) {
+                makers.add(MAKERS.get(name));
+                continue;
+            }
+            for (int groups : keyGroups) {
+                makers.add(
+                        (tuples, threads) -> PARTITIONED.get(name).make(tuples, threads, groups));
+            }
+        }
+        return makers;
     }
 }

@@ -68,6 +68,15 @@ final class JoinCommand implements Callable<Integer> {
             })
     private KeyDomain keys = KeyDomain.DENSE;
 
+    @Option(
+            names = "--key-groups",
+            split = ",",
+            description = {
+                "Maximum parallelism of ours-flink-partitioned and ours-flink-partitioned-pojo,",
+                "each of which joins once for each number; they are left out without any."
+            })
+    private List<Integer> keyGroups = new ArrayList<>();
+
     @Option(names = "--seed", description = "Seed of the tuples.")
     private long seed = 42;
 
@@ -100,8 +109,8 @@ final class JoinCommand implements Callable<Integer> {
     private List<ContenderResult> measure(Tuples tuples, PrintWriter err) throws Exception {
         Deque<Contender> opened = new ArrayDeque<>();
         try {
-            for (String name : Contenders.inOrder(only)) {
-                opened.add(Contenders.maker(name).make(tuples, threads));
+            for (Contenders.Maker maker : Contenders.makers(only, keyGroups)) {
+                opened.add(maker.make(tuples, threads));
             }
             return new Rounds(List.copyOf(opened), err::println).run(rounds);
         } finally {
@@ -116,6 +125,7 @@ final class JoinCommand implements Callable<Integer> {
         requirePositive("--probe-rows", probeRows);
         requirePositive("--threads", threads);
         requirePositive("--rounds", rounds);
+        keyGroups.forEach(groups -> requirePositive("--key-groups", groups));
         Set<String> unknown = new HashSet<>(only);
         unknown.removeAll(Contenders.names());
         if (!unknown.isEmpty()) {

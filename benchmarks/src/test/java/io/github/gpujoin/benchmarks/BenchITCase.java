@@ -22,7 +22,7 @@ import picocli.CommandLine;
 class BenchITCase {
 
     private static final Pattern RESULT =
-            Pattern.compile("RESULT ([a-z-]+) tuples_per_second=([0-9]+) checksum=([0-9]+)");
+            Pattern.compile("RESULT ([a-z0-9-]+) tuples_per_second=([0-9]+) checksum=([0-9]+)");
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -75,6 +75,26 @@ class BenchITCase {
                 .startsWith("bin/bench join --build-rows=20000");
         assertThat(document.at("/contenders")).hasSize(12);
         assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void shouldJoinWithEachNumberOfKeyGroups() {
+        int exit =
+                bench(
+                        "join",
+                        "--only=ours-flink-partitioned,ours-flink-partitioned-pojo",
+                        "--key-groups=128,4096",
+                        "--build-rows=20000",
+                        "--probe-rows=100000",
+                        "--rounds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().map(RESULT::matcher).filter(Matcher::matches))
+                .extracting(line -> line.group(1))
+                .containsExactly(
+                        "ours-flink-partitioned-128",
+                        "ours-flink-partitioned-4096",
+                        "ours-flink-partitioned-pojo-128",
+                        "ours-flink-partitioned-pojo-4096");
     }
 
     @Test

@@ -41,4 +41,10 @@ class BenchTest {
         assertThat(err.toString().strip())
                 .isEqualTo("bin/bench: the name of a measurement is missing (see --help)");
     }
+
+    @Test
+    void shouldRefuseKeyGroupsThatAreNotPositive() {
+        assertThat(bench("join", "--key-groups=128,0")).isEqualTo(2);
+        assertThat(err.toString()).contains("--key-groups=0");
+    }
 }

@@ -87,6 +87,7 @@ public final class FlinkContender implements Contender {
         try (FlinkRun run = FlinkRun.bounded(tuples, timed, threads)) {
             StreamExecutionEnvironment env = environment(threads, settings);
             job.define(env, run);
+            long submittedNs = System.nanoTime();
             JobClient client = env.executeAsync(name);
             await(client, run);
             settings.getOptional(GpuJoinOptions.ENGINE)
@@ -96,7 +97,7 @@ public final class FlinkContender implements Contender {
                     run.elapsedNs(),
                     run.answer(),
                     tuples.expected(timed.size()),
-                    Map.of());
+                    Map.of("load_ms", (run.startNs() - submittedNs) / 1_000_000));
         }
     }
 

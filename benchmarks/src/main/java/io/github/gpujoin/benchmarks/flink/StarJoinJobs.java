@@ -59,6 +59,39 @@ public final class StarJoinJobs {
                 .sinkTo(new TallySink<>(run, new ChunkTally()));
     }
 
+    /**
+     * From columns to columns, both sides partitioned by key.
+     *
+     * @param keyGroups maximum parallelism, which is the number of radix partitions
+     */
+    public static FlinkContender partitioned(Tuples tuples, int threads, int keyGroups) {
+        return new FlinkContender(
+                "ours-flink-partitioned-" + keyGroups,
+                tuples,
+                Long.MAX_VALUE,
+                threads,
+                (env, run) -> {
+                    env.setMaxParallelism(keyGroups);
+                    columnar(env, run, Long.MAX_VALUE);
+                });
+    }
+
+    /**
+     * From POJOs to POJOs, both sides partitioned by key, a part of the probe rows.
+     *
+     * @param keyGroups maximum parallelism, which is the number of radix partitions
+     */
+    public static FlinkContender partitionedPojo(Tuples tuples, int threads, int keyGroups) {
+        return pojos(
+                "ours-flink-partitioned-pojo-" + keyGroups,
+                tuples,
+                threads,
+                (env, run) -> {
+                    env.setMaxParallelism(keyGroups);
+                    return join(PeerJobs.probe(env, run), PeerJobs.build(env, run)).partitioned();
+                });
+    }
+
     /** From POJOs to POJOs, a part of the probe rows. */
     public static FlinkContender pojo(Tuples tuples, int threads) {
         return pojos(

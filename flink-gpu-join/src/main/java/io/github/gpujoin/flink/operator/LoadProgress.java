@@ -36,6 +36,9 @@ final class LoadProgress {
     /** Dimensions that had ended in the restored snapshot, a bit each, by partition. */
     private final Map<Integer, Long> restored = new HashMap<>();
 
+    /** Index of a partition that was incomplete when last asked, by dimension. */
+    private final Map<Integer, Integer> incomplete = new HashMap<>();
+
     /** What the state holds, by partition. */
     private final Map<Integer, Long> written = new HashMap<>();
 
@@ -106,8 +109,14 @@ final class LoadProgress {
         if (isComplete(new Place(dimension, ChunkDescriptor.UNPARTITIONED))) {
             return true;
         }
-        for (int partition : partitions) {
+        // Marks arrive in the order of partitions, so the last obstacle is nearly always still it.
+        int count = partitions.getNumberOfKeyGroups();
+        int first = incomplete.getOrDefault(dimension, 0);
+        for (int i = 0; i < count; i++) {
+            int index = (first + i) % count;
+            int partition = partitions.getStartKeyGroup() + index;
             if (!wasEnded(dimension, partition) && !isComplete(new Place(dimension, partition))) {
+                incomplete.put(dimension, index);
                 return false;
             }
         }
