@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
@@ -123,6 +124,10 @@ public record RingOptions(
                             + host,
                     e);
         }
+    }
+
+    RingHost host(Configuration taskManager) {
+        return TransportProvider.named(transport).host(taskManager);
     }
 
     Transport openWriter(InetAddress localAddress) throws TransportException {

@@ -1,13 +1,12 @@
 package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.rdma.session.ControlSockets;
+import io.github.gpujoin.rdma.session.ControlServer;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.SessionListener;
 import io.github.gpujoin.rdma.session.SessionOptions;
-import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -83,14 +82,14 @@ public final class RingReceiver implements AutoCloseable {
             throws IOException {
         options.requireFew(writers.values().stream().mapToInt(Integer::intValue).sum());
         InetAddress address = options.localAddress(taskManager);
-        ControlSockets sockets = RingSecurity.controlSockets(taskManager, address);
+        RingHost host = options.host(taskManager);
+        ControlServer server = host.listen(address);
+        resources.registerCloseable(server);
         if (options.gpuDirect() != null) {
             LOG.warn("{}: task={}", options.gpuDirect(), task.getTaskNameWithSubtasks());
         }
         Transport transport = options.openReader(address);
         resources.registerCloseable(transport);
-        TcpControlServer server = new TcpControlServer(new InetSocketAddress(address, 0), sockets);
-        resources.registerCloseable(server);
         JobSecret secret = JobSecret.random();
         SessionListener listener =
                 new SessionListener(
@@ -103,7 +102,7 @@ public final class RingReceiver implements AutoCloseable {
         for (ReaderEnd end : ends.values()) {
             resources.registerCloseable(end);
         }
-        agent = new SessionAgent(task.getTaskNameWithSubtasks());
+        agent = new SessionAgent(task.getTaskNameWithSubtasks(), host);
         resources.registerCloseable(agent);
         agent.add(nowNs -> server.step(listener, nowNs));
         ends.values().forEach(agent::add);

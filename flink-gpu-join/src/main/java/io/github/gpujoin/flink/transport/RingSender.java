@@ -3,9 +3,7 @@ package io.github.gpujoin.flink.transport;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.transport.WriterAddresses.Target;
 import io.github.gpujoin.rdma.session.AttemptToken;
-import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
@@ -41,7 +39,7 @@ final class RingSender implements AutoCloseable {
     private final UUID job;
     private final TaskInfo task;
     private final int channel;
-    private final Configuration taskManager;
+    private final RingHost host;
     private final Transport transport;
     private final SessionAgent agent;
     private final RingTicket.Writer tickets;
@@ -70,10 +68,10 @@ final class RingSender implements AutoCloseable {
         this.task = task;
         this.channel = RingTicket.channel(side, task.getIndexOfThisSubtask());
         this.tickets = new RingTicket.Writer(channel);
-        this.taskManager = taskManager;
+        this.host = options.host(taskManager);
         this.lookup = new AddressLookup(coordinator, this::connect);
         this.transport = options.openWriter(options.localAddress(taskManager));
-        this.agent = new SessionAgent(task.getTaskNameWithSubtasks());
+        this.agent = new SessionAgent(task.getTaskNameWithSubtasks(), host);
         agent.add(lookup);
     }
 
@@ -91,15 +89,13 @@ final class RingSender implements AutoCloseable {
         List<WriterEnd> made = new ArrayList<>();
         for (Target target : addresses.targets()) {
             InetAddress address = InetAddress.getByName(target.host());
-            ControlSockets sockets = RingSecurity.controlSockets(taskManager, address);
             WriterSession session =
                     new WriterSession(
                             job,
                             task.getAttemptNumber(),
                             channel,
                             new AttemptToken(target.token()),
-                            TcpControlLink.dialer(
-                                    new InetSocketAddress(address, target.port()), sockets),
+                            host.dialer(new InetSocketAddress(address, target.port())),
                             transport,
                             options.sessions(),
                             System.nanoTime());

@@ -1,10 +1,8 @@
 package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.transport.Threads;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,33 +26,18 @@ final class SessionAgent implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionAgent.class);
 
-    /** Between two rounds: far below a heartbeat, since handshakes wait for it, too. */
-    private static final long IDLE_NS = 2_000_000;
-
     private final List<Duty> duties = new CopyOnWriteArrayList<>();
-    private final Thread thread;
+    private final String name;
+    private final AutoCloseable rounds;
     private volatile Throwable breakdown;
-    private volatile boolean stops;
 
-    SessionAgent(String task) {
-        thread = new Thread(this::run, "gpu-join rings of " + task);
-        thread.setDaemon(true);
-        thread.start();
+    SessionAgent(String task, RingHost host) {
+        name = "gpu-join rings of " + task;
+        rounds = host.repeat(name, () -> duties.forEach(this::step), this::report);
     }
 
     void add(Duty duty) {
         duties.add(duty);
-    }
-
-    private void run() {
-        while (!stops) {
-            try {
-                duties.forEach(this::step);
-                LockSupport.parkNanos(IDLE_NS);
-            } catch (RuntimeException | Error e) {
-                report(e); // a fault of memory surfaces at any call after it
-            }
-        }
     }
 
     private void step(Duty duty) {
@@ -72,7 +55,7 @@ final class SessionAgent implements AutoCloseable {
         if (breakdown == null) {
             breakdown = cause;
         }
-        LOG.warn("A duty of the rings' thread broke down: {}", thread.getName(), cause);
+        LOG.warn("A duty of the rings' thread broke down: {}", name, cause);
     }
 
     /**
@@ -90,10 +73,7 @@ final class SessionAgent implements AutoCloseable {
 
     /** Returns once no duty is under way, and none comes any more. */
     @Override
-    public void close() {
-        stops = true;
-        LockSupport.unpark(thread);
-        // What the thread uses is closed next, so its end is waited for all the same.
-        Threads.joinUninterruptibly(thread);
+    public void close() throws Exception {
+        rounds.close();
     }
 }

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
 import java.util.TreeMap;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
 /**
@@ -34,6 +35,15 @@ public interface TransportProvider {
     default Transport openReader(RingOptions options, InetAddress localAddress)
             throws TransportException {
         return open(options, localAddress);
+    }
+
+    /**
+     * What rings of this transport need besides it.
+     *
+     * @param taskManager configuration of the process
+     */
+    default RingHost host(Configuration taskManager) {
+        return RingHost.process(taskManager);
     }
 
     /**

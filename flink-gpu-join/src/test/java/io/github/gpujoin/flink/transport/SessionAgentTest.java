@@ -7,6 +7,7 @@ import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.Test;
 
 class SessionAgentTest {
@@ -15,7 +16,7 @@ class SessionAgentTest {
     void shouldGoOnWithItsOtherDutiesAndTellTheMailboxWhereOneBreaksDown() throws Exception {
         AtomicInteger broken = new AtomicInteger();
         CountDownLatch others = new CountDownLatch(2);
-        try (SessionAgent agent = new SessionAgent("test")) {
+        try (SessionAgent agent = new SessionAgent("test", RingHost.process(new Configuration()))) {
             agent.checkNotFailed();
             agent.add(
                     nowNs -> {

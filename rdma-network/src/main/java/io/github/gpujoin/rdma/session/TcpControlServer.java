@@ -16,7 +16,7 @@ import javax.net.ssl.SSLServerSocket;
  * <p>A connection costs a socket until the listener lets its handshake begin; only then does it get
  * a thread, and TLS begins.
  */
-public final class TcpControlServer implements AutoCloseable {
+public final class TcpControlServer implements ControlServer {
 
     private static final Set<String> TLS_PROTOCOLS = Set.of("TLSv1.3", "TLSv1.2");
 
@@ -71,17 +71,12 @@ public final class TcpControlServer implements AutoCloseable {
         return Stream.of(enabled).filter(TLS_PROTOCOLS::contains).toArray(String[]::new);
     }
 
-    /** The address listened on, with its port. */
+    @Override
     public InetSocketAddress address() {
         return (InetSocketAddress) server.getLocalSocketAddress();
     }
 
-    /**
-     * Hands over the connections that came, as many as the listener takes now. For one thread;
-     * never blocks.
-     *
-     * @throws IllegalStateException if this process cannot accept connections any more
-     */
+    @Override
     public void step(SessionListener listener, long nowNs) {
         Throwable cause = breakdown;
         if (cause != null) {
