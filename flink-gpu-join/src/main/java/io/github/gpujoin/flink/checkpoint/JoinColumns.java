@@ -31,7 +31,8 @@ import org.apache.flink.types.StringValue;
  *
  * @param keyCheck of build rows, not part of a snapshot
  */
-public record JoinColumns(List<Side> sides, KeyCheck keyCheck) implements Serializable {
+public record JoinColumns(List<Side> sides, KeyCheck keyCheck, JoinFunctions functions)
+        implements Serializable {
 
     static final int VERSION = 1;
 
@@ -69,12 +70,17 @@ public record JoinColumns(List<Side> sides, KeyCheck keyCheck) implements Serial
                             + side.schema().column(side.keyColumn()).name();
             sides.add(new Side(side.name(), key, side.kind().name(), dimensions.get(d)));
         }
-        return new JoinColumns(sides, KeyCheck.NONE);
+        return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE);
     }
 
     /** The same with keys that functions select of whole records. */
     public JoinColumns withKeyCheck(KeyCheck check) {
-        return new JoinColumns(sides, check);
+        return new JoinColumns(sides, check, functions);
+    }
+
+    /** The same with functions that decide which rows match. */
+    public JoinColumns withFunctions(JoinFunctions deciding) {
+        return new JoinColumns(sides, keyCheck, deciding);
     }
 
     /** Of a join whose columns hold values of their own type. */

@@ -4,11 +4,14 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.KeyHash;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.state.BroadcastState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.OperatorStateStore;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
@@ -22,6 +25,7 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join
  *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of format 1
  *  join-columns: {@link JoinColumns}, from format 2 on
+ *  join-functions: {@link FunctionIdentity} by role; empty in the first snapshots of format 2
  * </pre>
  *
  * <p>Format 1, up to release 0.1.0, has the fingerprint in place of the columns: they must be the
@@ -37,6 +41,7 @@ public final class JoinMetadata {
 
     private final BroadcastState<Integer, long[]> state;
     private final BroadcastState<Integer, byte[]> columnState;
+    private final BroadcastState<String, String> functionState;
     private final JoinColumns columns;
     private final long[] own;
 
@@ -64,6 +69,12 @@ public final class JoinMetadata {
                                 "join-columns",
                                 IntSerializer.INSTANCE,
                                 BytePrimitiveArraySerializer.INSTANCE));
+        this.functionState =
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                "join-functions",
+                                StringSerializer.INSTANCE,
+                                StringSerializer.INSTANCE));
         this.own =
                 new long[] {
                     FORMAT_VERSION,
@@ -89,10 +100,24 @@ public final class JoinMetadata {
                     restored == null ? ChunkMigration.NONE : check(restored, classes);
             state.put(KEY, own);
             columnState.put(KEY, columns.toBytes());
+            writeFunctions();
             return migration;
         } catch (IllegalStateException e) {
             throw new SuppressRestartsException(e);
         }
+    }
+
+    private void writeFunctions() throws Exception {
+        functionState.clear();
+        for (Map.Entry<String, FunctionIdentity> each : columns.functions().byRole().entrySet()) {
+            functionState.put(each.getKey(), each.getValue().toString());
+        }
+    }
+
+    private Map<String, String> savedFunctions() throws Exception {
+        Map<String, String> saved = new HashMap<>();
+        functionState.immutableEntries().forEach(each -> saved.put(each.getKey(), each.getValue()));
+        return saved;
     }
 
     private ChunkMigration check(long[] restored, ClassLoader classes) throws Exception {
@@ -130,6 +155,7 @@ public final class JoinMetadata {
                     PARTITIONED_DIMENSION,
                     restored);
         }
+        columns.functions().requireUnchanged(savedFunctions());
         return migration;
     }
 

@@ -79,6 +79,16 @@ public final class GpuJoinOptions {
                                     + " badRecords. A join that is given a sink for bad records"
                                     + " sends them there instead, with the reason.");
 
+    public static final ConfigOption<Boolean> ALLOW_CHANGED_FUNCTIONS =
+            ConfigOptions.key("gpu-join.allow-changed-functions")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a join may restore state that was written with another key"
+                                    + " selector of the probe side, another condition or another"
+                                    + " filter of a dimension. Set it if the new function selects what"
+                                    + " the old one did, as after a change of the compiler.");
+
     public static final ConfigOption<LateDimensionRows> LATE_DIMENSION_ROWS =
             ConfigOptions.key("gpu-join.late-dimension-rows")
                     .enumType(LateDimensionRows.class)

@@ -25,6 +25,11 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
         this.columns = List.copyOf(columns);
     }
 
+    /** In the order of the key. */
+    public List<String> columns() {
+        return columns;
+    }
+
     @Override
     public Row getKey(T record) {
         if (getters == null) {

@@ -155,6 +155,11 @@ public final class InputSide<R> {
         }
     }
 
+    /** Null if all rows are kept. */
+    FilterFunction<R> filter() {
+        return filter;
+    }
+
     /** How long rows of this side live; null for ever. */
     public void ttl(Duration rows) {
         this.ttl = rows;

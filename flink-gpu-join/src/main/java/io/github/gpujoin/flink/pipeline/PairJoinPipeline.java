@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
+import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.PairJoin;
 import io.github.gpujoin.flink.emit.PairKind;
@@ -200,13 +201,21 @@ public final class PairJoinPipeline<B, P> {
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
                 JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
-                        .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls))),
+                        .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
+                        .withFunctions(functions()),
                 explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,
                 topology.defaultLateRows(),
                 ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
                 resultType);
+    }
+
+    /** The build side's key selector is known by the keys of its rows in state. */
+    private JoinFunctions functions() {
+        return JoinFunctions.of(env.getConfiguration())
+                .with("Key selector of the probe side", keys.probe(), "getKey")
+                .with("Condition of the join", condition, "join");
     }
 
     /** How the join will be run, as far as that is known before. */

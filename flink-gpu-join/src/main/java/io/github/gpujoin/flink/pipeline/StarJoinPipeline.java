@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
+import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.emit.GroupFields;
@@ -259,9 +260,10 @@ public final class StarJoinPipeline {
                         probe,
                         spec,
                         JoinColumns.of(
-                                spec,
-                                packed.facts().fields(),
-                                packed.dimensions().stream().map(Packed::fields).toList()),
+                                        spec,
+                                        packed.facts().fields(),
+                                        packed.dimensions().stream().map(Packed::fields).toList())
+                                .withFunctions(functions()),
                         explain(),
                         eventTime(),
                         ttls(),
@@ -274,6 +276,18 @@ public final class StarJoinPipeline {
             dimensions.get(d).lateRows().accept(topology.lateRows(results, d, lateRows));
         }
         return results;
+    }
+
+    /** Rows in state passed these; facts have filters that may change, as facts pass. */
+    private JoinFunctions functions() {
+        JoinFunctions functions =
+                JoinFunctions.of(facts.stream().getExecutionEnvironment().getConfiguration());
+        for (DimensionSide<?> dimension : dimensions) {
+            InputSide<?> input = dimension.input();
+            String role = "Filter of dimension '" + input.name() + "'";
+            functions = functions.with(role, input.filter(), "filter");
+        }
+        return functions;
     }
 
     private LateRowPolicy lateRows() {

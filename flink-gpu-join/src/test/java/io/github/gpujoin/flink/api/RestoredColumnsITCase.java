@@ -3,105 +3,43 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.LongStream;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.api.java.tuple.Tuple3;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.StateBackendOptions;
-import org.apache.flink.configuration.StateRecoveryOptions;
-import org.apache.flink.core.execution.JobClient;
-import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.formats.avro.typeutils.GenericRecordAvroTypeInfo;
-import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.BigIntType;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
-import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Jobs stopped with a savepoint and restored by a job whose columns differ. Row {@code k} of the
- * dimension has {@code a = 10 k + 1} and {@code b = 10 k + 2}; each result is {@code "a|b"} of a
- * fact's key, or {@code "b"}.
+ * Restores a savepoint by a job whose columns differ. Row {@code k} of the dimension has {@code a =
+ * 10 k + 1} and {@code b = 10 k + 2}; each result is {@code "a|b"} of a fact's key, or {@code "b"}.
  */
-@Timeout(120)
-class RestoredColumnsITCase {
-
-    @RegisterExtension
-    static final MiniClusterExtension CLUSTER =
-            new MiniClusterExtension(
-                    new MiniClusterResourceConfiguration.Builder()
-                            .setNumberTaskManagers(1)
-                            .setNumberSlotsPerTaskManager(2)
-                            .build());
-
-    private static final int KEYS = 100;
-    private static final int FACTS = 10_000;
-    private static final Queue<String> RESULTS = new ConcurrentLinkedQueue<>();
-
-    @TempDir private Path folder;
-
-    private final List<JobClient> jobs = new ArrayList<>();
+class RestoredColumnsITCase extends RestoredJobs {
 
     /** Records that hold a key and two BIGINTs, with the order of the two in their type. */
     enum Format {
         ROW,
         ROW_DATA,
         AVRO
-    }
-
-    /** Defines a job, paced so slowly that it does not end before it is stopped, or not. */
-    @FunctionalInterface
-    interface Job {
-        void define(StreamExecutionEnvironment env, boolean paced);
-    }
-
-    @BeforeEach
-    void reset() {
-        RESULTS.clear();
-    }
-
-    /** A job that a failed test leaves behind would keep its slots. */
-    @AfterEach
-    void cancel() throws Exception {
-        for (JobClient job : jobs) {
-            if (!job.getJobStatus().get(60, TimeUnit.SECONDS).isGloballyTerminalState()) {
-                job.cancel().get(60, TimeUnit.SECONDS);
-            }
-        }
     }
 
     @ParameterizedTest(name = "{0} on {1}")
@@ -190,15 +128,6 @@ class RestoredColumnsITCase {
         restore(savepoint, "hashmap", pojos(numbers -> numbers.a / 10));
         assertThatThrownBy(() -> restore(savepoint, "hashmap", pojos(numbers -> numbers.a)))
                 .hasStackTraceContaining("The key selector of the build side changed");
-    }
-
-    private static void assertThatResultsAre(String format) {
-        assertThat(RESULTS).hasSizeGreaterThanOrEqualTo(FACTS);
-        List<String> expected =
-                LongStream.range(0, KEYS)
-                        .mapToObj(k -> String.format(format, 10 * k + 1, 10 * k + 2))
-                        .toList();
-        assertThat(RESULTS.stream().distinct()).containsExactlyInAnyOrderElementsOf(expected);
     }
 
     // ------------------------------------------------------------------ jobs
@@ -330,75 +259,5 @@ class RestoredColumnsITCase {
                                                     : row.getField(a) + "|" + row.getField(last))
                             .returns(Types.STRING));
         };
-    }
-
-    private static DataStream<Long> numbers(StreamExecutionEnvironment env, String name, int n) {
-        return env.fromSource(
-                        new NumberSequenceSource(0, n - 1), WatermarkStrategy.noWatermarks(), name)
-                .uid(name);
-    }
-
-    private static DataStream<Row> facts(StreamExecutionEnvironment env, boolean paced) {
-        return numbers(env, "facts", FACTS)
-                .map(
-                        n -> {
-                            if (paced) {
-                                TimeUnit.MILLISECONDS.sleep(3);
-                            }
-                            return Row.of(n % KEYS);
-                        })
-                .returns(Types.ROW_NAMED(new String[] {"key"}, Types.LONG));
-    }
-
-    private static void sink(DataStream<String> results) {
-        results.map(
-                        result -> {
-                            RESULTS.add(result);
-                            return result;
-                        })
-                .returns(Types.STRING)
-                .sinkTo(new DiscardingSink<>())
-                .uid("results");
-    }
-
-    // ------------------------------------------------------------------ runs
-
-    private String stop(String backend, Job job) throws Exception {
-        JobClient client = start(new Configuration(), backend, job, true);
-        while (RESULTS.size() < 50) {
-            assertThat(client.getJobExecutionResult()).isNotDone();
-            TimeUnit.MILLISECONDS.sleep(5);
-        }
-        while (true) {
-            try {
-                return client.stopWithSavepoint(
-                                false, folder.toUri().toString(), SavepointFormatType.CANONICAL)
-                        .get(60, TimeUnit.SECONDS);
-            } catch (ExecutionException e) {
-                // Tasks of the dimension that end decline it.
-                assertThat(client.getJobExecutionResult()).isNotDone();
-                TimeUnit.MILLISECONDS.sleep(200);
-            }
-        }
-    }
-
-    private void restore(String savepoint, String backend, Job job) throws Exception {
-        Configuration config = new Configuration();
-        config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
-        start(config, backend, job, false).getJobExecutionResult().get(60, TimeUnit.SECONDS);
-    }
-
-    private JobClient start(Configuration config, String backend, Job job, boolean paced)
-            throws Exception {
-        config.set(StateBackendOptions.STATE_BACKEND, backend);
-        config.setString("gpu-join.flush-interval", "10ms");
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
-        env.setParallelism(2);
-        env.setMaxParallelism(16);
-        env.enableCheckpointing(100);
-        job.define(env, paced);
-        JobClient client = env.executeAsync("restored columns");
-        jobs.add(client);
-        return client;
     }
 }
