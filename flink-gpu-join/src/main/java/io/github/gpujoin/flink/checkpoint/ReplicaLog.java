@@ -12,6 +12,7 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
@@ -96,6 +97,28 @@ public final class ReplicaLog {
     public void migrate(ChunkMigration migration) throws Exception {
         for (PartitionLog each : logs) {
             each.migrate(migration);
+        }
+    }
+
+    /**
+     * Checks the keys of the first chunk of each log in each partition.
+     *
+     * @throws SuppressRestartsException if a row has another key than in state
+     */
+    public void checkKeys(KeyCheck check) throws Exception {
+        if (check == KeyCheck.NONE) {
+            return;
+        }
+        try {
+            for (int place : keys.ownPartitions()) {
+                for (PartitionLog each : logs) {
+                    if (each.count(place) > 0) {
+                        check.check(each.get(place, 0));
+                    }
+                }
+            }
+        } catch (IllegalStateException e) {
+            throw new SuppressRestartsException(e);
         }
     }
 

@@ -41,6 +41,11 @@ public record EngineSelection(
         return preferred == null ? null : preferred.on(gpu);
     }
 
+    /** Whether an engine may read build chunks again that it, or another one, has read. */
+    public boolean mayReadAgain(AssignedGpu gpu) {
+        return division != null || preferredOn(gpu) != null;
+    }
+
     public static EngineSelection only(JoinEngineFactory engine) {
         return new EngineSelection(null, true, engine);
     }

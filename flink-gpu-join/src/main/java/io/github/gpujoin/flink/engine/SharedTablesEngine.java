@@ -13,6 +13,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.checkpoint.SharedChunk;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,8 +28,8 @@ import org.apache.flink.runtime.execution.CancelTaskException;
  */
 final class SharedTablesEngine implements JoinEngine {
 
-    /** A chunk and the dimension that it was submitted for. */
-    private record BuildChunk(int dimension, Chunk chunk) {}
+    /** A chunk, off the heap, and the dimension that it was submitted for. */
+    private record BuildChunk(int dimension, SharedChunk chunk) {}
 
     private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
@@ -88,7 +89,7 @@ final class SharedTablesEngine implements JoinEngine {
             engine.submitBuild(dimension, chunk);
             return;
         }
-        kept.add(new BuildChunk(dimension, chunk));
+        kept.add(new BuildChunk(dimension, SharedChunk.of(chunk)));
         keptRows += chunk.rowCount();
         keptBytes += EngineChecks.payloadBytes(chunk);
         long checksum =
@@ -104,10 +105,18 @@ final class SharedTablesEngine implements JoinEngine {
     private boolean submitKept(long maxRows) {
         for (long rows = 0; !kept.isEmpty() && rows < maxRows; ) {
             BuildChunk build = kept.remove();
-            engine.submitBuild(build.dimension(), build.chunk());
-            rows += build.chunk().rowCount();
+            try (SharedChunk shared = build.chunk()) {
+                Chunk chunk = shared.read();
+                engine.submitBuild(build.dimension(), chunk);
+                rows += chunk.rowCount();
+            }
         }
         return kept.isEmpty();
+    }
+
+    private void dropKept() {
+        kept.forEach(build -> build.chunk().close());
+        kept.clear();
     }
 
     @Override
@@ -156,7 +165,7 @@ final class SharedTablesEngine implements JoinEngine {
     /** Joins with complete tables. */
     private void join(ForkableJoinEngine built) {
         engine = built.fork();
-        kept.clear();
+        dropKept();
     }
 
     private static void awaitBuilder() {
@@ -230,7 +239,7 @@ final class SharedTablesEngine implements JoinEngine {
 
     @Override
     public void close() {
-        kept.clear();
+        dropKept();
         if (tables == null) {
             engine.close();
             return;

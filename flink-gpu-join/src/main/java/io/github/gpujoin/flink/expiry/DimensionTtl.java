@@ -18,4 +18,9 @@ public record DimensionTtl(int dimension, int timeColumn, long ttlMs, boolean pa
                     "a time to live is at least 1 ms: dimension=" + dimension + ", ttlMs=" + ttlMs);
         }
     }
+
+    /** The same where each partition has a log of its own. */
+    public DimensionTtl byPartition() {
+        return new DimensionTtl(dimension, timeColumn, ttlMs, true);
+    }
 }

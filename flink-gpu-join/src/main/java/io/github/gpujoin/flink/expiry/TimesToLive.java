@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.expiry;
 
 import java.io.Serializable;
 import java.util.List;
+import java.util.Set;
 
 /**
  * How long rows of each side live, in processing time. Travels with the job.
@@ -24,5 +25,16 @@ public record TimesToLive(long factsMs, List<DimensionTtl> dimensions) implement
                     "a time to live is at least 1 ms: side=facts, ttlMs=" + factsMs);
         }
         dimensions = List.copyOf(dimensions);
+    }
+
+    /**
+     * Without those of some dimensions.
+     *
+     * @param numbers of the dimensions
+     */
+    public TimesToLive without(Set<Integer> numbers) {
+        return new TimesToLive(
+                factsMs,
+                dimensions.stream().filter(ttl -> !numbers.contains(ttl.dimension())).toList());
     }
 }

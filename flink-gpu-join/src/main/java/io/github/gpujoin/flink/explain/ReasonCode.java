@@ -47,6 +47,11 @@ public enum ReasonCode {
         return sentence;
     }
 
+    /** Whether a dimension that is replicated for this reason may be too large for that. */
+    public boolean limitsReplicas() {
+        return this == WITHIN_LIMIT || this == SIZE_UNKNOWN;
+    }
+
     /** The code of a GPU that does not join; they have the same names. */
     public static ReasonCode of(GpuFailure failure) {
         return valueOf(failure.name());

@@ -24,6 +24,7 @@ final class BuildSide {
     private final BuildLog log;
     private final UnmatchedBuildRows<?> unmatched;
     private final DimensionExpiry expiry;
+    private final ReplicaLimit limit;
     private final SubtaskCounts counts;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
@@ -40,12 +41,14 @@ final class BuildSide {
             BuildLog log,
             UnmatchedBuildRows<?> unmatched,
             DimensionExpiry expiry,
+            ReplicaLimit limit,
             SubtaskCounts counts,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.engine = engine;
         this.log = log;
         this.unmatched = unmatched;
         this.expiry = expiry;
+        this.limit = limit;
         this.counts = counts;
         this.checkNotCancelled = checkNotCancelled;
     }
@@ -53,6 +56,7 @@ final class BuildSide {
     /** Takes a chunk that came: rows, or changes behind all facts that the engine has answered. */
     void append(Chunk chunk) throws Exception {
         long startNs = System.nanoTime();
+        limit.add(chunk);
         Chunk logged = unmatched.numbered(expiry.stamped(chunk));
         log.append(logged);
         if (engine.state() == EngineState.BUILDING) {

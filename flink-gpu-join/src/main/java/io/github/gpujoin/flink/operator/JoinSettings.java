@@ -19,6 +19,7 @@ import java.io.Serializable;
  * @param eventTime has facts see versions of their event time; null for facts that are joined as
  *     they come
  * @param ttls how long rows live
+ * @param replicas dimensions that a {@link ReplicaOperator} before the join logs and replays
  * @param lateRows what happens to rows of a dimension that is complete
  * @param columns of {@code spec}, with their Flink types, which snapshots hold
  */
@@ -31,6 +32,7 @@ public record JoinSettings(
         JoinReporting reporting,
         EventTimeJoin eventTime,
         TimesToLive ttls,
+        Replicas replicas,
         LateRowPolicy lateRows,
         JoinColumns columns)
         implements Serializable {
@@ -45,6 +47,7 @@ public record JoinSettings(
             JoinReporting reporting,
             EventTimeJoin eventTime,
             TimesToLive ttls,
+            Replicas replicas,
             LateRowPolicy lateRows) {
         this(
                 spec,
@@ -55,7 +58,24 @@ public record JoinSettings(
                 reporting,
                 eventTime,
                 ttls,
+                replicas,
                 lateRows,
                 JoinColumns.of(spec));
+    }
+
+    /** The same with other replicas. */
+    JoinSettings withReplicas(Replicas others) {
+        return new JoinSettings(
+                spec,
+                engines,
+                partitions,
+                groupIntervalMs,
+                rings,
+                reporting,
+                eventTime,
+                ttls,
+                others,
+                lateRows,
+                columns);
     }
 }

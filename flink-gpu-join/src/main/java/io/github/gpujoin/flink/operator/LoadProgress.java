@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
@@ -27,6 +28,10 @@ final class LoadProgress {
     private record Place(int dimension, int partition) {}
 
     private final List<Integer> awaited;
+
+    /** Those of the awaited ones whose marks come anew after each restore, behind their rows. */
+    private final Set<Integer> replayed;
+
     private final KeyGroupRange partitions;
     private final EndedDimensions state;
 
@@ -45,20 +50,35 @@ final class LoadProgress {
     private boolean isOfEarlierRelease;
 
     /**
-     * @param dimensions number of dimensions
-     * @param versioned the dimension that facts wait for by event time, or a negative number; it is
-     *     awaited only where there is no other
+     * @param awaited numbers of the dimensions
+     * @param replayed those of them that a {@link ReplicaOperator} replays
      * @param partitions of the subtask
      */
-    LoadProgress(int dimensions, int versioned, KeyGroupRange partitions, EndedDimensions state) {
-        this.awaited = new ArrayList<>();
+    LoadProgress(
+            List<Integer> awaited,
+            Set<Integer> replayed,
+            KeyGroupRange partitions,
+            EndedDimensions state) {
+        this.awaited = awaited;
+        this.replayed = replayed;
+        this.partitions = partitions;
+        this.state = state;
+    }
+
+    /**
+     * Numbers of the dimensions that a join awaits.
+     *
+     * @param versioned the dimension that facts wait for by event time, or a negative number; it is
+     *     awaited only if there is no other
+     */
+    static List<Integer> awaited(int dimensions, int versioned) {
+        List<Integer> awaited = new ArrayList<>();
         for (int d = 0; d < dimensions; d++) {
             if (d != versioned || dimensions == 1) {
                 awaited.add(d);
             }
         }
-        this.partitions = partitions;
-        this.state = state;
+        return awaited;
     }
 
     void restore() throws Exception {
@@ -105,6 +125,11 @@ final class LoadProgress {
         return true;
     }
 
+    /** Whether the rows of all replayed dimensions are here. */
+    boolean isReplayed() {
+        return replayed.stream().allMatch(this::isComplete);
+    }
+
     private boolean isComplete(int dimension) {
         if (isComplete(new Place(dimension, ChunkDescriptor.UNPARTITIONED))) {
             return true;
@@ -142,7 +167,8 @@ final class LoadProgress {
     }
 
     private boolean wasEnded(int dimension, int partition) {
-        return (restored.getOrDefault(partition, 0L) & 1L << dimension) != 0;
+        return !replayed.contains(dimension)
+                && (restored.getOrDefault(partition, 0L) & 1L << dimension) != 0;
     }
 
     private static int count(Status[] statuses, Status wanted) {

@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
+import io.github.gpujoin.flink.checkpoint.ReplicaCopies;
 import io.github.gpujoin.flink.chunk.ChunkSerializer;
 import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.chunk.RowCountingOutput;
@@ -88,6 +89,13 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient ResultEmitter<OUT> emitter;
     private transient ProbeLog probeLog;
     private transient LoadProgress progress;
+
+    /** Null if no dimension is replayed. */
+    private transient ReplicaCopies copies;
+
+    /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
+    private transient boolean wasComplete;
+
     private transient LateRows lateRows;
     private transient BuildSide buildSide;
     private transient TableBuild tableBuild;
@@ -127,7 +135,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 settings.partitions(),
                                 partitioned)
                         .checkAndWrite(getUserCodeClassloader());
-        BuildLog buildLog = new BuildLog(context, spec, keys, null, this::setCurrentKey);
+        gpu = new AssignedGpu(getRuntimeContext());
+        if (!settings.replicas().isEmpty()) {
+            copies = new ReplicaCopies(spec, settings.engines().mayReadAgain(gpu));
+        }
+        BuildLog buildLog = new BuildLog(context, spec, keys, copies, this::setCurrentKey);
         buildLog.migrate(migration);
         if (context.isRestored()) {
             buildLog.checkKeys(settings.columns().keyCheck());
@@ -136,7 +148,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
         probeLog.migrate(migration);
-        gpu = new AssignedGpu(getRuntimeContext());
         chunks =
                 ChunkReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()),
@@ -217,12 +228,23 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         mailbox,
                         metrics.expiredRows());
         buildSide =
-                new BuildSide(engine, buildLog, unmatched, expiry, counts, this::checkNotCancelled);
+                new BuildSide(
+                        engine,
+                        buildLog,
+                        unmatched,
+                        expiry,
+                        new ReplicaLimit(spec, settings.replicas()),
+                        counts,
+                        this::checkNotCancelled);
         tableBuild = new TableBuild(engine, mailbox, this::onBuilt);
         progress =
                 new LoadProgress(
-                        spec.dimensions().size(),
-                        settings.eventTime() == null ? -1 : settings.eventTime().dimension(),
+                        LoadProgress.awaited(
+                                spec.dimensions().size(),
+                                settings.eventTime() == null
+                                        ? -1
+                                        : settings.eventTime().dimension()),
+                        settings.replicas().dimensions(),
                         keys.ownPartitions(),
                         new EndedDimensions(
                                 context.getKeyedStateStore(), keys, this::setCurrentKey));
@@ -307,17 +329,21 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 settings.groupIntervalMs());
     }
 
-    /** Takes up in the phase of the snapshot: inputs that were complete may not say so again. */
+    /**
+     * Takes up in the phase of the snapshot: inputs that were complete may not say so again.
+     * Replicated dimensions are replayed first.
+     */
     private void restore() throws Exception {
         progress.restore();
         buildSide.restore(settings.engines().division());
-        boolean complete = buildSide.wasComplete();
-        probeSide.restore(!complete);
+        wasComplete = buildSide.wasComplete();
+        probeSide.restore(!wasComplete);
         if (versioned != null) {
             versioned.restore();
         }
+        boolean awaitsReplay = !settings.replicas().isEmpty() && !progress.isOfEarlierRelease();
         // A snapshot may have been taken while tables were made of all rows.
-        if (complete || progress.isComplete()) {
+        if (!awaitsReplay && (wasComplete || progress.isComplete())) {
             startJoining();
         }
     }
@@ -345,9 +371,21 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     public void endInput(int inputId) throws Exception {
         if (inputId - 1 == BUILD_INPUT) {
             // Comes again after a restore with a finished source.
+            requireReplayed();
             startJoining();
         } else if (versioned == null) {
             probeSide.ended();
+        }
+    }
+
+    /** The operator that replays ends after the facts and versions, so none may wait then. */
+    private void requireReplayed() {
+        long waitingRows = versioned == null ? 0 : versioned.waitingRows();
+        boolean waits = !probeLog.isEmpty() || waitingRows > 0;
+        if (waits && !progress.isReplayed() && !progress.isOfEarlierRelease()) {
+            throw new IllegalStateException(
+                    "Replicated dimensions were not replayed: waiting fact chunks=%d, rows waiting for event time=%d.\nRestore an earlier checkpoint and report this."
+                            .formatted(probeLog.size(), waitingRows));
         }
     }
 
@@ -372,7 +410,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(chunks, emitter, engine, engineMemory, gpu, super::close);
+        IOUtils.closeAll(chunks, emitter, engine, engineMemory, copies, gpu, super::close);
     }
 
     // ------------------------------------------------------------------ build side
@@ -382,7 +420,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (LoadMark.isMark(element.getValue())) {
             rows.received(element.getValue());
             progress.accept(LoadMark.of(element.getValue()));
-            if (progress.isComplete()) {
+            if (wasComplete ? progress.isReplayed() : progress.isComplete()) {
                 startJoining();
             }
             return;

@@ -174,6 +174,11 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         }
     }
 
+    /** Facts and versions that wait for the watermark. */
+    long waitingRows() {
+        return order.waitingRows();
+    }
+
     void snapshot() throws Exception {
         order.snapshot();
     }

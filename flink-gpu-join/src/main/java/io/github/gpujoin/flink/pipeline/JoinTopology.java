@@ -13,11 +13,15 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.Division;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.expiry.DimensionTtl;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.operator.JoinSettings;
 import io.github.gpujoin.flink.operator.LateRowPolicy;
+import io.github.gpujoin.flink.operator.ReplicaOperatorFactory;
+import io.github.gpujoin.flink.operator.ReplicaSettings;
+import io.github.gpujoin.flink.operator.Replicas;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.transport.JoinSide;
@@ -25,12 +29,14 @@ import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.SendOperatorFactory;
 import io.github.gpujoin.flink.transport.SendPartitioner;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
@@ -38,6 +44,7 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.OneInputTransformation;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
@@ -50,9 +57,11 @@ import org.slf4j.LoggerFactory;
  * Connects packed sides with the join operator, as all joins do.
  *
  * <pre>
- *   dimension 0 -- pack -- load completion -- broadcast, or send by partition --+
- *   dimension 1 -- pack -- load completion -- broadcast ----------------------- union -- join -- results
- *   facts -------- pack -- forward, or send by partition -----------------------+
+ *   dimension 0 -- pack -- load completion -- send by partition -------+
+ *   dimension 1 -- pack -- load completion -- replicas -- broadcast -- union -- join -- results
+ *   dimension 2 -- pack -- load completion ------+                              |
+ *                    end of probes --------------+                              |
+ *   facts -------- pack --+-- forward, or send by partition --------------------+
  * </pre>
  *
  * <p>Versions come by the input of the facts, so that it has the watermark and the idleness of
@@ -156,13 +165,12 @@ final class JoinTopology {
                         packed,
                         name,
                         completeAtWatermark,
-                        new LoadCompletion.Loaded(
-                                spec, number, partitioned ? maxParallelism : 0, lateRows));
+                        new LoadCompletion.Loaded(spec, number, maxParallelism, lateRows));
         OutputTag<Row> tag = lateRows.sideOutputs().get(number);
         if (tag != null) {
             lateAtSource.put(number, chunks.getSideOutput(tag));
         }
-        return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : chunks.broadcast();
+        return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : byKey(chunks);
     }
 
     private SingleOutputStreamOperator<Chunk> load(
@@ -195,12 +203,89 @@ final class JoinTopology {
                         LoadCompletion.FROM_THE_START,
                         new LoadCompletion.Loaded(spec, number, maxParallelism, defaultLateRows()));
         // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
+        return byKey(marks);
+    }
+
+    private DataStream<Chunk> byKey(DataStream<Chunk> chunks) {
         return new DataStream<>(
                 env,
                 new PartitionTransformation<>(
-                        marks.getTransformation(),
+                        chunks.getTransformation(),
                         new KeyGroupStreamPartitioner<>(
                                 new PartitionKeySelector(maxParallelism), maxParallelism)));
+    }
+
+    /**
+     * Adds the operator that logs replicated dimensions, and sends their chunks to every subtask of
+     * the join.
+     *
+     * @param dimensions of {@link #dimension}
+     * @param probes packers of facts and versions, which the operator outlives
+     * @param ttls of all dimensions
+     */
+    DataStream<Chunk> replicas(
+            List<DataStream<Chunk>> dimensions,
+            List<SingleOutputStreamOperator<Chunk>> probes,
+            JoinSpec spec,
+            Replicas replicas,
+            TimesToLive ttls,
+            LateRowPolicy lateRows,
+            JoinColumns columns,
+            int partitionedDimension) {
+        TypeInformation<Chunk> type = dimensions.get(0).getType();
+        List<DataStream<Chunk>> inputs = new ArrayList<>(dimensions);
+        for (int i = 0; i < probes.size(); i++) {
+            inputs.add(end(probes.get(i), type, uid("end-of-probes-" + i)));
+        }
+        ReplicaSettings settings =
+                new ReplicaSettings(
+                        spec,
+                        replicas,
+                        maxParallelism,
+                        ttls.dimensions().stream()
+                                .filter(ttl -> replicas.dimensions().contains(ttl.dimension()))
+                                .map(DimensionTtl::byPartition)
+                                .toList(),
+                        lateRows,
+                        columns,
+                        partitionedDimension);
+        OneInputTransformation<Chunk, Chunk> log =
+                new OneInputTransformation<>(
+                        union(inputs).getTransformation(),
+                        "replicas",
+                        new ReplicaOperatorFactory(settings),
+                        type,
+                        env.getParallelism());
+        log.setStateKeySelector(new PartitionKeySelector(maxParallelism));
+        log.setStateKeyType(Types.INT);
+        log.setMaxParallelism(maxParallelism);
+        log.setBufferTimeout(0);
+        log.setUid(uid("replicas"));
+        env.addOperator(log);
+        SingleOutputStreamOperator<Chunk> logged = new OperatorStream<>(env, log);
+        for (int d : replicas.dimensions()) {
+            OutputTag<Row> tag = lateRows.sideOutputs().get(d);
+            if (tag != null) {
+                lateAtSource.merge(d, logged.getSideOutput(tag), DataStream::union);
+            }
+        }
+        return logged.broadcast();
+    }
+
+    private static DataStream<Chunk> union(List<DataStream<Chunk>> streams) {
+        DataStream<Chunk> first = streams.get(0);
+        List<DataStream<Chunk>> others = streams.subList(1, streams.size());
+        return others.isEmpty() ? first : first.union(others.toArray(DataStream[]::new));
+    }
+
+    /** Broadcast, so that all edges into the operator are checkpointed aligned. */
+    private static DataStream<Chunk> end(
+            SingleOutputStreamOperator<Chunk> packed, TypeInformation<Chunk> type, String uid) {
+        return packed.getSideOutput(new OutputTag<>("none", type))
+                .transform("end of probes", type, new ProbesEnd())
+                .setParallelism(packed.getParallelism())
+                .uid(uid)
+                .broadcast();
     }
 
     /** Of dimensions without a side output. */
@@ -275,18 +360,15 @@ final class JoinTopology {
             JoinExplanation plan,
             EventTimeJoin eventTime,
             TimesToLive ttls,
+            Replicas replicas,
             LateRowPolicy lateRows,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
         badRecords.handOver();
-        DataStream<Chunk> first = dimensions.get(0);
-        List<DataStream<Chunk>> others = dimensions.subList(1, dimensions.size());
-        DataStream<Chunk> build =
-                others.isEmpty() ? first : first.union(others.toArray(DataStream[]::new));
         TwoInputTransformation<Chunk, Chunk, OUT> join =
                 new TwoInputTransformation<>(
-                        build.getTransformation(),
+                        union(dimensions).getTransformation(),
                         facts.getTransformation(),
                         uid,
                         new StarJoinOperatorFactory<>(
@@ -302,7 +384,8 @@ final class JoinTopology {
                                                 GpuJoinOptions.fanOutWarning(
                                                         env.getConfiguration())),
                                         eventTime,
-                                        ttls,
+                                        ttls.without(replicas.dimensions()),
+                                        replicas,
                                         lateRows,
                                         columns),
                                 emitter),
@@ -318,7 +401,7 @@ final class JoinTopology {
                     ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
         }
         env.addOperator(join);
-        return new JoinedStream<>(env, join);
+        return new OperatorStream<>(env, join);
     }
 
     /** In MiB, as Flink's table operators weigh theirs. */
@@ -375,10 +458,10 @@ final class JoinTopology {
         };
     }
 
-    /** A stream of results; its constructor is not ours to call otherwise. */
-    private static final class JoinedStream<T> extends SingleOutputStreamOperator<T> {
-        JoinedStream(StreamExecutionEnvironment env, TwoInputTransformation<?, ?, T> join) {
-            super(env, join);
+    /** What an operator emits; the constructor is protected. */
+    private static final class OperatorStream<T> extends SingleOutputStreamOperator<T> {
+        OperatorStream(StreamExecutionEnvironment env, Transformation<T> operator) {
+            super(env, operator);
         }
     }
 }

@@ -106,7 +106,9 @@ final class PackedSides {
         List<Packed> packed = new ArrayList<>();
         for (int d = 0; d < sides.dimensions().size(); d++) {
             DimensionSide<?> side = sides.dimensions().get(d);
-            Packing packing = packing(side.input(), d, d == partitionedDimension);
+            // All changes of a key pass one subtask, so that every replica has them in one order.
+            boolean byKey = d == partitionedDimension || side.input().isChanging();
+            Packing packing = packing(side.input(), d, byKey);
             SideKeys key = SideKeys.ofDimension(keys.get(d));
             packed.add(side.input().pack(key, hasTime(side), packing));
         }

@@ -19,6 +19,7 @@ import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.operator.Replicas;
 import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
 import io.github.gpujoin.flink.pack.PackOperator;
@@ -189,26 +190,53 @@ public final class PairJoinPipeline<B, P> {
                         packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
                         ChunkTypeInfo.of(plan.probe.schema()),
                         topology.uid("pack-probe"));
+        DataStream<Chunk> dimension =
+                topology.dimension(
+                        packedBuild,
+                        plan.spec,
+                        0,
+                        LoadCompletion.AT_THE_END,
+                        topology.defaultLateRows(),
+                        partitioned);
+        Replicas replicas = Replicas.NONE;
+        if (!partitioned) {
+            long limit = topology.replicateMaxBytes();
+            replicas =
+                    new Replicas(
+                            Map.of(
+                                    0,
+                                    distributionReason(false).limitsReplicas()
+                                            ? limit
+                                            : Replicas.UNLIMITED));
+            dimension =
+                    topology.replicas(
+                            List.of(dimension),
+                            List.of(packedProbe),
+                            plan.spec,
+                            replicas,
+                            TimesToLive.NONE,
+                            topology.defaultLateRows(),
+                            columns(plan),
+                            JoinExplanation.NONE);
+        }
         return topology.join(
-                List.of(
-                        topology.dimension(
-                                packedBuild,
-                                plan.spec,
-                                0,
-                                LoadCompletion.AT_THE_END,
-                                topology.defaultLateRows(),
-                                partitioned)),
+                List.of(dimension),
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
-                JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
-                        .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
-                        .withFunctions(functions()),
+                columns(plan),
                 explain(topology, plan.spec),
                 null,
                 TimesToLive.NONE,
+                replicas,
                 topology.defaultLateRows(),
                 ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
                 resultType);
+    }
+
+    private JoinColumns columns(Plan<B, P, ?> plan) {
+        return JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
+                .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
+                .withFunctions(functions());
     }
 
     /** The build side's key selector is known by the keys of its rows in state. */

@@ -8,21 +8,26 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.typeutils.ResultTypeQueryable;
 
-/** Sends a chunk of radix partition p to the subtask that owns key group p. */
+/**
+ * Sends a chunk of radix partition p to the subtask that owns key group p, and chunks of no
+ * partition to any.
+ */
 final class PartitionKeySelector
         implements KeySelector<Chunk, Integer>, ResultTypeQueryable<Integer> {
 
     private static final long serialVersionUID = 1L;
 
     private final KeyGroupTable table;
+    private final int partitions;
 
     PartitionKeySelector(int maxParallelism) {
         this.table = PartitionKeys.tableFor(maxParallelism);
+        this.partitions = maxParallelism;
     }
 
     @Override
     public Integer getKey(Chunk chunk) {
-        return table.keyOf(chunk.partition());
+        return table.keyOf(PartitionKeys.partitionOf(chunk, partitions));
     }
 
     @Override

@@ -21,7 +21,9 @@ import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.operator.LateRowPolicy;
+import io.github.gpujoin.flink.operator.Replicas;
 import io.github.gpujoin.flink.pack.RecordLayout;
 import io.github.gpujoin.flink.pipeline.InputSide.Packed;
 import java.time.Duration;
@@ -224,16 +226,18 @@ public final class StarJoinPipeline {
         ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
         LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
+        List<DataStream<Chunk>> replicated = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             if (!dimensions.get(d).isVersioned()) {
-                build.add(
-                        topology.dimension(
-                                pack(d, buildType),
-                                spec,
-                                d,
-                                dimensions.get(d).completeAtWatermark(),
-                                lateRows,
-                                d == partitionedDimension));
+                (d == partitionedDimension ? build : replicated)
+                        .add(
+                                topology.dimension(
+                                        pack(d, buildType),
+                                        spec,
+                                        d,
+                                        dimensions.get(d).completeAtWatermark(),
+                                        lateRows,
+                                        d == partitionedDimension));
             }
         }
         int versioned = sides.versionedDimension();
@@ -245,13 +249,28 @@ public final class StarJoinPipeline {
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(packed.facts(), probeType, topology.uid("pack-facts"));
         DataStream<Chunk> probe = topology.facts(factChunks, "facts", partitionedDimension != NONE);
+        List<SingleOutputStreamOperator<Chunk>> probes = new ArrayList<>(List.of(factChunks));
         if (versioned != NONE) {
             String name = dimensions.get(versioned).input().name();
             SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
+            probes.add(versions);
             probe = probe.union(topology.versions(versions, name));
-            if (build.isEmpty()) {
+            if (replicated.isEmpty() && build.isEmpty()) {
                 build.add(topology.noDimension(versions, spec, versioned));
             }
+        }
+        Replicas replicas = replicas();
+        if (!replicated.isEmpty()) {
+            build.add(
+                    topology.replicas(
+                            replicated,
+                            probes,
+                            spec,
+                            replicas,
+                            ttls(),
+                            lateRows,
+                            columns(),
+                            partitionedDimension));
         }
         List<VerifiedDimension> verified = packed.verified();
         SingleOutputStreamOperator<OUT> results =
@@ -259,14 +278,11 @@ public final class StarJoinPipeline {
                         build,
                         probe,
                         spec,
-                        JoinColumns.of(
-                                        spec,
-                                        packed.facts().fields(),
-                                        packed.dimensions().stream().map(Packed::fields).toList())
-                                .withFunctions(functions()),
+                        columns(),
                         explain(),
                         eventTime(),
                         ttls(),
+                        replicas,
                         lateRows,
                         verified.isEmpty()
                                 ? emitter
@@ -288,6 +304,27 @@ public final class StarJoinPipeline {
             functions = functions.with(role, input.filter(), "filter");
         }
         return functions;
+    }
+
+    private JoinColumns columns() {
+        return JoinColumns.of(
+                        spec,
+                        packed.facts().fields(),
+                        packed.dimensions().stream().map(Packed::fields).toList())
+                .withFunctions(functions());
+    }
+
+    /** Dimensions that are replicated unasked have a limit. */
+    private Replicas replicas() {
+        Map<Integer, Long> maxBytes = new HashMap<>();
+        long limit = topology.replicateMaxBytes();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (d != partitionedDimension && !dimensions.get(d).isVersioned()) {
+                ReasonCode reason = dimensions.get(d).distributionReason(false, limit);
+                maxBytes.put(d, reason.limitsReplicas() ? limit : Replicas.UNLIMITED);
+            }
+        }
+        return new Replicas(maxBytes);
     }
 
     private LateRowPolicy lateRows() {

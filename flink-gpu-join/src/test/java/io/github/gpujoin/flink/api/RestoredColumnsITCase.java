@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Restores a savepoint by a job whose columns differ. Row {@code k} of the dimension has {@code a =
@@ -122,11 +123,13 @@ class RestoredColumnsITCase extends RestoredJobs {
                                 + " (INNER)");
     }
 
-    @Test
-    void shouldRefuseAnotherKeySelector() throws Exception {
-        String savepoint = stop("hashmap", pojos(numbers -> numbers.key));
-        restore(savepoint, "hashmap", pojos(numbers -> numbers.a / 10));
-        assertThatThrownBy(() -> restore(savepoint, "hashmap", pojos(numbers -> numbers.a)))
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRefuseAnotherKeySelector(boolean replicated) throws Exception {
+        String savepoint = stop("hashmap", pojos(replicated, numbers -> numbers.key));
+        restore(savepoint, "hashmap", pojos(replicated, numbers -> numbers.a / 10));
+        Job other = pojos(replicated, numbers -> numbers.a);
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", other))
                 .hasStackTraceContaining("The key selector of the build side changed");
     }
 
@@ -194,8 +197,9 @@ class RestoredColumnsITCase extends RestoredJobs {
         public Numbers() {}
     }
 
-    private static Job pojos(KeySelector<Numbers, Long> key) {
+    private static Job pojos(boolean replicated, KeySelector<Numbers, Long> key) {
         return whole(
+                replicated,
                 Types.POJO(Numbers.class),
                 k -> {
                     Numbers numbers = new Numbers();
@@ -213,14 +217,26 @@ class RestoredColumnsITCase extends RestoredJobs {
             MapFunction<Long, T> record,
             KeySelector<T, Long> key,
             JoinFunction<T, Row, String> text) {
-        return (env, paced) ->
-                sink(
-                        GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
-                                .probe(facts(env, paced))
-                                .where(key, Types.LONG)
-                                .equalTo(fact -> fact.getFieldAs(0), Types.LONG)
-                                .uid("join")
-                                .apply(text, Types.STRING));
+        return whole(false, type, record, key, text);
+    }
+
+    private static <T> Job whole(
+            boolean replicated,
+            TypeInformation<T> type,
+            MapFunction<Long, T> record,
+            KeySelector<T, Long> key,
+            JoinFunction<T, Row, String> text) {
+        return (env, paced) -> {
+            GpuJoin.Keyed<T, Row> join =
+                    GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
+                            .probe(facts(env, paced))
+                            .where(key, Types.LONG)
+                            .equalTo(fact -> fact.getFieldAs(0), Types.LONG);
+            if (replicated) {
+                join.replicated();
+            }
+            sink(join.uid("join").apply(text, Types.STRING));
+        };
     }
 
     /**

@@ -76,6 +76,7 @@ class GpuFailureOperatorTest {
                         open(
                                 new EngineSelection(
                                         context -> device, true, new CpuJoinEngineFactory()),
+                                true,
                                 null)) {
             load(harness, scenario.buildChunks(), List.of());
             for (int i = 0; i < facts.size(); i++) {
@@ -103,7 +104,8 @@ class GpuFailureOperatorTest {
 
     /** Joins with a snapshot and a restore in the middle. */
     private static void run(FailingDevice device, int goodCalls) throws Exception {
-        JoinScenario scenario = JoinScenario.random(goodCalls, goodCalls % 2 == 0);
+        boolean partitioned = goodCalls % 2 == 0;
+        JoinScenario scenario = JoinScenario.random(goodCalls, partitioned);
         scenario.buildRow(7, 1);
         for (int i = 0; i < 100; i++) {
             scenario.buildRow(7, 2_000_000 + i);
@@ -115,7 +117,7 @@ class GpuFailureOperatorTest {
         List<String> results = new ArrayList<>();
         OperatorSubtaskState state;
         try (device) {
-            try (JoinHarness before = open(engines, null)) {
+            try (JoinHarness before = open(engines, partitioned, null)) {
                 load(before, build, facts.subList(0, facts.size() / 3));
                 for (Chunk chunk : facts.subList(facts.size() / 3, facts.size() / 2)) {
                     before.probe(chunk);
@@ -123,7 +125,13 @@ class GpuFailureOperatorTest {
                 state = before.snapshot(1, 1);
                 results.addAll(before.results());
             }
-            try (JoinHarness after = open(engines, state)) {
+            try (JoinHarness after = open(engines, partitioned, state)) {
+                if (!partitioned) {
+                    for (Chunk chunk : build) {
+                        after.build(chunk);
+                    }
+                    after.completeBuild();
+                }
                 after.endBuild();
                 for (Chunk chunk : facts.subList(facts.size() / 2, facts.size())) {
                     after.probe(chunk);
@@ -138,10 +146,14 @@ class GpuFailureOperatorTest {
                 .containsExactlyInAnyOrderElementsOf(scenario.results());
     }
 
-    private static JoinHarness open(EngineSelection engines, OperatorSubtaskState state)
+    private static JoinHarness open(
+            EngineSelection engines, boolean partitioned, OperatorSubtaskState state)
             throws Exception {
-        JoinHarness harness =
-                new JoinHarness(JoinScenario.operator(engines), JoinScenario.MAX_PARALLELISM, 1, 0);
+        StarJoinOperatorFactory<String> operator =
+                partitioned
+                        ? JoinScenario.operator(engines)
+                        : JoinScenario.replayedOperator(engines);
+        JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0);
         if (state == null) {
             harness.initializeEmptyState();
         } else {
@@ -159,6 +171,7 @@ class GpuFailureOperatorTest {
         for (Chunk chunk : build) {
             harness.build(chunk);
         }
+        harness.completeBuild();
         harness.endBuild();
         harness.runMails(3);
     }

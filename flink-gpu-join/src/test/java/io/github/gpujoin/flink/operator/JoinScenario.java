@@ -128,6 +128,14 @@ public final class JoinScenario {
                 settings(spec(), engines, 1_000), context -> new TextEmitter());
     }
 
+    /** Of a join before which a {@link ReplicaOperator} logs and replays the dimension. */
+    static StarJoinOperatorFactory<String> replayedOperator(EngineSelection engines) {
+        return new StarJoinOperatorFactory<>(
+                settings(spec(), engines, 1_000)
+                        .withReplicas(new Replicas(Map.of(0, Replicas.UNLIMITED))),
+                context -> new TextEmitter());
+    }
+
     /** Of a join whose rows are joined as they come, and live for ever. */
     static JoinSettings settings(JoinSpec spec, EngineSelection engines, long groupIntervalMs) {
         return settings(spec, engines, groupIntervalMs, null, TimesToLive.NONE);
@@ -159,6 +167,7 @@ public final class JoinScenario {
                 new JoinReporting(plan, MetricLevel.ESSENTIAL, Integer.MAX_VALUE),
                 eventTime,
                 ttls,
+                Replicas.NONE,
                 LateRowPolicy.of(LateDimensionRows.FAIL));
     }
 

@@ -167,6 +167,8 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         } else if (chain.first() instanceof TwoInputStreamOperator<?, ?, ?> join) {
             inputs.addSide(new FirstInput(join));
             inputs.addSide(new SecondInput(join));
+        } else {
+            inputs.addSide(new OneInput());
         }
         return inputs;
     }

@@ -1,0 +1,33 @@
+package io.github.gpujoin.flink.operator;
+
+import io.github.gpujoin.core.layout.Chunk;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+
+/** Makes {@link ReplicaOperator}s. */
+public final class ReplicaOperatorFactory extends AbstractStreamOperatorFactory<Chunk>
+        implements OneInputStreamOperatorFactory<Chunk, Chunk> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final ReplicaSettings settings;
+
+    public ReplicaOperatorFactory(ReplicaSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T extends StreamOperator<Chunk>> T createStreamOperator(
+            StreamOperatorParameters<Chunk> parameters) {
+        return (T) new ReplicaOperator(parameters, settings);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+        return ReplicaOperator.class;
+    }
+}
