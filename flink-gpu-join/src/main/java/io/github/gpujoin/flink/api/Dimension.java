@@ -120,6 +120,22 @@ public final class Dimension<F, D> {
     }
 
     /**
+     * Counts how often this dimension is read again, from 0. A job that restores a snapshot of an
+     * earlier generation drops the dimension's rows in state and loads it from the start, while
+     * facts wait: for a selected column that the snapshot lacks, or another filter. Later restores
+     * keep the number.
+     *
+     * <p>The source, and all operators between it and the join, need new uids with it, so that they
+     * start without state ({@code --allowNonRestoredState}), and must not be those of the facts. A
+     * dimension that is versioned cannot be read again; one that changes needs {@link
+     * #completeAtWatermark}.
+     */
+    public Dimension<F, D> generation(int generation) {
+        side.input().generation(generation);
+        return this;
+    }
+
+    /**
      * The watermark of this dimension at which it is complete, so that facts are joined; by default
      * that is its end, or the start where it {@linkplain #changing() changes}. Subtasks of its
      * source that are idle are not waited for, once one of them has reached the watermark.

@@ -134,6 +134,15 @@ public final class GpuJoin {
             return this;
         }
 
+        /**
+         * Counts how often the build side is read again, from 0: see {@link Dimension#generation}.
+         * Not for right and full joins, which have in state which build records had a match.
+         */
+        public Keyed<B, P> buildGeneration(int generation) {
+            pipeline.buildGeneration(generation);
+            return this;
+        }
+
         /** Every subtask gets the whole build side, and probe records stay where they are. */
         public Keyed<B, P> replicated() {
             pipeline.replicated();

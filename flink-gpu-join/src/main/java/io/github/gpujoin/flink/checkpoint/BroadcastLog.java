@@ -125,7 +125,12 @@ final class BroadcastLog {
         List<Map.Entry<Long, byte[]>> entries = new ArrayList<>();
         state.immutableEntries().forEach(entries::add);
         for (Map.Entry<Long, byte[]> entry : entries) {
-            state.put(entry.getKey(), migration.migrate(entry.getValue()));
+            byte[] migrated = migration.migrate(entry.getValue());
+            if (migrated == null) {
+                state.remove(entry.getKey());
+            } else {
+                state.put(entry.getKey(), migrated);
+            }
         }
     }
 

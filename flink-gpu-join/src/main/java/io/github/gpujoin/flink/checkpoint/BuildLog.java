@@ -147,6 +147,12 @@ public final class BuildLog {
     public void migrate(ChunkMigration migration) throws Exception {
         partitioned.migrate(migration);
         broadcast.migrate(migration);
+        if (!migration.readAgain().isEmpty()) {
+            for (int partition : keys.ownPartitions()) {
+                setCurrentKey.accept(keys.keyOf(partition));
+                complete.clear();
+            }
+        }
     }
 
     public void append(Chunk chunk) throws Exception {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
@@ -23,26 +24,38 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
 public final class ChunkMigration {
 
     /** Leaves chunks as they are. */
-    static final ChunkMigration NONE = new ChunkMigration(List.of());
+    static final ChunkMigration NONE = new ChunkMigration(List.of(), Set.of());
 
     /** The facts first, then each dimension; empty if no side changes. */
     private final List<SideMigration> sides;
 
-    private ChunkMigration(List<SideMigration> sides) {
+    /** Numbers of dimensions without the rows of the snapshot. */
+    private final Set<Integer> readAgain;
+
+    private ChunkMigration(List<SideMigration> sides, Set<Integer> readAgain) {
         this.sides = sides;
+        this.readAgain = readAgain;
     }
 
     /**
+     * @param readAgain numbers of dimensions whose rows are dropped
      * @param classes of the user's job
      * @throws IllegalStateException naming the side and the column that cannot be restored
      */
-    static ChunkMigration of(SavedColumns saved, JoinColumns now, ClassLoader classes) {
+    static ChunkMigration of(
+            SavedColumns saved, JoinColumns now, Set<Integer> readAgain, ClassLoader classes) {
         requireSameSides(saved, now);
         List<SideMigration> sides = new ArrayList<>();
         for (int i = 0; i < now.sides().size(); i++) {
-            sides.add(SideMigration.of(saved.sides().get(i), now.sides().get(i), i == 0, classes));
+            sides.add(
+                    readAgain.contains(i + ChunkDescriptor.FACTS)
+                            ? null
+                            : SideMigration.of(
+                                    saved.sides().get(i), now.sides().get(i), i == 0, classes));
         }
-        return sides.stream().allMatch(side -> side.asIs) ? NONE : new ChunkMigration(sides);
+        return sides.stream().allMatch(side -> side != null && side.asIs)
+                ? NONE
+                : new ChunkMigration(sides, readAgain);
     }
 
     private static void requireSameSides(SavedColumns saved, JoinColumns now) {
@@ -73,8 +86,14 @@ public final class ChunkMigration {
         return sides.isEmpty();
     }
 
+    /** Numbers of dimensions that are read again: their rows are dropped. */
+    public Set<Integer> readAgain() {
+        return readAgain;
+    }
+
     /**
      * @param bytes of a chunk of the snapshot
+     * @return null if it is dropped
      * @throws SuppressRestartsException if the chunk lacks a column of the job
      */
     byte[] migrate(byte[] bytes) throws IOException {
@@ -82,7 +101,8 @@ public final class ChunkMigration {
             return bytes;
         }
         int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
-        return sides.get(dimension - ChunkDescriptor.FACTS).migrate(bytes);
+        SideMigration side = sides.get(dimension - ChunkDescriptor.FACTS);
+        return side == null ? null : side.migrate(bytes);
     }
 
     /**
@@ -173,8 +193,8 @@ public final class ChunkMigration {
                 String message =
                         String.format(
                                 "Column '%s' of %s is not in the snapshot, which holds rows without"
-                                        + " it: %s.\nTake it out of .select(...), or start without the"
-                                        + " snapshot.",
+                                        + " it: %s.\nTake it out of .select(...), read the dimension again,"
+                                        + " .generation(n), or start without the snapshot.",
                                 to.column(missing).name(), side, from);
                 throw new SuppressRestartsException(new IllegalStateException(message));
             }

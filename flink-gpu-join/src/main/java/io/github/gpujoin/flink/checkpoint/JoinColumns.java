@@ -31,7 +31,8 @@ import org.apache.flink.types.StringValue;
  *
  * @param keyCheck of build rows, not part of a snapshot
  */
-public record JoinColumns(List<Side> sides, KeyCheck keyCheck, JoinFunctions functions)
+public record JoinColumns(
+        List<Side> sides, KeyCheck keyCheck, JoinFunctions functions, Generations generations)
         implements Serializable {
 
     static final int VERSION = 1;
@@ -70,17 +71,22 @@ public record JoinColumns(List<Side> sides, KeyCheck keyCheck, JoinFunctions fun
                             + side.schema().column(side.keyColumn()).name();
             sides.add(new Side(side.name(), key, side.kind().name(), dimensions.get(d)));
         }
-        return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE);
+        return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE, Generations.NONE);
     }
 
     /** The same with keys that functions select of whole records. */
     public JoinColumns withKeyCheck(KeyCheck check) {
-        return new JoinColumns(sides, check, functions);
+        return new JoinColumns(sides, check, functions, generations);
     }
 
     /** The same with functions that decide which rows match. */
     public JoinColumns withFunctions(JoinFunctions deciding) {
-        return new JoinColumns(sides, keyCheck, deciding);
+        return new JoinColumns(sides, keyCheck, deciding, generations);
+    }
+
+    /** The same with dimensions that may be read again. */
+    public JoinColumns withGenerations(Generations read) {
+        return new JoinColumns(sides, keyCheck, functions, read);
     }
 
     /** Of a join whose columns hold values of their own type. */

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.checkpoint;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.io.Serializable;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.flink.configuration.ReadableConfig;
 import org.slf4j.Logger;
@@ -25,6 +26,11 @@ public record JoinFunctions(Map<String, FunctionIdentity> byRole, boolean change
         byRole = new TreeMap<>(byRole);
     }
 
+    /** Role of the filter of a dimension. */
+    public static String filterOf(String dimension) {
+        return "Filter of dimension '" + dimension + "'";
+    }
+
     /** Of no function yet. */
     public static JoinFunctions of(ReadableConfig config) {
         return new JoinFunctions(Map.of(), config.get(GpuJoinOptions.ALLOW_CHANGED_FUNCTIONS));
@@ -45,14 +51,15 @@ public record JoinFunctions(Map<String, FunctionIdentity> byRole, boolean change
 
     /**
      * @param saved identities by role
+     * @param exempt roles of functions that may change
      * @throws IllegalStateException naming the function that changed, with both identities
      */
-    void requireUnchanged(Map<String, String> saved) {
+    void requireUnchanged(Map<String, String> saved, Set<String> exempt) {
         byRole.forEach(
                 (role, now) -> {
                     String text = saved.get(role);
                     FunctionIdentity was = text == null ? now : FunctionIdentity.parse(text);
-                    if (now.differsFrom(was)) {
+                    if (now.differsFrom(was) && !exempt.contains(role)) {
                         changed(role, was, now);
                     }
                 });

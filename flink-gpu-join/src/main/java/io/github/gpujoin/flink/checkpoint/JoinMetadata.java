@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.state.BroadcastState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.OperatorStateStore;
@@ -26,6 +28,7 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of format 1
  *  join-columns: {@link JoinColumns}, from format 2 on
  *  join-functions: {@link FunctionIdentity} by role; empty in the first snapshots of format 2
+ *  join-generations: {@link Generations} by dimension; empty in the first snapshots of format 2
  * </pre>
  *
  * <p>Format 1, up to release 0.1.0, has the fingerprint in place of the columns: they must be the
@@ -42,6 +45,7 @@ public final class JoinMetadata {
     private final BroadcastState<Integer, long[]> state;
     private final BroadcastState<Integer, byte[]> columnState;
     private final BroadcastState<String, String> functionState;
+    private final BroadcastState<String, String> generationState;
     private final JoinColumns columns;
     private final long[] own;
 
@@ -69,12 +73,8 @@ public final class JoinMetadata {
                                 "join-columns",
                                 IntSerializer.INSTANCE,
                                 BytePrimitiveArraySerializer.INSTANCE));
-        this.functionState =
-                store.getBroadcastState(
-                        new MapStateDescriptor<>(
-                                "join-functions",
-                                StringSerializer.INSTANCE,
-                                StringSerializer.INSTANCE));
+        this.functionState = texts(store, "join-functions");
+        this.generationState = texts(store, "join-generations");
         this.own =
                 new long[] {
                     FORMAT_VERSION,
@@ -83,6 +83,13 @@ public final class JoinMetadata {
                     fingerprint(spec),
                     partitionedDimension
                 };
+    }
+
+    private static BroadcastState<String, String> texts(OperatorStateStore store, String name)
+            throws Exception {
+        return store.getBroadcastState(
+                new MapStateDescriptor<>(
+                        name, StringSerializer.INSTANCE, StringSerializer.INSTANCE));
     }
 
     /**
@@ -100,23 +107,27 @@ public final class JoinMetadata {
                     restored == null ? ChunkMigration.NONE : check(restored, classes);
             state.put(KEY, own);
             columnState.put(KEY, columns.toBytes());
-            writeFunctions();
+            writeTexts();
             return migration;
         } catch (IllegalStateException e) {
             throw new SuppressRestartsException(e);
         }
     }
 
-    private void writeFunctions() throws Exception {
+    private void writeTexts() throws Exception {
         functionState.clear();
         for (Map.Entry<String, FunctionIdentity> each : columns.functions().byRole().entrySet()) {
             functionState.put(each.getKey(), each.getValue().toString());
         }
+        generationState.clear();
+        for (Generations.Side each : columns.generations().dimensions()) {
+            generationState.put(each.dimension(), Generations.text(each));
+        }
     }
 
-    private Map<String, String> savedFunctions() throws Exception {
+    private static Map<String, String> read(BroadcastState<String, String> state) throws Exception {
         Map<String, String> saved = new HashMap<>();
-        functionState.immutableEntries().forEach(each -> saved.put(each.getKey(), each.getValue()));
+        state.immutableEntries().forEach(each -> saved.put(each.getKey(), each.getValue()));
         return saved;
     }
 
@@ -136,9 +147,11 @@ public final class JoinMetadata {
                 restored);
         // Another dimension in its place is better named by its columns.
         boolean hasColumns = columnState.contains(KEY);
+        Set<Integer> readAgain = columns.generations().readAgain(read(generationState));
         ChunkMigration migration =
                 hasColumns
-                        ? ChunkMigration.of(SavedColumns.of(columnState.get(KEY)), columns, classes)
+                        ? ChunkMigration.of(
+                                SavedColumns.of(columnState.get(KEY)), columns, readAgain, classes)
                         : ChunkMigration.NONE;
         if (!hasColumns) {
             require(
@@ -155,7 +168,12 @@ public final class JoinMetadata {
                     PARTITIONED_DIMENSION,
                     restored);
         }
-        columns.functions().requireUnchanged(savedFunctions());
+        Set<String> exempt =
+                readAgain.stream()
+                        .map(d -> columns.generations().dimensions().get(d).dimension())
+                        .map(JoinFunctions::filterOf)
+                        .collect(Collectors.toSet());
+        columns.functions().requireUnchanged(read(functionState), exempt);
         return migration;
     }
 

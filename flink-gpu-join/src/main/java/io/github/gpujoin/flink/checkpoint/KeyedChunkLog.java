@@ -34,9 +34,16 @@ final class KeyedChunkLog {
         head.update(position);
     }
 
-    /** Puts another entry in place of each. */
+    /** Puts another entry in place of each, or none if that is null. */
     void replaceAll(KeyedChunks.EntryChange change) throws Exception {
-        entries.replaceAll(change);
+        long kept = first();
+        for (long position = first(); position < entries.end(); position++) {
+            byte[] changed = change.apply(entries.get(position));
+            if (changed != null) {
+                entries.put(kept++, changed);
+            }
+        }
+        entries.truncate(kept);
     }
 
     long size() throws Exception {

@@ -95,6 +95,17 @@ final class KeyedChunks {
         }
     }
 
+    /** Removes all entries from a position on. */
+    void truncate(long end) throws Exception {
+        long before = end();
+        for (long position = end; position < before; position++) {
+            entries.remove(position);
+        }
+        if (end < before) {
+            tail.update(end);
+        }
+    }
+
     /** The next entry's position. */
     long end() throws Exception {
         Long value = tail.value();

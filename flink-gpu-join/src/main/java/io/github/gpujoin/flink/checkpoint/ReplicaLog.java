@@ -98,6 +98,12 @@ public final class ReplicaLog {
         for (PartitionLog each : logs) {
             each.migrate(migration);
         }
+        if (!migration.readAgain().isEmpty()) {
+            for (int place : keys.ownPartitions()) {
+                setCurrentKey.accept(keys.keyOf(place));
+                complete.clear();
+            }
+        }
     }
 
     /**

@@ -81,11 +81,18 @@ final class LoadProgress {
         return awaited;
     }
 
-    void restore() throws Exception {
+    /**
+     * @param readAgain numbers of dimensions that have not ended though they had
+     */
+    void restore(Set<Integer> readAgain) throws Exception {
+        long kept = ~0L;
+        for (int dimension : readAgain) {
+            kept &= ~(1L << dimension);
+        }
         for (int partition : partitions) {
             Long ended = state.read(partition);
             isOfEarlierRelease |= ended == null;
-            restored.put(partition, ended == null ? 0 : ended);
+            restored.put(partition, ended == null ? 0 : ended & kept);
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.ChunkMigration;
 import io.github.gpujoin.flink.checkpoint.EndedDimensions;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
@@ -89,14 +90,15 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
                         settings.partitions(),
                         keys,
                         this::setCurrentKey);
-        log.migrate(
+        ChunkMigration migration =
                 new JoinMetadata(
                                 context.getOperatorStateStore(),
                                 settings.spec(),
                                 settings.columns(),
                                 settings.partitions(),
                                 settings.partitionedDimension())
-                        .checkAndWrite(getUserCodeClassloader()));
+                        .checkAndWrite(getUserCodeClassloader());
+        log.migrate(migration);
         progress =
                 new LoadProgress(
                         List.copyOf(settings.replicas().dimensions()),
@@ -123,8 +125,13 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
                         true);
         if (context.isRestored()) {
             log.checkKeys(settings.columns().keyCheck());
-            progress.restore();
+            progress.restore(migration.readAgain());
             complete = log.isComplete();
+            // Dimensions that are not read again may not say a second time that they ended.
+            if (!complete && !migration.readAgain().isEmpty() && progress.isComplete()) {
+                complete = true;
+                log.setComplete();
+            }
         }
     }
 

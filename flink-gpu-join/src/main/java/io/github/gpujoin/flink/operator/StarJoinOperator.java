@@ -33,6 +33,7 @@ import io.github.gpujoin.flink.report.RunReport;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
 import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.flink.report.TimedEmitter;
+import java.util.Set;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -272,7 +273,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                             metrics);
         }
         if (context.isRestored()) {
-            restore();
+            restore(migration.readAgain());
         }
     }
 
@@ -333,8 +334,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
      * Takes up in the phase of the snapshot: inputs that were complete may not say so again.
      * Replicated dimensions are replayed first.
      */
-    private void restore() throws Exception {
-        progress.restore();
+    private void restore(Set<Integer> readAgain) throws Exception {
+        progress.restore(readAgain);
         buildSide.restore(settings.engines().division());
         wasComplete = buildSide.wasComplete();
         probeSide.restore(!wasComplete);

@@ -100,6 +100,26 @@ public final class DimensionSide<R> {
         this.completeAtWatermark = watermark;
     }
 
+    /**
+     * How often the dimension is read again; 0 for once.
+     *
+     * @throws IllegalArgumentException if facts would be joined with a part of its rows
+     */
+    int generation() {
+        int generation = input.generation();
+        if (generation > 0 && (versioned || input.isChanging() && completeAtWatermark == null)) {
+            String remedy = versioned ? "" : ", or add .completeAtWatermark(t)";
+            throw new IllegalArgumentException(
+                    "Dimension '%s' is %s, so facts would not wait until it is read again. Remove .generation(%d)%s."
+                            .formatted(
+                                    input.name(),
+                                    versioned ? "versioned" : "changing",
+                                    generation,
+                                    remedy));
+        }
+        return generation;
+    }
+
     /** Gives late rows to a stream of their own. */
     public void lateRows(Consumer<DataStream<Row>> sink) {
         lateRows = sink;

@@ -74,6 +74,7 @@ public final class InputSide<R> {
     private String name;
     private FilterFunction<R> filter;
     private Duration ttl;
+    private int generation;
 
     /** Null where records are not changes. */
     private MapFunction<R, RowKind> kindOfChange;
@@ -158,6 +159,22 @@ public final class InputSide<R> {
     /** Null if all rows are kept. */
     FilterFunction<R> filter() {
         return filter;
+    }
+
+    /**
+     * @param generation how often the side is read again; 0 for once
+     * @throws IllegalArgumentException if it is negative
+     */
+    public void generation(int generation) {
+        if (generation < 0) {
+            throw new IllegalArgumentException(
+                    "Negative generation of '%s': %d. Count from 0.".formatted(name, generation));
+        }
+        this.generation = generation;
+    }
+
+    int generation() {
+        return generation;
     }
 
     /** How long rows of this side live; null for ever. */

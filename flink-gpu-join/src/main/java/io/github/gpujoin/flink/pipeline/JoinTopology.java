@@ -88,6 +88,9 @@ final class JoinTopology {
     private final RingOptions rings;
     private final BadRecordStreams badRecords;
 
+    /** Of dimensions that are read again. */
+    private final Map<String, Integer> generations = new HashMap<>();
+
     /** Late rows that are known at the source, by dimension. */
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
@@ -121,6 +124,21 @@ final class JoinTopology {
 
     String uid(String part) {
         return uid + "-" + part;
+    }
+
+    /** Of an operator of a dimension, or of the facts: anew for each generation. */
+    String uid(String part, String side) {
+        Integer generation = generations.get(side);
+        return uid(part) + "-" + side + (generation == null ? "" : "-" + generation);
+    }
+
+    /**
+     * @param generation how often the dimension is read again; 0 for once
+     */
+    void generation(String dimension, int generation) {
+        if (generation > 0) {
+            generations.put(dimension, generation);
+        }
     }
 
     int chunkBytes() {
@@ -183,7 +201,7 @@ final class JoinTopology {
                         chunks.getType(),
                         new LoadCompletion(completeAtWatermark, dimension))
                 .setParallelism(chunks.getParallelism())
-                .uid(uid("load-" + name));
+                .uid(uid("load", name));
     }
 
     /**
@@ -320,7 +338,7 @@ final class JoinTopology {
                                 new SendOperatorFactory(rings, side))
                         .setParallelism(chunks.getParallelism())
                         .setBufferTimeout(0)
-                        .uid(uid("send-" + name));
+                        .uid(uid("send", name));
         SendPartitioner partitioner =
                 new SendPartitioner(new PartitionKeySelector(maxParallelism), maxParallelism, side);
         if (rings.usesRings()) {

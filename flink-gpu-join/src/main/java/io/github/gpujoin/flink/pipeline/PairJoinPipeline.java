@@ -5,6 +5,8 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.checkpoint.Generations;
+import io.github.gpujoin.flink.checkpoint.Generations.Upstream;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
@@ -49,6 +51,7 @@ public final class PairJoinPipeline<B, P> {
     private String uid = DEFAULT_UID;
     private final BadRecordStreams badRecords = new BadRecordStreams();
     private Distribution distribution;
+    private int generation;
     private long expectedBytes = Long.MAX_VALUE;
     private PairKind kind = PairKind.INNER;
     private Nulls nulls = Nulls.MATCH_NOTHING;
@@ -143,6 +146,18 @@ public final class PairJoinPipeline<B, P> {
         this.expectedBytes = bytes;
     }
 
+    /**
+     * @throws IllegalArgumentException if it is negative
+     */
+    public void buildGeneration(int generation) {
+        if (generation < 0) {
+            throw new IllegalArgumentException(
+                    "Negative generation of the build side: %d. Count from 0."
+                            .formatted(generation));
+        }
+        this.generation = generation;
+    }
+
     public void replicated() {
         this.distribution = Distribution.REPLICATED;
     }
@@ -165,6 +180,7 @@ public final class PairJoinPipeline<B, P> {
     public <R> SingleOutputStreamOperator<R> apply(
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid, badRecords);
+        topology.generation("build", generation);
         boolean partitioned = isPartitioned(topology);
         BoundedInput.requireForLoad(
                 "build",
@@ -173,6 +189,7 @@ public final class PairJoinPipeline<B, P> {
                         + " .versioned().");
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
+            requireReadOnce();
             BoundedInput.require("the probe side of a right or full join", probe);
         }
         Plan<B, P, R> plan = plan(env.clean(function));
@@ -182,7 +199,7 @@ public final class PairJoinPipeline<B, P> {
                         plan.build,
                         packing(topology, "build", 0, partitioned),
                         ChunkTypeInfo.ofDimensions(List.of(plan.build.schema())),
-                        topology.uid("pack-build"));
+                        topology.uid("pack", "build"));
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
@@ -236,7 +253,16 @@ public final class PairJoinPipeline<B, P> {
     private JoinColumns columns(Plan<B, P, ?> plan) {
         return JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
                 .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
-                .withFunctions(functions());
+                .withFunctions(functions())
+                .withGenerations(generations());
+    }
+
+    private Generations generations() {
+        return new Generations(
+                List.of(
+                        new Generations.Side(
+                                "build", generation, Upstream.of(build.getTransformation()))),
+                Upstream.of(probe.getTransformation()));
     }
 
     /** The build side's key selector is known by the keys of its rows in state. */
@@ -320,6 +346,14 @@ public final class PairJoinPipeline<B, P> {
                             + kind
                             + ", uid="
                             + uid);
+        }
+    }
+
+    private void requireReadOnce() {
+        if (generation > 0) {
+            throw new IllegalArgumentException(
+                    "%s join '%s' has in state which build rows had a match, so it cannot read them again. Remove .buildGeneration(%d)."
+                            .formatted(kind, uid, generation));
         }
     }
 

@@ -5,6 +5,8 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.checkpoint.Generations;
+import io.github.gpujoin.flink.checkpoint.Generations.Upstream;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
@@ -73,6 +75,7 @@ public final class StarJoinPipeline {
         this.grouping = grouping;
         this.sides = new JoinSides(facts, this.dimensions);
         requireDistinctNames();
+        dimensions.forEach(d -> topology.generation(d.input().name(), d.generation()));
         if (grouping != null) {
             grouping.useColumns(sides);
         }
@@ -300,7 +303,7 @@ public final class StarJoinPipeline {
                 JoinFunctions.of(facts.stream().getExecutionEnvironment().getConfiguration());
         for (DimensionSide<?> dimension : dimensions) {
             InputSide<?> input = dimension.input();
-            String role = "Filter of dimension '" + input.name() + "'";
+            String role = JoinFunctions.filterOf(input.name());
             functions = functions.with(role, input.filter(), "filter");
         }
         return functions;
@@ -311,7 +314,8 @@ public final class StarJoinPipeline {
                         spec,
                         packed.facts().fields(),
                         packed.dimensions().stream().map(Packed::fields).toList())
-                .withFunctions(functions());
+                .withFunctions(functions())
+                .withGenerations(generations());
     }
 
     /** Dimensions that are replicated unasked have a limit. */
@@ -325,6 +329,19 @@ public final class StarJoinPipeline {
             }
         }
         return new Replicas(maxBytes);
+    }
+
+    private Generations generations() {
+        return new Generations(
+                dimensions.stream().map(StarJoinPipeline::generation).toList(),
+                Upstream.of(facts.stream().getTransformation()));
+    }
+
+    private static Generations.Side generation(DimensionSide<?> dimension) {
+        return new Generations.Side(
+                dimension.input().name(),
+                dimension.generation(),
+                Upstream.of(dimension.input().stream().getTransformation()));
     }
 
     private LateRowPolicy lateRows() {
@@ -344,7 +361,7 @@ public final class StarJoinPipeline {
     private SingleOutputStreamOperator<Chunk> pack(int dimension, ChunkTypeInfo type) {
         InputSide<?> input = dimensions.get(dimension).input();
         Packed of = packed.dimensions().get(dimension);
-        String uid = topology.uid("pack-" + input.name());
+        String uid = topology.uid("pack", input.name());
         return input.isChanging() && dimension != partitionedDimension && !hasOneSubtask(input)
                 ? input.transformByKey(packed.key(dimension), of, type, uid)
                 : input.transform(of, type, uid);

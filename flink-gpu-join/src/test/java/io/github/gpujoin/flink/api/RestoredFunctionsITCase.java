@@ -3,13 +3,11 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.types.Row;
 import org.junit.jupiter.api.Test;
 
@@ -49,11 +47,9 @@ class RestoredFunctionsITCase extends RestoredJobs {
         String savepoint = stop("hashmap", pairs(KEY, (number, fact) -> number % 2 == 0));
         RESULTS.clear();
         Configuration config = new Configuration();
-        config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
         config.setString("gpu-join.allow-changed-functions", "true");
-        start(config, "hashmap", pairs(KEY, (number, fact) -> (number & 1) == 0), false)
-                .getJobExecutionResult()
-                .get(60, TimeUnit.SECONDS);
+        Job other = pairs(KEY, (number, fact) -> (number & 1) == 0);
+        restore(savepoint, "hashmap", other, config);
         assertThat(RESULTS).isNotEmpty().allMatch(result -> Long.parseLong(result) % 2 == 0);
     }
 

@@ -20,6 +20,7 @@ import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.test.junit5.MiniClusterExtension;
@@ -81,9 +82,13 @@ abstract class RestoredJobs {
     }
 
     static DataStream<Long> numbers(StreamExecutionEnvironment env, String name, int n) {
+        return source(env, name, n).uid(name);
+    }
+
+    static SingleOutputStreamOperator<Long> source(
+            StreamExecutionEnvironment env, String name, int n) {
         return env.fromSource(
-                        new NumberSequenceSource(0, n - 1), WatermarkStrategy.noWatermarks(), name)
-                .uid(name);
+                new NumberSequenceSource(0, n - 1), WatermarkStrategy.noWatermarks(), name);
     }
 
     static DataStream<Row> facts(StreamExecutionEnvironment env, boolean paced) {
@@ -112,7 +117,11 @@ abstract class RestoredJobs {
     // ------------------------------------------------------------------ runs
 
     String stop(String backend, Job job) throws Exception {
-        JobClient client = start(new Configuration(), backend, job, true);
+        return stop(start(new Configuration(), backend, job, true));
+    }
+
+    /** Stops a job that has given some results, and not all. */
+    String stop(JobClient client) throws Exception {
         while (RESULTS.size() < 50) {
             assertThat(client.getJobExecutionResult()).isNotDone();
             TimeUnit.MILLISECONDS.sleep(5);
@@ -131,7 +140,10 @@ abstract class RestoredJobs {
     }
 
     void restore(String savepoint, String backend, Job job) throws Exception {
-        Configuration config = new Configuration();
+        restore(savepoint, backend, job, new Configuration());
+    }
+
+    void restore(String savepoint, String backend, Job job, Configuration config) throws Exception {
         config.set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
         start(config, backend, job, false).getJobExecutionResult().get(60, TimeUnit.SECONDS);
     }
