@@ -69,10 +69,17 @@ final class LocalCluster implements AutoCloseable {
         succeed("start-taskmanager");
     }
 
+    /** Of a TaskManager's process. */
+    long pid(int taskManager) throws IOException {
+        Path file = stateDirectory.resolve("pids/taskmanager-" + taskManager);
+        return Long.parseLong(Files.readString(file).strip());
+    }
+
     /** Most memory that a TaskManager's process ever had, in bytes. */
     long peakResidentBytes(int taskManager) throws IOException {
-        String pid = Files.readString(stateDirectory.resolve("pids/taskmanager-" + taskManager));
-        Matcher peak = PEAK.matcher(Files.readString(Path.of("/proc", pid.strip(), "status")));
+        long pid = pid(taskManager);
+        Matcher peak =
+                PEAK.matcher(Files.readString(Path.of("/proc", String.valueOf(pid), "status")));
         if (!peak.find()) {
             throw new IllegalStateException("/proc/PID/status has no VmHWM: pid=" + pid);
         }

@@ -44,7 +44,8 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
     static SessionException brokenDown(Throwable cause) {
         String reason =
                 cause instanceof InternalError fault ? RingFault.describe(fault) : cause.toString();
-        return new SessionException("a ring's session must not break down: " + reason, cause);
+        return new SessionException(
+                "a ring's session must not break down: " + reason + FileDescriptors.want(), cause);
     }
 
     /** Shows others what became of the session, its failure being known; under the lock. */

@@ -29,7 +29,7 @@ final class SessionAgent implements AutoCloseable {
     private final List<Duty> duties = new CopyOnWriteArrayList<>();
     private final String name;
     private final AutoCloseable rounds;
-    private volatile Throwable breakdown;
+    private volatile SessionException breakdown;
 
     SessionAgent(String task, RingHost host) {
         name = "gpu-join rings of " + task;
@@ -53,7 +53,12 @@ final class SessionAgent implements AutoCloseable {
     /** Keeps the first: what breaks down after it may do so because of it. */
     private void report(Throwable cause) {
         if (breakdown == null) {
-            breakdown = cause;
+            breakdown =
+                    new SessionException(
+                            "a duty of the rings' thread must not break down: "
+                                    + cause
+                                    + FileDescriptors.want(),
+                            cause);
         }
         LOG.warn("A duty of the rings' thread broke down: {}", name, cause);
     }
@@ -64,10 +69,9 @@ final class SessionAgent implements AutoCloseable {
      * @throws SessionException where a duty is not done any more, since it broke down
      */
     void checkNotFailed() throws SessionException {
-        Throwable cause = breakdown;
-        if (cause != null) {
-            throw new SessionException(
-                    "a duty of the rings' thread must not break down: " + cause, cause);
+        SessionException failed = breakdown;
+        if (failed != null) {
+            throw new SessionException(failed.getMessage(), failed);
         }
     }
 

@@ -10,9 +10,27 @@ final class Hmac {
 
     private static final String ALGORITHM = "HmacSHA256";
 
+    /**
+     * Why there is none, null where there is. Kept for all that ask: the JDK initialises its
+     * cryptography once, from files, and tells only the first why that failed.
+     */
+    private static final Throwable WANT = initialise();
+
     private Hmac() {}
 
+    private static Throwable initialise() {
+        try {
+            Mac.getInstance(ALGORITHM);
+            return null;
+        } catch (GeneralSecurityException | LinkageError e) {
+            return e;
+        }
+    }
+
     static byte[] of(byte[] key, String purpose, byte[]... parts) {
+        if (WANT != null) {
+            throw unavailable(WANT);
+        }
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));
@@ -23,7 +41,19 @@ final class Hmac {
             }
             return mac.doFinal();
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every JDK has HmacSHA256", e);
+            throw unavailable(e);
         }
+    }
+
+    /** Names the root of the cause, too, since messages travel where causes do not. */
+    private static IllegalStateException unavailable(Throwable cause) {
+        Throwable root = cause;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return new IllegalStateException(
+                "Rings prove themselves by %s, and this JVM has none: reason=%s. Start the process again."
+                        .formatted(ALGORITHM, root),
+                cause);
     }
 }
