@@ -10,9 +10,12 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.CompositeType;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.types.StringValue;
 
@@ -25,7 +28,7 @@ import org.apache.flink.types.StringValue;
  *  int32 version | int32 sides, of each
  *    name | key | kind | int32 columns, of each
  *      name | kind of field | boolean nullable | type | kind of record
- *      int32 fields, of each: name | type           of Rows and RowData
+ *      int32 fields, of each: name | type           of Rows and RowData; Java types of POJO fields by path
  *      int32 length, bytes                          versioned serializer snapshot; 0 if not serialized
  * </pre>
  *
@@ -36,6 +39,9 @@ public record JoinColumns(
         implements Serializable {
 
     static final int VERSION = 1;
+
+    private static final Set<String> PRIMITIVES =
+            Set.of("boolean", "byte", "short", "char", "int", "long", "float", "double");
 
     /**
      * @param key what rows are joined on, for comparison and messages
@@ -145,12 +151,39 @@ public record JoinColumns(
     /** A field of a record, with its type as text. */
     record Named(String name, String type) {}
 
-    /** Fields of records that their serializers know by position alone. */
+    /**
+     * What serializers do not tell: of Rows and RowData, which they know by position alone, the
+     * fields; of other types the Java types of POJO fields within them, by path.
+     */
     static List<Named> named(TypeInformation<?> type) {
         if (!RecordShape.isNamedRow(type)) {
-            return List.of();
+            List<Named> javaTypes = new ArrayList<>();
+            addJavaTypes("", type, javaTypes);
+            return javaTypes;
         }
         RecordShape<?> shape = RecordShape.of(type);
         return shape.names().stream().map(name -> new Named(name, shape.describe(name))).toList();
+    }
+
+    private static void addJavaTypes(String path, TypeInformation<?> type, List<Named> into) {
+        if (!(type instanceof CompositeType<?> composite)
+                || RecordKind.of(type) == RecordKind.AVRO) {
+            return;
+        }
+        String[] names = composite.getFieldNames();
+        for (int i = 0; i < names.length; i++) {
+            if (type instanceof PojoTypeInfo<?> pojo) {
+                into.add(
+                        new Named(
+                                path + names[i],
+                                pojo.getPojoFieldAt(i).getField().getType().getName()));
+            }
+            addJavaTypes(path + names[i] + ".", composite.getTypeAt(i), into);
+        }
+    }
+
+    /** Whether a field of a Java type cannot hold null. */
+    static boolean isPrimitive(String javaType) {
+        return PRIMITIVES.contains(javaType);
     }
 }

@@ -28,7 +28,8 @@ record SavedColumns(List<Side> sides) {
 
     /**
      * @param type as text
-     * @param named fields of Rows and RowData, in order
+     * @param named fields of Rows and RowData, in order; of other types as {@link
+     *     JoinColumns#named}
      * @param serializer versioned snapshot, empty if the column is not serialized
      */
     record SavedColumn(

@@ -77,6 +77,9 @@ interface ValueMigration {
                         record -> shape.reordered(record, positions));
             }
         }
+        if (!byName) {
+            requireNoNullInPrimitive(saved, now, side);
+        }
         TypeSerializerSchemaCompatibility compatible =
                 serializer.snapshotConfiguration().resolveSchemaCompatibility(written);
         boolean renamed =
@@ -97,6 +100,20 @@ interface ValueMigration {
         return kind == RecordKind.AVRO
                 ? AvroFields.resolver(now.type())::convert
                 : record -> record;
+    }
+
+    /** Flink's serializer writes a boxed number as it does a primitive one, unless it is null. */
+    private static void requireNoNullInPrimitive(SavedColumn saved, RecordField now, String side) {
+        for (Named field : JoinColumns.named(now.type())) {
+            for (Named was : saved.named()) {
+                if (was.name().equals(field.name())
+                        && JoinColumns.isPrimitive(field.type())
+                        && !JoinColumns.isPrimitive(was.type())) {
+                    String types = "' was " + was.type() + " and is " + field.type();
+                    throw refused(saved, now, side, " Field '" + field.name() + types);
+                }
+            }
+        }
     }
 
     /** Where each field of the job's records is in those of the snapshot. */

@@ -8,8 +8,6 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.flink.api.common.functions.JoinFunction;
-import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -210,33 +208,6 @@ class RestoredColumnsITCase extends RestoredJobs {
                 },
                 key,
                 (numbers, fact) -> numbers.a + "|" + numbers.b);
-    }
-
-    private static <T> Job whole(
-            TypeInformation<T> type,
-            MapFunction<Long, T> record,
-            KeySelector<T, Long> key,
-            JoinFunction<T, Row, String> text) {
-        return whole(false, type, record, key, text);
-    }
-
-    private static <T> Job whole(
-            boolean replicated,
-            TypeInformation<T> type,
-            MapFunction<Long, T> record,
-            KeySelector<T, Long> key,
-            JoinFunction<T, Row, String> text) {
-        return (env, paced) -> {
-            GpuJoin.Keyed<T, Row> join =
-                    GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
-                            .probe(facts(env, paced))
-                            .where(key, Types.LONG)
-                            .equalTo(fact -> fact.getFieldAs(0), Types.LONG);
-            if (replicated) {
-                join.replicated();
-            }
-            sink(join.uid("join").apply(text, Types.STRING));
-        };
     }
 
     /**

@@ -11,8 +11,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.functions.MapFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
+import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
@@ -81,6 +85,35 @@ abstract class RestoredJobs {
         assertThat(RESULTS.stream().distinct()).containsExactlyInAnyOrderElementsOf(expected);
     }
 
+    /** Joins whole records with facts of the same key. */
+    static <T> Job whole(
+            TypeInformation<T> type,
+            MapFunction<Long, T> record,
+            KeySelector<T, Long> key,
+            JoinFunction<T, Row, String> text) {
+        return whole(false, type, record, key, text);
+    }
+
+    /** Joins whole records with facts of the same key. */
+    static <T> Job whole(
+            boolean replicated,
+            TypeInformation<T> type,
+            MapFunction<Long, T> record,
+            KeySelector<T, Long> key,
+            JoinFunction<T, Row, String> text) {
+        return (env, paced) -> {
+            GpuJoin.Keyed<T, Row> join =
+                    GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
+                            .probe(facts(env, paced))
+                            .where(key, Types.LONG)
+                            .equalTo(fact -> fact.getFieldAs(0), Types.LONG);
+            if (replicated) {
+                join.replicated();
+            }
+            sink(join.uid("join").apply(text, Types.STRING));
+        };
+    }
+
     static DataStream<Long> numbers(StreamExecutionEnvironment env, String name, int n) {
         return source(env, name, n).uid(name);
     }
@@ -118,6 +151,10 @@ abstract class RestoredJobs {
 
     String stop(String backend, Job job) throws Exception {
         return stop(start(new Configuration(), backend, job, true));
+    }
+
+    Path folder() {
+        return folder;
     }
 
     /** Stops a job that has given some results, and not all. */
