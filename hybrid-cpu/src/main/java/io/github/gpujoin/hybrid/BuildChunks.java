@@ -3,7 +3,6 @@ package io.github.gpujoin.hybrid;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
-import java.util.function.ObjIntConsumer;
 import java.util.stream.LongStream;
 
 /**
@@ -12,8 +11,8 @@ import java.util.stream.LongStream;
  */
 public interface BuildChunks {
 
-    /** Gives all chunks of dimensions that every unit needs. */
-    void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension);
+    /** All chunks of dimensions that every unit needs, read when they are asked for. */
+    Iterator<Chunk> replicated();
 
     /** Chunks of the partitioned dimension in a radix partition. */
     long count(int partition);

@@ -156,20 +156,25 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      */
     @Override
     protected boolean buildTables(long maxRows) {
-        openDevice();
-        host.open(spec(), log);
-        placement.placeAll();
+        if (!openDevice(maxRows) || !host.openStep(spec(), log, maxRows)) {
+            return false;
+        }
+        if (!placement.placeStep(maxRows)) {
+            return false;
+        }
         showPlaces();
         return true;
     }
 
-    private void openDevice() {
+    /** Whether the device is open, or cannot be used. */
+    private boolean openDevice(long maxRows) {
         try {
-            device.open(spec(), log);
+            return device.openStep(spec(), log, maxRows);
         } catch (EngineUnavailableException e) {
             device.lose(e);
             handedOut.deviceFailed();
             onDeviceLost.accept(e);
+            return true;
         }
     }
 

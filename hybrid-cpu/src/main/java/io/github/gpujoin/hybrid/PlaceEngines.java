@@ -32,6 +32,12 @@ final class PlaceEngines implements AutoCloseable {
     private volatile EngineUnavailableException failure;
     private double bytesPerBuildByte = 1;
 
+    /** Of the tables that all units share; null unless they are being made. */
+    private TableLoad load;
+
+    private int attempts;
+    private long startNs;
+
     /**
      * @param factory of forkable engines; null for a place that is not there
      */
@@ -64,39 +70,52 @@ final class PlaceEngines implements AutoCloseable {
     }
 
     /**
-     * Makes the tables that all units share. On the host it waits for memory, at most a second
-     * longer than that takes.
+     * Does the next part of making the tables that all units share. On the host it waits for
+     * memory, at most a second longer than that takes.
      *
+     * @return whether the place is open, or cannot be used
      * @throws EngineUnavailableException where they do not fit
      */
-    void open(JoinSpec spec, BuildChunks log) {
-        long waitNs = place == Place.HOST ? HOST_WAIT_NS : 0;
-        long startNs = System.nanoTime();
-        for (int attempt = 1; factory != null && shared == null; attempt++) {
-            try {
-                tryOpen(spec, log);
-            } catch (EngineUnavailableException e) {
-                boolean waited = System.nanoTime() - startNs >= waitNs;
-                if (e.scope() == Scope.PLACE || attempt >= MIN_ATTEMPTS && waited) {
-                    throw e;
-                }
-                if (!waited) {
-                    LockSupport.parkNanos(RETRY_NS);
-                }
+    boolean openStep(JoinSpec spec, BuildChunks log, long maxRows) {
+        if (factory == null || failure != null || isOpen()) {
+            return true;
+        }
+        if (attempts == 0) {
+            startNs = System.nanoTime();
+            attempts = 1;
+        }
+        try {
+            if (load == null) {
+                load = new TableLoad(factory.create(spec), log.replicated());
             }
+            if (load.step(maxRows, 1)) {
+                shared = (ForkableJoinEngine) load.take();
+                load = null;
+            }
+        } catch (EngineUnavailableException e) {
+            refused(e);
+        }
+        return isOpen();
+    }
+
+    /** Tries again later, or gives up. */
+    private void refused(EngineUnavailableException e) {
+        closeLoad();
+        long waitNs = place == Place.HOST ? HOST_WAIT_NS : 0;
+        boolean waited = System.nanoTime() - startNs >= waitNs;
+        if (e.scope() == Scope.PLACE || attempts >= MIN_ATTEMPTS && waited) {
+            throw e;
+        }
+        attempts++;
+        if (!waited) {
+            LockSupport.parkNanos(RETRY_NS);
         }
     }
 
-    private void tryOpen(JoinSpec spec, BuildChunks log) {
-        JoinEngine engine = factory.create(spec);
-        try {
-            log.forEachReplicated((chunk, dimension) -> engine.submitBuild(dimension, chunk));
-            engine.finishBuild();
-            shared = (ForkableJoinEngine) engine;
-        } finally {
-            if (shared == null) {
-                engine.close();
-            }
+    private void closeLoad() {
+        if (load != null) {
+            load.close();
+            load = null;
         }
     }
 
@@ -133,6 +152,7 @@ final class PlaceEngines implements AutoCloseable {
 
     @Override
     public void close() {
+        closeLoad();
         if (shared != null) {
             shared.close();
             shared = null;

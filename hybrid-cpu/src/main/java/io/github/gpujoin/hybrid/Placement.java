@@ -1,6 +1,7 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.histogram.RunningHistogram;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,6 +38,21 @@ final class Placement implements AutoCloseable {
     /** Under way; null where none is. */
     private UnitMove move;
 
+    // of the first placement
+
+    /** In work; null between plans. */
+    private List<Place> firstPlan;
+
+    private int plansLeft;
+
+    /** Unit that the plan in work places now, and where to; null before it is known. */
+    private int nextUnit;
+
+    private Place target;
+
+    /** Whether a unit moved by the plan in work. */
+    private boolean hasMoved;
+
     /**
      * @param onMoved told of a unit that can {@linkplain Unit#move() move} as soon as it can
      * @param onDeviceLost told why the device refuses for good, and calls {@link #deviceLost}
@@ -69,12 +85,30 @@ final class Placement implements AutoCloseable {
 
     // ------------------------------------------------------------------ first placement
 
-    /** Divides the build side and gives each unit its first place. */
-    void placeAll() {
-        divide(options.units() > 0 ? Math.min(options.units(), partitions()) : chosenUnits());
-        if (units.size() == 1 && !units.get(0).place().hasTables() && partitions() > 1) {
+    /**
+     * Divides the build side and gives each unit its first place, step by step.
+     *
+     * @return whether each has one
+     */
+    boolean placeStep(long maxRows) {
+        if (units.isEmpty()) {
+            divide(options.units() > 0 ? Math.min(options.units(), partitions()) : chosenUnits());
+        } else if (move != null) {
+            stepFirstMove(maxRows);
+        } else if (firstPlan != null) {
+            startFirstMove();
+        } else if (plansLeft > 0) {
+            plansLeft--;
+            startPlan();
+        } else {
+            makeRoomForSpilled();
+            boolean isTooLarge = units.size() == 1 && !units.get(0).place().hasTables();
+            if (!isTooLarge || partitions() == 1) {
+                return true;
+            }
             divide(Fanout.divided(Fanout.MIN_UNITS, partitions()));
         }
+        return false;
     }
 
     private int partitions() {
@@ -102,41 +136,48 @@ final class Placement implements AutoCloseable {
         units = List.copyOf(divided);
         probes = new RunningHistogram(count, options.windowRows());
         rowsUntilPlan = options.windowRows();
-        for (int i = 0; i < FIRST_PLANS && placeByPlan(); i++) {}
-        makeRoomForSpilled();
+        plansLeft = FIRST_PLANS;
     }
 
-    /** Whether the plan had a unit move. */
-    private boolean placeByPlan() {
-        List<Place> plan = plan(true);
-        boolean moved = false;
-        for (Unit unit : units) {
-            Place before = unit.place();
-            Place target = plan.get(unit.number());
-            while (target.hasTables() && !unit.place().isAtLeast(target) && !place(unit, target)) {
-                target = target.slower();
+    private void startPlan() {
+        firstPlan = plan(true);
+        nextUnit = 0;
+        target = null;
+        hasMoved = false;
+    }
+
+    /** Starts the next move of the plan, or ends the plan: another one follows if a unit moved. */
+    private void startFirstMove() {
+        for (; nextUnit < units.size(); nextUnit++, target = null) {
+            Unit unit = units.get(nextUnit);
+            target = target == null ? firstPlan.get(nextUnit) : target;
+            for (;
+                    target.hasTables() && !unit.place().isAtLeast(target);
+                    target = target.slower()) {
+                UnitMove first = moveOf(unit, target);
+                if (first.isPossible()) {
+                    move = first;
+                    return;
+                }
             }
-            moved |= unit.place() != before;
         }
-        return moved && units.stream().anyMatch(unit -> !unit.place().hasTables());
+        firstPlan = null;
+        boolean hasSpilled = units.stream().anyMatch(unit -> !unit.place().hasTables());
+        plansLeft = hasMoved && hasSpilled ? plansLeft : 0;
     }
 
-    private boolean place(Unit unit, Place target) {
-        UnitMove first = moveOf(unit, target);
-        if (!first.isPossible()) {
-            return false;
-        }
-        move = first;
+    private void stepFirstMove(long maxRows) {
         try {
-            while (move.isLoading()) {
-                stepTables();
-            }
+            move.step(options.partitionedDimension(), log, maxRows, 1);
         } catch (EngineUnavailableException e) {
             giveUpMove(e);
-            return false;
+            target = target.slower();
+            return;
         }
-        finishIfPossible();
-        return true;
+        if (!move.isLoading()) {
+            finishIfPossible();
+            hasMoved = true;
+        }
     }
 
     /** Leaves room on the host to make tables of one partition at a time. */
@@ -294,7 +335,11 @@ final class Placement implements AutoCloseable {
     }
 
     private void stepTables() {
-        move.step(options.partitionedDimension(), log);
+        move.step(
+                options.partitionedDimension(),
+                log,
+                JoinEngine.BUILD_STEP_ROWS,
+                TableLoad.BUILD_STEPS);
     }
 
     private void finishIfPossible() {

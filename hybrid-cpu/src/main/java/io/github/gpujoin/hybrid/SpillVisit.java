@@ -205,7 +205,7 @@ final class SpillVisit implements AutoCloseable {
                                 log.slice(partition, sliceFrom, sliceTo()));
             }
             for (int step = 0; step < STEPS; step++) {
-                if (load.step()) {
+                if (load.step(JoinEngine.BUILD_STEP_ROWS, 1)) {
                     engine = load.take();
                     load = null;
                     waits = false;

@@ -67,10 +67,11 @@ final class UnitMove {
     /**
      * Goes on with tables that are not complete, by about a chunk.
      *
+     * @param buildSteps of the engine there, at most
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException where there is no room, for
      *     the caller to {@linkplain #giveUp() give up}
      */
-    void step(int dimension, BuildChunks log) {
+    void step(int dimension, BuildChunks log, long maxRows, int buildSteps) {
         if (!isLoading()) {
             return;
         }
@@ -82,7 +83,7 @@ final class UnitMove {
                             engines.newEngine(dimension),
                             dimension,
                             log.ofPartitions(unit.firstPartition(), unit.endPartition()));
-        } else if (load.step()) {
+        } else if (load.step(maxRows, buildSteps)) {
             JoinEngine engine = load.take();
             awaitUnit(engine);
             engines.tookBytes(engine.stats().tableBytes(), unit.buildBytes());

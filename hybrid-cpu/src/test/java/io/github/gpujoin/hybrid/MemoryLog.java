@@ -5,17 +5,15 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ObjIntConsumer;
 
 /** Build chunks on the heap. */
 final class MemoryLog implements BuildChunks {
 
-    private record Replicated(int dimension, Chunk chunk) {}
-
     private final int partitionedDimension;
-    private final List<Replicated> replicated = new ArrayList<>();
+    private final List<Chunk> replicated = new ArrayList<>();
     private final Map<Integer, List<Chunk>> partitions = new HashMap<>();
 
     MemoryLog(int partitionedDimension) {
@@ -26,7 +24,7 @@ final class MemoryLog implements BuildChunks {
         if (dimension == partitionedDimension) {
             partitions.computeIfAbsent(partition(chunk), p -> new ArrayList<>()).add(chunk);
         } else {
-            replicated.add(new Replicated(dimension, chunk));
+            replicated.add(chunk);
         }
     }
 
@@ -40,8 +38,8 @@ final class MemoryLog implements BuildChunks {
     }
 
     @Override
-    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
-        replicated.forEach(r -> chunkOfDimension.accept(r.chunk, r.dimension));
+    public Iterator<Chunk> replicated() {
+        return replicated.iterator();
     }
 
     @Override

@@ -22,7 +22,7 @@ class UnitMoveTest {
     void shouldFinishOnceAllChunksAreAnswered() {
         UnitMove move = spillFromHost();
         unit.submitted();
-        move.step(DIMENSION, log);
+        move.step(DIMENSION, log, 1, 1);
         assertThat(move.isLoading()).isFalse();
         assertThat(move.finish()).isFalse();
         unit.answered();
@@ -33,7 +33,7 @@ class UnitMoveTest {
     @Test
     void shouldLeaveTheUnitWhereItIsWhereCancelled() {
         UnitMove move = spillFromHost();
-        move.step(DIMENSION, log);
+        move.step(DIMENSION, log, 1, 1);
         assertThat(unit.isMoving()).isTrue();
         move.cancel();
         assertThat(unit.isMoving()).isFalse();

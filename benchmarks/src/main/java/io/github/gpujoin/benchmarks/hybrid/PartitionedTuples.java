@@ -12,9 +12,9 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
-import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -104,7 +104,9 @@ final class PartitionedTuples implements BuildChunks {
     }
 
     @Override
-    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {}
+    public Iterator<Chunk> replicated() {
+        return Collections.emptyIterator();
+    }
 
     @Override
     public long count(int partition) {

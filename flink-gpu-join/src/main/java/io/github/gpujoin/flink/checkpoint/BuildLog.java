@@ -110,9 +110,14 @@ public final class BuildLog {
      * meanwhile may be missing; {@link #holdRewrites} keeps those that it has not read yet.
      */
     public Reader replayReader() throws Exception {
+        return new Reader(replicated());
+    }
+
+    /** All chunks of replicated dimensions, in order, each read when it is asked for. */
+    public Iterator<Chunk> replicated() throws Exception {
         Stream<Chunk> logged = broadcast.chunks().stream();
         Stream<Chunk> copied = copies == null ? Stream.empty() : copies.chunks();
-        return new Reader(Stream.concat(logged, copied).iterator());
+        return Stream.concat(logged, copied).iterator();
     }
 
     /** While held, the logs of dimensions that change grow rather than be rewritten. */

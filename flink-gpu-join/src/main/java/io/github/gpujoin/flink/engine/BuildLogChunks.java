@@ -1,18 +1,19 @@
 package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
-import java.util.function.ObjIntConsumer;
+import java.util.Iterator;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /** The build log in state, as an engine reads it. */
 record BuildLogChunks(BuildLog log) implements BuildChunks {
 
     @Override
-    public void forEachReplicated(ObjIntConsumer<Chunk> chunkOfDimension) {
+    public Iterator<Chunk> replicated() {
         try {
-            log.replayReplicated(chunk -> chunkOfDimension.accept(chunk, chunk.dimension()));
+            return log.replicated();
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -29,10 +30,21 @@ record BuildLogChunks(BuildLog log) implements BuildChunks {
         }
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * @throws FlinkRuntimeException if the chunk is damaged; restarting from the snapshot that it
+     *     was read from fails again
+     */
     @Override
     public Chunk get(int partition, long index) {
         try {
             return log.get(partition, index);
+        } catch (ChunkFormatException e) {
+            throw new FlinkRuntimeException(
+                    "Build log damaged: partition=%d, chunk=%d. Restore an earlier snapshot."
+                            .formatted(partition, index),
+                    e);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {

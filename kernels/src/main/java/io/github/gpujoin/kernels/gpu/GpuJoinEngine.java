@@ -41,6 +41,10 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private final FactSegments facts;
     private final GpuTables tables;
     private boolean holdsTables = true;
+
+    /** Whether all build rows are on the device. */
+    private boolean isFlushed;
+
     private final SegmentSizer sizer;
     private SegmentPipe pipe;
     private JoinPlan joinPlan;
@@ -183,20 +187,21 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return new ResultLayout(spec(), spec().aggregates() ? 1 : options.segmentRows());
     }
 
+    /**
+     * {@inheritDoc} A step makes one table, whatever its size: a device inserts several thousand
+     * million rows a second. Between two steps the serving kernel goes on for other engines.
+     */
     @Override
     protected boolean buildTables(long maxRows) {
-        allOrNothing(this::buildTablesAndPipe);
-        return true;
-    }
-
-    private void buildTablesAndPipe() {
-        tables.flush();
-        lease.whileStopped(
-                options.stallTimeoutNs(),
-                () -> {
-                    tables.build();
-                    openPipe();
-                });
+        if (!isFlushed) {
+            allOrNothing(tables::flush);
+            isFlushed = true;
+            return false;
+        }
+        boolean isLast = tables.isBuilt();
+        Runnable step = isLast ? this::openPipe : tables::buildNext;
+        allOrNothing(() -> lease.whileStopped(options.stallTimeoutNs(), step));
+        return isLast;
     }
 
     /** Where something does not fit, others get back what did. */

@@ -127,16 +127,26 @@ final class GpuTables {
 
     /** Makes the tables, while the serving kernel stands still. */
     void build() {
-        applyChanges();
-        for (int d = 0; d < streams.size(); d++) {
-            if (changing.containsKey(d)) {
-                tables.add(changing.get(d).table());
-                continue;
-            }
-            if (isShared(d)) {
-                tables.add(base.tables.get(d));
-                continue;
-            }
+        while (!isBuilt()) {
+            buildNext();
+        }
+    }
+
+    boolean isBuilt() {
+        return tables.size() == streams.size();
+    }
+
+    /** Makes the next table, while the serving kernel stands still. */
+    void buildNext() {
+        int d = tables.size();
+        if (d == 0) {
+            applyChanges();
+        }
+        if (changing.containsKey(d)) {
+            tables.add(changing.get(d).table());
+        } else if (isShared(d)) {
+            tables.add(base.tables.get(d));
+        } else {
             boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
             BuildStream stream = streams.get(d);
             GpuTable table = GpuTableBuilder.build(lease, buffers, stream, once, timeoutNs);
