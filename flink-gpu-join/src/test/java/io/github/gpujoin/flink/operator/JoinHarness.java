@@ -117,6 +117,11 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
         join().finish();
     }
 
+    /** Cancels the task, as Flink does on a failover. */
+    void cancel() throws Exception {
+        mockTask.cancel();
+    }
+
     /** Has nothing wait for tables from now on. */
     void leaveTablesToMails() {
         awaitsTables = false;

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
@@ -10,9 +11,13 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.util.function.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What a subtask does while its tables are made. */
 class TableBuildTest {
@@ -32,6 +37,7 @@ class TableBuildTest {
         private static final long serialVersionUID = 1L;
 
         private boolean mayComplete;
+        private ThrowingRunnable<Exception> onStep = () -> {};
 
         @Override
         public String engineName() {
@@ -47,6 +53,7 @@ class TableBuildTest {
                             new Class<?>[] {JoinEngine.class},
                             (proxy, method, arguments) -> {
                                 if (method.getName().equals("buildStep") && !mayComplete) {
+                                    onStep.run();
                                     return false;
                                 }
                                 try {
@@ -119,6 +126,23 @@ class TableBuildTest {
             slow.mayComplete = true;
             harness.finish();
             assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(scenario.results());
+        }
+    }
+
+    @Test
+    @Timeout(20)
+    void shouldEndBeforeTheTablesAreCompleteWhenCancelled() throws Exception {
+        try (JoinHarness harness = loaded()) {
+            harness.endProbe();
+            slow.onStep =
+                    () -> {
+                        harness.cancel();
+                        // The timeout can interrupt a build that continues.
+                        TimeUnit.MILLISECONDS.sleep(1);
+                    };
+            assertThatExceptionOfType(CancelTaskException.class).isThrownBy(harness::finish);
+            assertThat(harness.isBuilding()).isTrue();
+            assertThat(harness.results()).isEmpty();
         }
     }
 }
