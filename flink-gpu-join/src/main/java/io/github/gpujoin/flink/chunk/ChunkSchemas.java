@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.chunk;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -67,8 +68,22 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
      * @throws ChunkFormatException where they break a rule of the layout
      */
     Chunk wrap(byte[] bytes) {
+        return Chunk.wrap(schemaOf(bytes), bytes);
+    }
+
+    /** Whether bytes are a whole chunk, but of other columns than those of its side. */
+    boolean areOther(byte[] bytes) {
+        long header = Memory.BYTES;
+        return Memory.getInt(bytes, header + ChunkDescriptor.SCHEMA_OFFSET)
+                        != schemaOf(bytes).fingerprint()
+                && bytes.length % Long.BYTES == 0
+                && Memory.getLong(bytes, header + ChunkDescriptor.CHECKSUM_OFFSET)
+                        == ChunkChecksum.of(bytes, header, bytes.length);
+    }
+
+    private ChunkSchema schemaOf(byte[] bytes) {
         if (form == Form.SINGLE) {
-            return Chunk.wrap(schemas.get(0), bytes);
+            return schemas.get(0);
         }
         int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
         int number = dimension - firstDimension();
@@ -79,7 +94,7 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
                             + ", dimensions="
                             + (schemas.size() + firstDimension()));
         }
-        return Chunk.wrap(schemas.get(number), bytes);
+        return schemas.get(number);
     }
 
     @Override

@@ -11,6 +11,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * Writes a chunk as its length, a big-endian int as Flink writes them, and its bytes.
@@ -88,6 +89,13 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
             int arrivedBytes = bytes.length;
             bytes = Arrays.copyOf(bytes, (int) Math.min(lengthBytes, 2L * arrivedBytes));
             source.readFully(bytes, arrivedBytes, bytes.length - arrivedBytes);
+        }
+        if (schemas.areOther(bytes)) {
+            // A restart would read the same chunk again.
+            throw new SuppressRestartsException(
+                    new ChunkFormatException(
+                            "Chunk in flight has other columns than those of the job: %s.\nRestore the job from a savepoint or an aligned checkpoint."
+                                    .formatted(schemas)));
         }
         return schemas.wrap(bytes);
     }

@@ -82,6 +82,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private transient AssignedGpu gpu;
     private transient ChunkReceiver chunks;
+    private transient ArrivingColumns arriving;
     private transient RowCounts rows;
     private transient JoinEngine engine;
     private transient EnginePolls polls;
@@ -156,6 +157,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         settings.rings().onDevice(gpu::numberOr),
                         coordinator,
                         getContainingTask()::isCanceled);
+        arriving = new ArrivingColumns(settings.columns());
         rows = new RowCounts(this);
         TypeSerializer<?> results = config.getTypeSerializerOut(getUserCodeClassloader());
         if (results instanceof ChunkSerializer) {
@@ -429,6 +431,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         polls.interrupted();
         Chunk chunk = chunks.build(element.getValue());
+        arriving.check(chunk);
         rows.received(chunk, element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
@@ -496,6 +499,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         long startNs = System.nanoTime();
         polls.interrupted();
         Chunk chunk = chunks.probe(element.getValue());
+        arriving.check(chunk);
         rows.received(chunk, element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
         if (versioned == null) {

@@ -88,6 +88,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         sink =
                 new ChunkSink(
                         schema,
+                        types(),
                         packing,
                         output,
                         getProcessingTimeService(),
@@ -98,6 +99,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         if (filter != null) {
             open(filter);
         }
+    }
+
+    /** {@link RecordField#typesOf} the columns, which chunks have as their epoch. */
+    long types() {
+        return 0;
     }
 
     /** Opens a function that may be a rich one. */

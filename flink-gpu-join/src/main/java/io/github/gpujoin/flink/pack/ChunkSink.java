@@ -34,17 +34,20 @@ final class ChunkSink {
     private final Counter chunksExchangedLocally;
     private final RowCounts rows;
     private final LocalExchangeSender exchange;
+    private final long types;
     private final Runnable drain;
     private boolean timerRuns;
     private long sequence;
 
     /**
+     * @param types {@link RecordField#typesOf}, the epoch of all chunks
      * @param exchange with the join; null if all chunks go through the channel
      * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
      *     flush
      */
     ChunkSink(
             ChunkSchema schema,
+            long types,
             Packing packing,
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
@@ -53,6 +56,7 @@ final class ChunkSink {
             LocalExchangeSender exchange,
             Runnable drain) {
         this.schema = schema;
+        this.types = types;
         this.packing = packing;
         this.output = output;
         this.time = time;
@@ -141,7 +145,7 @@ final class ChunkSink {
         ChunkBuilder builder = builders[partition];
         histogram.add(partition, builder.rowCount());
         int header = packing.isPartitioned() ? partition : ChunkDescriptor.UNPARTITIONED;
-        emit(builder.seal(packing.dimension(), header, 0, sequence));
+        emit(builder.seal(packing.dimension(), header, types, sequence));
     }
 
     private void emit(Chunk chunk) {

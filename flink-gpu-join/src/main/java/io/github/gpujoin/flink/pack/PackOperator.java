@@ -54,6 +54,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     }
 
     @Override
+    long types() {
+        return RecordField.typesOf(layout.fields());
+    }
+
+    @Override
     public void open() throws Exception {
         super.open();
         if (kindOfChange != null) {

@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.Column;
 import java.io.Serializable;
+import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -21,6 +22,8 @@ public record RecordField(
         TypeSerializer<?> serializer)
         implements Serializable {
 
+    private static final long MASK = (1L << Integer.SIZE) - 1;
+
     /** A field of a record; a field whose values are objects is nullable. */
     static RecordField of(
             String name, TypeInformation<?> type, boolean primitive, SerializerConfig config) {
@@ -34,6 +37,21 @@ public record RecordField(
     public static RecordField ofColumn(Column column) {
         FieldKind kind = FieldKind.of(column.type());
         return new RecordField(column.name(), kind, column.nullable(), kind.type(), null);
+    }
+
+    /**
+     * Stands for what a schema does not have: the types of values that Flink's serializers write.
+     *
+     * @return 0 if there are none, else a positive number; the same in each process
+     */
+    public static long typesOf(List<RecordField> fields) {
+        StringBuilder types = new StringBuilder();
+        for (RecordField field : fields) {
+            if (field.kind == FieldKind.SERIALIZED) {
+                types.append(field.name).append(' ').append(field.type).append('\n');
+            }
+        }
+        return types.isEmpty() ? 0 : 1L << Integer.SIZE | types.toString().hashCode() & MASK;
     }
 
     public Column column() {
