@@ -27,6 +27,9 @@ public final class ProbeLog {
     private static final String IN_FLIGHT = "probe-in-flight";
     private static final int PREFIX_BYTES = 4;
 
+    /** Taken for the length of an entry that was not read yet. */
+    private static final int UNKNOWN_BYTES = 128 << 10;
+
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final ChunkSchema schema;
@@ -35,6 +38,11 @@ public final class ProbeLog {
 
     /** Keys with waiting entries, one element an entry, oldest first. */
     private final ArrayDeque<Integer> order = new ArrayDeque<>();
+
+    /** Length of each entry of {@link #order}. */
+    private final ArrayDeque<Integer> orderBytes = new ArrayDeque<>();
+
+    private long queuedBytes;
 
     /** Keys of entries that were put off and go next, one element an entry. */
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
@@ -100,7 +108,7 @@ public final class ProbeLog {
                 inFlight.clear();
             }
             for (long waits = waiting.size(); waits > 0; waits--) {
-                queue(key);
+                queue(key, UNKNOWN_BYTES);
                 onChunk.accept(partition);
             }
         }
@@ -109,18 +117,33 @@ public final class ProbeLog {
     public void append(PendingProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
-        waiting.append(encode(probe));
-        queue(key);
+        byte[] entry = encode(probe);
+        waiting.append(entry);
+        queue(key, entry.length);
     }
 
-    private void queue(int key) {
+    private void queue(int key, int bytes) {
         order.add(key);
+        orderBytes.add(bytes);
+        queuedBytes += bytes;
         size++;
+    }
+
+    private int dequeue() {
+        queuedBytes -= orderBytes.remove();
+        return order.remove();
     }
 
     /** Whether no chunk waits but such as are put off. */
     public boolean isEmpty() {
         return order.isEmpty() && due.isEmpty();
+    }
+
+    /**
+     * Bytes of chunks that wait and are not put off; roughly, of those that were or are restored.
+     */
+    public long queuedBytes() {
+        return queuedBytes + (long) UNKNOWN_BYTES * due.size();
     }
 
     /** Chunks that wait, those that are put off included. Any thread may ask. */
@@ -143,7 +166,7 @@ public final class ProbeLog {
 
     /** Takes the chunk out that goes next. */
     public void remove() throws Exception {
-        setCurrentKey.accept(next().remove());
+        setCurrentKey.accept(due.isEmpty() ? dequeue() : due.remove());
         waiting.remove();
         size--;
         oldest = null;
@@ -169,7 +192,7 @@ public final class ProbeLog {
 
     /** Puts the chunk off that goes next, which is not due. */
     public void putOffNext() {
-        putOff.merge(order.remove(), 1, Integer::sum);
+        putOff.merge(dequeue(), 1, Integer::sum);
         oldest = null;
     }
 

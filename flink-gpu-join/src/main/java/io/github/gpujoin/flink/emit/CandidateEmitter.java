@@ -187,6 +187,11 @@ final class CandidateEmitter<OUT> implements ResultEmitter<OUT> {
     }
 
     @Override
+    public int sliceRows() {
+        return rows.sliceRows();
+    }
+
+    @Override
     public void flush(Output<StreamRecord<OUT>> output) throws Exception {
         rows.flush(output);
     }

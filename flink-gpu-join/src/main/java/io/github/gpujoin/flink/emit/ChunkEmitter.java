@@ -48,6 +48,12 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         }
     }
 
+    /** All of a batch: rows are copied, and leave in chunks. */
+    @Override
+    public int sliceRows() {
+        return Integer.MAX_VALUE;
+    }
+
     @Override
     public void flush(Output<StreamRecord<Chunk>> output) {
         if (!builder.isEmpty()) {

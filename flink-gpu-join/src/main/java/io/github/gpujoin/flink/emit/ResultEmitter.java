@@ -13,6 +13,8 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
  */
 public interface ResultEmitter<OUT> extends AutoCloseable {
 
+    int SLICE_ROWS = 1024;
+
     /**
      * Emits rows of a batch, or keeps them until {@link #flush}.
      *
@@ -21,6 +23,11 @@ public interface ResultEmitter<OUT> extends AutoCloseable {
      */
     void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
             throws Exception;
+
+    /** Rows to emit at once, at least; between them others get their turn, as barriers do. */
+    default int sliceRows() {
+        return SLICE_ROWS;
+    }
 
     /** Says that no more results come of rows of the current chunk before {@code completedRows}. */
     default void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {}

@@ -45,6 +45,16 @@ public final class EventTimeOrder {
 
         void facts(Chunk facts) throws Exception;
 
+        /** Whether facts are taken without a wait. */
+        default boolean hasRoom() {
+            return true;
+        }
+
+        /** Whether the results of all facts so far are emitted, so that a change need not wait. */
+        default boolean isAnswered() {
+            return true;
+        }
+
         /** All facts up to the time went on. */
         void joinedUpTo(long time) throws Exception;
     }
@@ -78,6 +88,7 @@ public final class EventTimeOrder {
 
     private long doneUpTo = Long.MIN_VALUE;
     private long waitingRows;
+    private long largestFactTime = Long.MIN_VALUE;
 
     /** Rows of a side that go on together, in a chunk for each partition. */
     private static final class Batch {
@@ -135,6 +146,11 @@ public final class EventTimeOrder {
         return waitingRows;
     }
 
+    /** The largest event time of all facts that waited or wait, restored ones included, in ms. */
+    public long largestFactTime() {
+        return largestFactTime;
+    }
+
     // ------------------------------------------------------------------ what comes
 
     /** Takes a chunk of facts, or of versions. */
@@ -165,8 +181,11 @@ public final class EventTimeOrder {
 
     private void add(TimedRows rows, long position) {
         waitingRows += rows.size();
-        (isFacts(rows.chunk()) ? facts : versions)
-                .add(new WaitingChunk(log, position, rows, sequence++));
+        boolean isFacts = isFacts(rows.chunk());
+        if (isFacts) {
+            largestFactTime = Math.max(largestFactTime, rows.lastTime());
+        }
+        (isFacts ? facts : versions).add(new WaitingChunk(log, position, rows, sequence++));
     }
 
     /** No row of this time or before it comes any more. */
@@ -183,10 +202,10 @@ public final class EventTimeOrder {
         return watermark > doneUpTo;
     }
 
-    /** Lets rows up to the watermark go on, for about that long at most. */
+    /** Lets rows up to the watermark go on, for about that long at most, while there is room. */
     public void work(long forNs) throws Exception {
         long deadlineNs = System.nanoTime() + forNs;
-        while (hasWork()) {
+        while (hasWork() && targetIsReady()) {
             boolean full = nextBatch();
             sendBatch();
             if (!full) {
@@ -197,6 +216,10 @@ public final class EventTimeOrder {
                 return;
             }
         }
+    }
+
+    private boolean targetIsReady() {
+        return due(versions) == null ? target.hasRoom() : target.isAnswered();
     }
 
     /** Fills the batch; false where no row is left up to the watermark. */

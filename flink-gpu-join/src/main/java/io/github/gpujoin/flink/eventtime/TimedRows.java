@@ -87,6 +87,11 @@ final class TimedRows {
         return chunk.getLong(timeColumn, rows[next]);
     }
 
+    /** The largest event time of the rows that are left, of which there are some, in ms. */
+    long lastTime() {
+        return chunk.getLong(timeColumn, rows[rows.length - 1]);
+    }
+
     void advance() {
         next++;
     }

@@ -32,11 +32,14 @@ final class ChunkReceiver implements AutoCloseable {
     private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
     private final BooleanSupplier cancelled;
+    private final int factChannels;
 
     private ChunkReceiver(
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
-            BooleanSupplier cancelled) {
+            BooleanSupplier cancelled,
+            int factChannels) {
+        this.factChannels = factChannels;
         this.exchange = exchange;
         this.rings = rings;
         this.cancelled = cancelled;
@@ -73,7 +76,23 @@ final class ChunkReceiver implements AutoCloseable {
         }
         TimerGauge idle = task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond();
         rings.ifPresent(opened -> opened.countWaits(idle));
-        return new ChunkReceiver(exchange(inputs, task), rings, cancelled);
+        return new ChunkReceiver(
+                exchange(inputs, task), rings, cancelled, factChannels(inputs, task));
+    }
+
+    private static int factChannels(List<StreamEdge> inputs, Environment task) {
+        int channels = 0;
+        for (int i = 0; i < inputs.size(); i++) {
+            if (inputs.get(i).getTypeNumber() == PROBE_INPUT) {
+                channels += task.getInputGate(i).getNumberOfInputChannels();
+            }
+        }
+        return channels;
+    }
+
+    /** Channels of the input of the facts. */
+    int factChannels() {
+        return factChannels;
     }
 
     /** Opens the receiving end of the facts' edge, if that may be a local exchange. */

@@ -8,26 +8,47 @@ import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.expiry.FactExpiry;
 import io.github.gpujoin.flink.report.StageTimes;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * The facts of a subtask on their way through the engine. In {@link JoinPhase#LOAD} they wait in
- * state. In {@link JoinPhase#JOIN} they go to the engine, and its results to the output; facts that
- * the engine has no room for within {@value #MAX_WAIT_MS} ms join those that wait in state, so that
- * a barrier is never far behind. What waits is worked off in self-posted mails of a few
- * milliseconds.
+ * state. In {@link JoinPhase#JOIN} they go to the engine, and its results to the output. Facts that
+ * the engine has no room for wait in state, {@value #MAX_WAITING_BYTES} bytes at most: beyond that,
+ * processing a chunk takes until one of them is joined, so that a slow output holds the input up.
+ * What waits is worked off in self-posted mails of a few milliseconds, too.
+ *
+ * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after a checkpoint is
+ * announced, facts in front of its barrier are put into the state without a wait, up to a limit
+ * that covers what the channels hold. No results are emitted while facts arrive or the output has
+ * no free buffer: Flink reads no input while there is none, so each buffer that a slow output frees
+ * must go to reading. A fast output still has all results before the barrier.
  *
  * <p>Runs in the task's mailbox thread.
  */
 final class ProbeSide {
 
-    /** Longest time that one chunk of facts holds up the next barrier. */
-    private static final long MAX_WAIT_MS = 100;
+    /**
+     * Time for which the results of a chunk are emitted at once, rather than in mails, and for
+     * which facts are joined once a checkpoint is announced.
+     */
+    static final long MAX_WAIT_MS = 100;
+
+    /** Facts in state beyond which no more are read: four chunks of the default size. */
+    static final int MAX_WAITING_BYTES = 512 << 10;
+
+    /** What one channel may hold in front of a barrier: buffers, exchange by reference, rings. */
+    static final int BYTES_OF_CHANNEL = 2 << 20;
+
+    /** Time that a mail leaves the mailbox to others in front of a barrier. */
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** Time that one mail works before others get their turn. */
     static final long MAIL_MS = 10;
@@ -47,15 +68,28 @@ final class ProbeSide {
     private final MailboxExecutor mailbox;
     private final FactExpiry expiry;
     private final StageTimes times;
+    private final ThrowingRunnable<Exception> check;
+    private final BooleanSupplier barrierIsDue;
+    private final BooleanSupplier outputHasRoom;
+    private final long maxBytesForBarrier;
     private JoinPhase phase = JoinPhase.LOAD;
     private boolean mailPosted;
     private boolean idle;
+
+    /** Since the last mail. */
+    private boolean factsCame;
 
     /**
      * @param spilled null where all build rows always have tables
      * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
      *     results are all emitted
      * @param times gets the time that joining takes, emitting included
+     * @param check throws where the task does not go on
+     * @param barrierIsDue whether a checkpoint began {@value #MAX_WAIT_MS} ms ago or earlier whose
+     *     barrier has not arrived
+     * @param outputHasRoom whether all outputs of the task have a free buffer, so that Flink reads
+     *     input
+     * @param channels of facts
      */
     ProbeSide(
             JoinEngine engine,
@@ -65,7 +99,11 @@ final class ProbeSide {
             Function<ThrowingConsumer<Chunk, Exception>, ResultPump> pumpOf,
             MailboxExecutor mailbox,
             FactExpiry expiry,
-            StageTimes times) {
+            StageTimes times,
+            ThrowingRunnable<Exception> check,
+            BooleanSupplier barrierIsDue,
+            BooleanSupplier outputHasRoom,
+            int channels) {
         this.engine = engine;
         this.log = log;
         this.spilled = spilled;
@@ -73,6 +111,11 @@ final class ProbeSide {
         this.mailbox = mailbox;
         this.expiry = expiry;
         this.times = times;
+        this.check = check;
+        this.barrierIsDue = barrierIsDue;
+        this.outputHasRoom = outputHasRoom;
+        this.maxBytesForBarrier =
+                MAX_WAITING_BYTES + (long) BYTES_OF_CHANNEL * Math.max(2, channels);
         this.pump = pumpOf.apply(this::completed);
         this.watermarks = new WatermarkGate(pump::pass);
     }
@@ -106,31 +149,64 @@ final class ProbeSide {
 
     // ------------------------------------------------------------------ what comes
 
+    /** Takes facts; joins while too many wait. */
     void accept(Chunk chunk) throws Exception {
+        if (submit(chunk)) {
+            awaitRoom();
+        }
+        postMail();
+    }
+
+    /**
+     * Takes facts, to be joined later.
+     *
+     * @return whether they go to the engine next, behind those that wait
+     */
+    boolean submit(Chunk chunk) throws Exception {
         PendingProbe probe = new PendingProbe(chunk, 0);
         watermarks.accepted(line(chunk));
         if (phase == JoinPhase.LOAD) {
             log.append(probe);
             expiry.waits();
             expiry.dropSome(this::completed);
-            return;
+            return false;
         }
         if (spilled != null && spilled.putOff(probe)) {
             work(MAIL_MS);
-            postMail();
+            return false;
+        }
+        if (!trySubmit(probe)) {
+            log.append(probe);
+        }
+        return true;
+    }
+
+    /** Joins until few chunks wait, unless a barrier is behind them. */
+    void awaitRoom() throws Exception {
+        factsCame = true;
+        if (makesWayForBarrier()) {
             return;
         }
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(MAX_WAIT_MS);
-        while (!trySubmit(probe)) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                log.append(probe);
-                postMail();
-                return;
-            }
+        work(MAX_WAIT_MS);
+        while (!hasRoom() && !makesWayForBarrier()) {
+            check.run();
             work(MAIL_MS);
         }
-        work(MAX_WAIT_MS);
-        postMail();
+    }
+
+    /** Whether the results of all facts are emitted. */
+    boolean isAnswered() {
+        return !hasFacts();
+    }
+
+    /** Whether more facts may be read. */
+    boolean hasRoom() {
+        return log.queuedBytes() <= MAX_WAITING_BYTES;
+    }
+
+    /** Whether facts are put into the state rather than joined, as a barrier is behind them. */
+    boolean makesWayForBarrier() {
+        return barrierIsDue.getAsBoolean() && log.queuedBytes() < maxBytesForBarrier;
     }
 
     /**
@@ -146,6 +222,11 @@ final class ProbeSide {
     void accept(WatermarkStatus status) throws Exception {
         idle = status.isIdle();
         watermarks.hold(status);
+    }
+
+    /** Takes a latency marker, or a watermark of another kind than event time. */
+    void acceptOther(StreamElement element) throws Exception {
+        watermarks.hold(element);
     }
 
     /**
@@ -204,7 +285,7 @@ final class ProbeSide {
         if (phase == JoinPhase.LOAD) {
             return;
         }
-        while (engine.inFlight() > 0 || engine.state() == EngineState.BUILDING) {
+        while (isAnswering()) {
             pump.turn();
             check.run();
         }
@@ -214,7 +295,7 @@ final class ProbeSide {
     /** Writes what the engine has in flight to the state. */
     void snapshot() throws Exception {
         if (phase == JoinPhase.JOIN) {
-            log.snapshotInFlight(engine.snapshot());
+            log.snapshotInFlight(pump.emitted(engine.snapshot()));
         }
         unmatched.snapshot();
     }
@@ -245,8 +326,17 @@ final class ProbeSide {
 
     private void onMail() throws Exception {
         mailPosted = false;
-        work(MAIL_MS);
+        if (pausesForBarrier()) {
+            LockSupport.parkNanos(PAUSE_NS);
+        } else {
+            work(MAIL_MS);
+        }
+        factsCame = false;
         postMail();
+    }
+
+    private boolean pausesForBarrier() {
+        return makesWayForBarrier() && (factsCame || !outputHasRoom.getAsBoolean());
     }
 
     /** Chunks of one line are answered in the order in which they came. */
@@ -268,7 +358,12 @@ final class ProbeSide {
     }
 
     private boolean hasFacts() {
-        return engine.inFlight() > 0 || !log.isEmpty() || engine.state() == EngineState.BUILDING;
+        return isAnswering() || !log.isEmpty();
+    }
+
+    /** Whether the engine has facts, or makes its tables anew for some. */
+    private boolean isAnswering() {
+        return engine.inFlight() > 0 || pump.holdsBatch() || engine.state() == EngineState.BUILDING;
     }
 
     /** Feeds the engine from state and emits results, for about that long at most. */
@@ -279,9 +374,9 @@ final class ProbeSide {
         while (goesOn && hasWork()) {
             submitWaiting();
             goesOn = hasFacts() ? pump.turn() : emitUnmatched();
-            goesOn &= System.nanoTime() - deadlineNs < 0;
+            goesOn &= System.nanoTime() - deadlineNs < 0 && !makesWayForBarrier();
         }
-        if (phase == JoinPhase.JOIN && engine.inFlight() == 0) {
+        if (phase == JoinPhase.JOIN && engine.inFlight() == 0 && !pump.holdsBatch()) {
             engine.poll(); // lets go of what the last batch needed
         }
         // A barrier may come next, and it must not find results that nobody has.

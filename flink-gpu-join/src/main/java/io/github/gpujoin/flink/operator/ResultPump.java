@@ -1,7 +1,10 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.PendingProbe;
+import java.util.List;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
@@ -15,6 +18,20 @@ interface ResultPump {
      */
     boolean turn() throws Exception;
 
+    /** Whether a batch of the engine is emitted in part, which must be whole before it polls. */
+    default boolean holdsBatch() {
+        return false;
+    }
+
+    /**
+     * Facts in flight, with how far their results were emitted.
+     *
+     * @param inFlight as the engine sees it: what it gave counts as emitted
+     */
+    default List<PendingProbe> emitted(List<PendingProbe> inFlight) {
+        return inFlight;
+    }
+
     /** Emits results that the emitter keeps, as those that do not fill a chunk. */
     void handOutKept() throws Exception;
 
@@ -24,14 +41,18 @@ interface ResultPump {
      */
     void beforeBarrier() throws Exception;
 
-    /** Emits a watermark or a status behind all results of the facts before it. */
+    /** Emits what is no record behind all results of the facts before it. */
     void pass(StreamElement element) throws Exception;
 
     static void emit(StreamElement element, Output<?> output) {
         if (element.isWatermark()) {
             output.emitWatermark((Watermark) element);
-        } else {
+        } else if (element.isWatermarkStatus()) {
             output.emitWatermarkStatus((WatermarkStatus) element);
+        } else if (element.isLatencyMarker()) {
+            output.emitLatencyMarker((LatencyMarker) element);
+        } else {
+            output.emitWatermark(((GeneralWatermark) element).event());
         }
     }
 }

@@ -1,9 +1,12 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.report.FanOutWatch;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -12,7 +15,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
- * #handOutKept()} the engine's snapshot says exactly what was emitted.
+ * #handOutKept()} {@link #emitted} says exactly what was emitted.
  *
  * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
  * A batch may end in the middle of a row; the results of that row are held back until the next
@@ -22,6 +25,9 @@ import org.apache.flink.util.function.ThrowingRunnable;
  *   batch 1: rows 0 0 1 2 2 | completedRows=2    emit 0 0 1, hold back 2 2
  *   batch 2: rows 2 2 3     | completedRows=4    emit 2 2 (held), 2 2, 3
  * </pre>
+ *
+ * <p>A turn emits about a {@linkplain ResultEmitter#sliceRows() slice} of whole probe rows, so that
+ * a slow output does not keep the thread for a whole batch. A probe row is never cut.
  */
 final class RowPump<OUT> implements ResultPump {
 
@@ -38,6 +44,11 @@ final class RowPump<OUT> implements ResultPump {
     private ResultBatch heldBatch;
 
     private int heldFrom;
+
+    /** Batch whose whole probe rows are emitted before {@link #cutFrom}; null if there is none. */
+    private ResultBatch cutBatch;
+
+    private int cutFrom;
 
     /**
      * @param check throws where the task does not go on
@@ -59,6 +70,10 @@ final class RowPump<OUT> implements ResultPump {
 
     @Override
     public boolean turn() throws Exception {
+        if (cutBatch != null) {
+            emitSlice(cutBatch, cutFrom);
+            return true;
+        }
         int begunRow = emitHeldBack();
         boolean progressed = begunRow != NONE;
         do {
@@ -111,7 +126,44 @@ final class RowPump<OUT> implements ResultPump {
             emitRows(batch, 0, batch.rowCount());
             return batch.probeRow(0);
         }
+        if (begunRow == NONE) {
+            emitSlice(batch, 0);
+            return NONE;
+        }
+        // Rows of a chunk that passes over its partition slice by slice come several times: none
+        // of them is done before all are.
         emitRows(batch, 0, whole);
+        finish(batch, whole);
+        return begunRow < batch.completedRows() ? NONE : begunRow;
+    }
+
+    private void emitSlice(ResultBatch batch, int from) throws Exception {
+        int whole = wholeRows(batch);
+        int to = sliceEnd(batch, from, whole);
+        emitRows(batch, from, to);
+        if (to < whole) {
+            cutBatch = batch;
+            cutFrom = to;
+            emitter.completed(batch.probeRow(to), output);
+        } else {
+            cutBatch = null;
+            finish(batch, whole);
+        }
+    }
+
+    private int sliceEnd(ResultBatch batch, int from, int whole) {
+        if (whole - from <= emitter.sliceRows()) {
+            return whole;
+        }
+        int end = from + emitter.sliceRows();
+        while (end < whole && batch.probeRow(end) == batch.probeRow(end - 1)) {
+            end++;
+        }
+        return end;
+    }
+
+    /** All whole rows of the batch are emitted. */
+    private void finish(ResultBatch batch, int whole) throws Exception {
         emitter.completed(batch.completedRows(), output);
         if (whole < batch.rowCount()) {
             heldBatch = batch;
@@ -120,7 +172,24 @@ final class RowPump<OUT> implements ResultPump {
         if (batch.isLast()) {
             onChunkCompleted.accept(batch.chunk());
         }
-        return begunRow < batch.completedRows() ? NONE : begunRow;
+    }
+
+    @Override
+    public boolean holdsBatch() {
+        return cutBatch != null;
+    }
+
+    @Override
+    public List<PendingProbe> emitted(List<PendingProbe> inFlight) {
+        if (cutBatch == null) {
+            return inFlight;
+        }
+        List<PendingProbe> emitted = new ArrayList<>(inFlight);
+        if (!cutBatch.isLast()) {
+            emitted.remove(0);
+        }
+        emitted.add(0, new PendingProbe(cutBatch.chunk(), cutBatch.probeRow(cutFrom)));
+        return emitted;
     }
 
     private void emitRows(ResultBatch batch, int fromRow, int toRow) throws Exception {

@@ -33,11 +33,14 @@ import io.github.gpujoin.flink.report.RunReport;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
 import io.github.gpujoin.flink.report.SubtaskCounts;
 import io.github.gpujoin.flink.report.TimedEmitter;
+import io.github.gpujoin.flink.transport.CheckpointWatch;
 import java.util.Set;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
@@ -46,6 +49,8 @@ import org.apache.flink.streaming.api.operators.BoundedMultiInput;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
@@ -81,6 +86,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private final transient OperatorEventGateway coordinator;
 
     private transient AssignedGpu gpu;
+    private transient CheckpointWatch checkpoints;
     private transient ChunkReceiver chunks;
     private transient ArrivingColumns arriving;
     private transient RowCounts rows;
@@ -163,6 +169,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (results instanceof ChunkSerializer) {
             output = new RowCountingOutput<>(output, rows);
         }
+        checkpoints =
+                new CheckpointWatch(
+                        getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway(),
+                        getOperatorID(),
+                        getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
         metrics = new JoinMetrics(getMetricGroup(), settings.reporting().metrics());
         EngineOpener.Opened opened =
                 new EngineOpener(
@@ -219,7 +230,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 probeLog,
                                 getProcessingTimeService(),
                                 metrics.expiredFacts()),
-                        counts.times());
+                        counts.times(),
+                        this::checkNotCancelled,
+                        () -> checkpoints.isAnnounced(ProbeSide.MAX_WAIT_MS),
+                        this::outputHasRoom,
+                        chunks.factChannels());
         DimensionExpiry expiry =
                 new DimensionExpiry(
                         settings.ttls().dimensions(),
@@ -352,6 +367,22 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     @Override
+    public void open() throws Exception {
+        super.open();
+        checkpoints.start();
+    }
+
+    CheckpointWatch checkpoints() {
+        return checkpoints;
+    }
+
+    @Override
+    public void notifyCheckpointAborted(long checkpointId) throws Exception {
+        super.notifyCheckpointAborted(checkpointId);
+        checkpoints.ended(checkpointId);
+    }
+
+    @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
         polls.interrupted();
         probeSide.flush();
@@ -362,6 +393,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.snapshotState(context);
         ExactlyOnce.declineUnaligned(
                 getContainingTask().getEnvironment(), context.getCheckpointId());
+        checkpoints.ended(context.getCheckpointId());
         progress.snapshot();
         buildSide.snapshot();
         probeSide.snapshot();
@@ -403,6 +435,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.finish();
     }
 
+    private boolean outputHasRoom() {
+        for (ResultPartitionWriter writer : getContainingTask().getEnvironment().getAllWriters()) {
+            if (!writer.isAvailable()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private void checkNotCancelled() {
         if (getContainingTask().isCanceled()) {
             throw new CancelTaskException(
@@ -413,7 +454,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
-        IOUtils.closeAll(chunks, emitter, engine, engineMemory, copies, gpu, super::close);
+        IOUtils.closeAll(
+                checkpoints, chunks, emitter, engine, engineMemory, copies, gpu, super::close);
     }
 
     // ------------------------------------------------------------------ build side
@@ -519,6 +561,25 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             versioned.accept(mark);
         } else {
             probeSide.accept(mark);
+        }
+    }
+
+    @Override
+    public void processLatencyMarker2(LatencyMarker marker) throws Exception {
+        latencyStats.reportLatency(marker);
+        acceptOther(marker);
+    }
+
+    @Override
+    public void processWatermark2(WatermarkEvent mark) throws Exception {
+        acceptOther(new GeneralWatermark(mark));
+    }
+
+    private void acceptOther(StreamElement element) throws Exception {
+        if (versioned != null) {
+            versioned.acceptOther(element);
+        } else {
+            probeSide.acceptOther(element);
         }
     }
 

@@ -33,6 +33,11 @@ final class UnmatchedBuildRows<OUT> {
     private final Output<StreamRecord<OUT>> output;
     private State state;
 
+    /** Of the log, being read; null before the first and after the last. */
+    private Chunk chunk;
+
+    private int nextRow;
+
     private UnmatchedBuildRows(
             UnmatchedBuildEmitter<OUT> emitter,
             BuildRowMarks marks,
@@ -108,14 +113,19 @@ final class UnmatchedBuildRows<OUT> {
         return state == State.FACTS_ENDED;
     }
 
-    /** Emits the rows of one chunk of the log. */
+    /** Looks at some rows of the log, and emits those without a mark. */
     void turn() throws Exception {
-        Chunk chunk = log.next();
+        if (chunk == null || nextRow == chunk.rowCount()) {
+            chunk = log.next();
+            nextRow = 0;
+        }
         if (chunk == null) {
             state = State.GIVEN;
             return;
         }
-        for (int row = 0; row < chunk.rowCount(); row++) {
+        int end = Math.min(chunk.rowCount(), nextRow + ResultEmitter.SLICE_ROWS);
+        for (; nextRow < end; nextRow++) {
+            int row = nextRow;
             long number = marks.number(chunk, row);
             if (!marks.isMarked(chunk.partition(), number)) {
                 emitter.emitUnmatched(chunk, row, output);

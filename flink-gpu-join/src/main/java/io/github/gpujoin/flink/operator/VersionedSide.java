@@ -8,11 +8,13 @@ import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.eventtime.EventTimeOrder;
 import io.github.gpujoin.flink.report.JoinMetrics;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.types.Row;
@@ -54,6 +56,13 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
     /** Whether the result was said to be idle. */
     private boolean saidIdle;
 
+    /** A latency marker or a watermark of another kind, and the largest time of facts before it. */
+    private record Other(long factTime, StreamElement element) {}
+
+    private final ArrayDeque<Other> others = new ArrayDeque<>();
+
+    private long joinedUpTo = Long.MIN_VALUE;
+
     /**
      * @param applyChange writes a change to the log and the table
      * @param check throws where the task does not go on
@@ -85,6 +94,32 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
     /** Takes a chunk of facts, or of versions. */
     void accept(Chunk chunk) throws Exception {
         order.accept(chunk);
+        awaitOrder();
+    }
+
+    /** A slow output holds the input up: rows that are due are joined before more are read. */
+    private void awaitOrder() throws Exception {
+        while (order.hasWork() && !probeSide.makesWayForBarrier()) {
+            check.run();
+            probeSide.awaitRoom();
+            work();
+        }
+    }
+
+    /** Passes the element on behind the facts that came before it, in whatever order they go on. */
+    void acceptOther(StreamElement element) throws Exception {
+        if (element.isLatencyMarker() && others.size() >= WatermarkGate.MAX_MARKERS) {
+            return;
+        }
+        others.add(new Other(order.largestFactTime(), element));
+        passOthers();
+    }
+
+    private void passOthers() throws Exception {
+        while (!others.isEmpty()
+                && (others.peek().factTime() <= joinedUpTo || order.waitingRows() == 0)) {
+            probeSide.acceptOther(others.remove().element());
+        }
     }
 
     private void late(Chunk chunk, int row) {
@@ -156,12 +191,25 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
 
     @Override
     public void facts(Chunk facts) throws Exception {
-        probeSide.accept(facts);
+        probeSide.submit(facts);
+        probeSide.postMail();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return probeSide.hasRoom();
+    }
+
+    @Override
+    public boolean isAnswered() {
+        return probeSide.isAnswered();
     }
 
     @Override
     public void joinedUpTo(long time) throws Exception {
+        joinedUpTo = time;
         probeSide.accept(new Watermark(time));
+        passOthers();
     }
 
     /** Both streams have ended: joins all that waits, whatever their watermarks were. */
@@ -169,6 +217,7 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
         say(WatermarkStatus.ACTIVE);
         order.advanceTo(Long.MAX_VALUE);
         while (order.hasWork()) {
+            probeSide.awaitAll(check);
             order.work(MAIL_NS);
             check.run();
         }

@@ -8,11 +8,14 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Holds watermarks and idleness of the facts back until the results of all facts before them are
- * emitted, those that an emitter keeps included. Chunks of one partition are completed in the order
- * in which they are accepted, those of different ones in any.
+ * Holds watermarks, idleness and latency markers of the facts back until the results of all facts
+ * before them are emitted, those that an emitter keeps included. Chunks of one partition are
+ * completed in the order in which they are accepted, those of different ones in any.
  */
 final class WatermarkGate {
+
+    /** Latency markers beyond that many are dropped: they would measure the same wait. */
+    static final int MAX_MARKERS = 1_000;
 
     /** An element, and how many chunks were accepted before it, which must all be completed. */
     private record Held(long afterChunks, StreamElement element) {}
@@ -52,13 +55,19 @@ final class WatermarkGate {
             pass.accept(element);
             return;
         }
+        if (element.isLatencyMarker() && held.size() >= MAX_MARKERS) {
+            return;
+        }
         Held last = held.peekLast();
-        if (last != null
-                && last.afterChunks == acceptedChunks
-                && last.element.getClass() == element.getClass()) {
-            // No fact came in between: the later element says all that the earlier one did.
+        if (last != null && last.afterChunks == acceptedChunks && replaces(element, last.element)) {
             held.removeLast();
         }
         held.add(new Held(acceptedChunks, element));
+    }
+
+    /** Whether the later element says all that the earlier one did, with no fact in between. */
+    private static boolean replaces(StreamElement later, StreamElement earlier) {
+        return later.getClass() == earlier.getClass()
+                && (later.isWatermark() || later.isWatermarkStatus());
     }
 }

@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import io.github.gpujoin.flink.exchange.OneToOneEdge;
+import java.util.ArrayDeque;
 import java.util.Optional;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
@@ -21,6 +22,7 @@ import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.OutputTag;
@@ -43,6 +45,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     private static final long serialVersionUID = 1L;
 
+    /** Latency markers beyond that many are dropped: they would measure the same wait. */
+    private static final int MAX_HELD_MARKERS = 1_000;
+
+    private record HeldMarker(long untilMs, LatencyMarker marker) {}
+
     final Packing packing;
     private final ChunkSchema schema;
     private final FilterFunction<ROW> filter;
@@ -52,6 +59,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     transient Counter rowsFiltered;
     transient Counter nullKeyRows;
     private transient Counter badRecords;
+    private transient ArrayDeque<HeldMarker> heldMarkers;
 
     /**
      * @param schema of the chunks to come out
@@ -81,6 +89,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     @Override
     public void open() throws Exception {
         super.open();
+        heldMarkers = new ArrayDeque<>();
         rowsIn = getMetricGroup().counter("rowsIn");
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
@@ -184,40 +193,67 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
     }
 
+    /**
+     * Holds the marker for as long as rows before it may wait, so that it measures their latency
+     * rather than shortens it.
+     */
+    @Override
+    public void processLatencyMarker(LatencyMarker marker) throws Exception {
+        if (!sink.mayHoldRows()) {
+            super.processLatencyMarker(marker);
+        } else if (heldMarkers.size() < MAX_HELD_MARKERS) {
+            long untilMs = sink.nowMs() + packing.flushIntervalMs();
+            heldMarkers.add(new HeldMarker(untilMs, marker));
+            getProcessingTimeService().registerTimer(untilMs, this::passMarkers);
+        }
+    }
+
+    private void passMarkers(long nowMs) {
+        while (!heldMarkers.isEmpty() && heldMarkers.peek().untilMs() <= nowMs) {
+            reportOrForwardLatencyMarker(heldMarkers.remove().marker());
+        }
+    }
+
+    /** Emits all rows that wait, and the latency markers that wait for them. */
+    private void flush() {
+        sink.flush();
+        passMarkers(Long.MAX_VALUE);
+    }
+
     @Override
     public void processWatermark(Watermark mark) throws Exception {
-        sink.flush();
+        flush();
         super.processWatermark(mark);
     }
 
     @Override
     public void processWatermark(WatermarkEvent watermark) throws Exception {
-        sink.flush();
+        flush();
         super.processWatermark(watermark);
     }
 
     @Override
     public void processWatermarkStatus(WatermarkStatus status) throws Exception {
         if (status.isIdle()) {
-            sink.flush();
+            flush();
         }
         super.processWatermarkStatus(status);
     }
 
     @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
-        sink.flush();
+        flush();
         super.prepareSnapshotPreBarrier(checkpointId);
     }
 
     @Override
     public void endInput() throws Exception {
-        sink.flush();
+        flush();
     }
 
     @Override
     public void finish() throws Exception {
-        sink.flush();
+        flush();
         super.finish();
     }
 

@@ -137,6 +137,11 @@ final class ChunkSink {
         }
     }
 
+    /** Whether rows may wait, here or announced by {@link #rowsCome}. */
+    boolean mayHoldRows() {
+        return timerRuns;
+    }
+
     private boolean waits(int partition) {
         return builders[partition] != null && !builders[partition].isEmpty();
     }

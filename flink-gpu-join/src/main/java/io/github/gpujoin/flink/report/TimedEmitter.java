@@ -56,6 +56,11 @@ public final class TimedEmitter<OUT> implements ResultEmitter<OUT> {
     }
 
     @Override
+    public int sliceRows() {
+        return emitter.sliceRows();
+    }
+
+    @Override
     public void flush(Output<StreamRecord<OUT>> output) throws Exception {
         long startNs = System.nanoTime();
         emitter.flush(output);

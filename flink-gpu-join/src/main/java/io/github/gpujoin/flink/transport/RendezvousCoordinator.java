@@ -39,8 +39,11 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
     @Override
     public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
 
-    /** Of the join: takes addresses in. */
-    static final class OfReader extends RendezvousCoordinator {
+    /** Of the join: takes addresses in, and tells when a checkpoint begins. */
+    static final class OfReader extends RendezvousCoordinator
+            implements CoordinationRequestHandler {
+
+        private final CheckpointAnnouncements checkpoints = new CheckpointAnnouncements();
 
         OfReader(Context context, String join) {
             super(context, join);
@@ -55,18 +58,46 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
         }
 
         @Override
+        public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
+                CoordinationRequest request) {
+            if (!(request instanceof CheckpointRequest asked)) {
+                throw unknown(request);
+            }
+            return checkpoints.ask(asked);
+        }
+
+        @Override
+        public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+            checkpoints.begun(checkpointId);
+            super.checkpointCoordinator(checkpointId, result);
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            checkpoints.ended(checkpointId);
+        }
+
+        @Override
+        public void notifyCheckpointAborted(long checkpointId) {
+            checkpoints.ended(checkpointId);
+        }
+
+        @Override
         public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
             rendezvous.readerFailed(subtask, attempt);
+            checkpoints.reset(subtask);
         }
 
         @Override
         public void subtaskReset(int subtask, long checkpointId) {
             rendezvous.readerReset(subtask);
+            checkpoints.reset(subtask);
         }
 
         @Override
         public void resetToCheckpoint(long checkpointId, byte[] state) {
             rendezvous.allReadersReset();
+            checkpoints.resetAll();
         }
     }
 

@@ -109,7 +109,10 @@ class CheckpointITCase {
         config.set(CheckpointingOptions.ENABLE_UNALIGNED, true);
         // What packers hold goes ahead of a barrier and, in few chunks, into Flink's buffers.
         config.setString(GpuJoinOptions.FLUSH_INTERVAL.key(), "1s");
-        JobClient job = start(config, FAST, 2);
+        // The sink is the slower one, and facts last 15 s: at their end all that waits is emitted
+        // in
+        // one go, behind which no checkpoint completes.
+        JobClient job = start(config, 2, 1);
         await(job, () -> NumbersJoin.results().size() > 4_000);
         long completed = completedCheckpoints(cluster, job);
         long openBytes = Region.openBytes();

@@ -12,10 +12,12 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.common.typeutils.base.StringSerializer;
 import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
@@ -94,6 +96,14 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
         join().processWatermark2(new Watermark(timestamp));
     }
 
+    void probeMarker(LatencyMarker marker) throws Exception {
+        join().processLatencyMarker2(marker);
+    }
+
+    void probeWatermark(WatermarkEvent mark) throws Exception {
+        join().processWatermark2(mark);
+    }
+
     void probeStatus(WatermarkStatus status) throws Exception {
         join().processWatermarkStatus2(status);
     }
@@ -106,6 +116,11 @@ public final class JoinHarness extends AbstractStreamOperatorTestHarness<String>
     public void endProbe() throws Exception {
         awaitTables();
         join().endInput(2);
+    }
+
+    /** Tells that a checkpoint has begun, as the JobMaster does. */
+    void announceCheckpoint(long checkpointId) {
+        join().checkpoints().begun(checkpointId);
     }
 
     void barrier(long checkpointId) throws Exception {

@@ -6,17 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.report.FanOutWatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.CollectorOutput;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -65,13 +69,17 @@ class RowPumpTest {
         boolean cancelled;
 
         Run(JoinEngineFactory factory, JoinScenario scenario) {
+            this(factory, scenario, new JoinScenario.TextEmitter());
+        }
+
+        Run(JoinEngineFactory factory, JoinScenario scenario, ResultEmitter<String> emitter) {
             engine = factory.create(JoinScenario.spec());
             scenario.buildChunks().forEach(chunk -> engine.submitBuild(0, chunk));
             engine.finishBuild();
             pump =
                     new RowPump<>(
                             new EnginePolls(engine, idle),
-                            new JoinScenario.TextEmitter(),
+                            emitter,
                             new CollectorOutput<>(output),
                             chunk -> completedChunks++,
                             fanOut,
@@ -128,6 +136,68 @@ class RowPumpTest {
             }
         }
         assertThat(stoppedInside).isGreaterThan(3);
+    }
+
+    private static final int SLICE = 7;
+
+    /** Emits a few rows at once, as behind a slow output. */
+    private static final class SlicingEmitter implements ResultEmitter<String> {
+        private final JoinScenario.TextEmitter rows = new JoinScenario.TextEmitter();
+
+        @Override
+        public void emit(
+                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
+            rows.emit(batch, fromRow, toRow, output);
+        }
+
+        @Override
+        public int sliceRows() {
+            return SLICE;
+        }
+    }
+
+    @ParameterizedTest(name = "{0} then {1}")
+    @MethodSource("engines")
+    void shouldSayHowFarABatchIsEmittedInSlices(
+            String before, String after, JoinEngineFactory first, JoinEngineFactory second)
+            throws Exception {
+        JoinScenario scenario = new JoinScenario(false);
+        for (int i = 0; i < 90; i++) {
+            scenario.buildRow(i % 30, i).fact(i % 45, i);
+        }
+        List<String> expected = scenario.results().stream().sorted().toList();
+        int cuts = 0;
+        for (int turns = 0; ; turns++) {
+            List<StreamElement> results;
+            List<PendingProbe> pending;
+            boolean done;
+            try (Run run = new Run(first, scenario, new SlicingEmitter())) {
+                for (Chunk chunk : scenario.factChunks()) {
+                    run.engine.submitProbe(chunk, 0);
+                }
+                for (int i = 0; i < turns; i++) {
+                    int emitted = run.output.size();
+                    run.pump.turn();
+                    assertThat(run.output.size() - emitted).isLessThan(SLICE + 3);
+                }
+                results = run.output;
+                pending = run.pump.emitted(run.engine.snapshot());
+                cuts += run.pump.holdsBatch() ? 1 : 0;
+                done = run.engine.inFlight() == 0 && !run.pump.holdsBatch();
+            }
+            try (Run run = new Run(second, scenario)) {
+                run.engine.restore(pending);
+                while (run.pump.turn()) {
+                    // until nothing is left
+                }
+                results.addAll(run.output);
+            }
+            assertThat(sorted(results)).isEqualTo(expected);
+            if (done) {
+                break;
+            }
+        }
+        assertThat(cuts).isGreaterThan(10);
     }
 
     @Test

@@ -211,6 +211,7 @@ class StarJoinOperatorRescaleTest {
                 }
             }
             // With the throttle shut these wait in state behind what is in flight.
+            before.forEach(harness -> harness.announceCheckpoint(1));
             probe(before, facts.subList(factsBefore / 2, factsBefore), partitioned);
             List<OperatorSubtaskState> states = new ArrayList<>();
             for (JoinHarness harness : before) {

@@ -30,7 +30,9 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.flink.api.common.watermark.LongWatermark;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
@@ -198,6 +200,25 @@ class VersionedDimensionTest {
         assertThat(join.getOutput())
                 .endsWith(new StreamRecord<>("8|20"), new Watermark(30))
                 .hasSize(4);
+    }
+
+    @Test
+    void shouldPassAUserWatermarkBehindTheRestoredFactsBeforeIt() throws Exception {
+        open(new CpuJoinEngineFactory(), 1, null);
+        subtasks.get(0).probe(chunk(PRICES, 0, List.of(new long[] {1, 10, 5, 0})));
+        subtasks.get(0)
+                .probe(chunk(FACTS, -1, List.of(new long[] {1, 7, 14}, new long[] {1, 8, 9})));
+        restore(new CpuJoinEngineFactory(), 1);
+
+        JoinHarness join = subtasks.get(0);
+        WatermarkEvent mark = new WatermarkEvent(new LongWatermark(7, "user"), false);
+        join.probeWatermark(mark);
+        join.runMails(Integer.MAX_VALUE);
+        assertThat(join.getOutput()).isEmpty();
+        join.probeWatermark(14);
+        join.runMails(Integer.MAX_VALUE);
+        assertThat(join.results()).containsExactly("8|10", "7|10");
+        assertThat(join.getOutput()).hasSize(4).element(3).isSameAs(mark);
     }
 
     @Test

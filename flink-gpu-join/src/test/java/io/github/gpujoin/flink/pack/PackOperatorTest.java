@@ -217,17 +217,6 @@ class PackOperatorTest {
     }
 
     @Test
-    void shouldLetLatencyMarkersPass() throws Exception {
-        try (var harness = open(null, PACKING)) {
-            LatencyMarker marker = new LatencyMarker(7, new OperatorID(), 0);
-            harness.processElement(record(1L, 1));
-            harness.getOneInputOperator().processLatencyMarker(marker);
-
-            assertThat(harness.getOutput()).containsExactly(marker);
-        }
-    }
-
-    @Test
     void shouldDropFilteredRowsAndNullKeysAndCountThem() throws Exception {
         try (var harness = open(record -> record.anInt % 2 == 0, PACKING)) {
             for (int i = 0; i < 12; i++) {
@@ -414,5 +403,31 @@ class PackOperatorTest {
         assertThatThrownBy(() -> PACKING.partitionedBy(0, -1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("partitions=-1");
+    }
+
+    @Test
+    void shouldHoldALatencyMarkerBehindTheRowsBeforeIt() throws Exception {
+        LatencyMarker marker = new LatencyMarker(1, new OperatorID(), 0);
+        try (var harness = open(null, PACKING)) {
+            operator().processLatencyMarker(marker);
+            assertThat(harness.getOutput()).containsExactly(marker);
+            harness.processElement(record(1L, 1));
+            operator().processLatencyMarker(marker);
+            assertThat(harness.getOutput()).hasSize(1);
+            harness.setProcessingTime(harness.getProcessingTime() + FLUSH_MS);
+            assertThat(harness.extractOutputValues()).hasSize(1);
+            assertThat(harness.getOutput()).hasSize(3).last().isEqualTo(marker);
+        }
+    }
+
+    @Test
+    void shouldPassALatencyMarkerWhenItFlushesForAWatermark() throws Exception {
+        LatencyMarker marker = new LatencyMarker(1, new OperatorID(), 0);
+        try (var harness = open(null, PACKING)) {
+            harness.processElement(record(1L, 1));
+            operator().processLatencyMarker(marker);
+            harness.processWatermark(5);
+            assertThat(harness.getOutput()).hasSize(3).contains(marker, new Watermark(5));
+        }
     }
 }
