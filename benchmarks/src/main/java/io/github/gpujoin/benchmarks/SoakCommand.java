@@ -3,6 +3,10 @@ package io.github.gpujoin.benchmarks;
 import io.github.gpujoin.benchmarks.flink.CheckpointedJoin;
 import io.github.gpujoin.benchmarks.flink.EndlessJob;
 import io.github.gpujoin.benchmarks.flink.EndlessJoin;
+import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
+import io.github.gpujoin.benchmarks.report.CheckpointPlots;
+import io.github.gpujoin.benchmarks.soak.CheckpointTrend;
 import io.github.gpujoin.benchmarks.soak.MemorySample;
 import io.github.gpujoin.benchmarks.soak.MemoryTrend;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
@@ -11,7 +15,9 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.FileUtils;
@@ -27,7 +33,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Joins without end and fails if memory grows or results stop.",
             "With --sink-rows-per-second the sinks are slow, and checkpoints are taken, with state"
-                    + " in RocksDB, of which none may fail."
+                    + " in RocksDB, of which none may fail, and which may grow neither in size nor"
+                    + " in duration."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
@@ -36,6 +43,8 @@ final class SoakCommand implements Callable<Integer> {
     private static final long LIVE_SLACK_BYTES = 16L << 20;
     private static final long RESIDENT_SLACK_BYTES = 128L << 20;
     private static final long SEED = 42;
+
+    private final CheckpointTrend checkpointTrend = new CheckpointTrend();
 
     @Spec private CommandSpec spec;
 
@@ -56,6 +65,47 @@ final class SoakCommand implements Callable<Integer> {
             description = "Result rows that the sinks take; 0 for as many as come.")
     private long sinkRowsPerSecond;
 
+    /** What leaves the join. */
+    private enum Results {
+        ROWS,
+        COLUMNS
+    }
+
+    /** Where the sinks run. */
+    private enum SinkPlace {
+        CHAINED,
+        APART
+    }
+
+    @Option(names = "--results", description = "Where sinks are slow: ${COMPLETION-CANDIDATES}.")
+    private Results results = Results.COLUMNS;
+
+    @Option(
+            names = "--sink",
+            description =
+                    "Where sinks are slow: ${COMPLETION-CANDIDATES} (in the task of the join, or of"
+                            + " their own).")
+    private SinkPlace sink = SinkPlace.CHAINED;
+
+    @Option(names = "--fan-out", description = "Where sinks are slow: results of each fact.")
+    private int fanOut = 1;
+
+    @Option(names = "-D", description = "Where sinks are slow: a Flink option, -D key=value.")
+    private Map<String, String> options = new LinkedHashMap<>();
+
+    @Option(
+            names = "--json",
+            converter = OutputFile.class,
+            description = "File for size and duration of each checkpoint, where sinks are slow.")
+    private Path json;
+
+    @Option(
+            names = "--charts",
+            description =
+                    "Folder for checkpoint-size.svg and checkpoint-duration.svg, where sinks are"
+                            + " slow.")
+    private Path charts;
+
     @Option(
             names = "--interval-seconds",
             description = "Between checkpoints, where sinks are slow.")
@@ -71,17 +121,21 @@ final class SoakCommand implements Callable<Integer> {
                 || buildRows < 1
                 || threads < 1
                 || sinkRowsPerSecond < 0
-                || intervalSeconds < 1) {
+                || intervalSeconds < 1
+                || fanOut < 1) {
             throw new ParameterException(
                     spec.commandLine(),
                     "a soak has at least %d samples, rows and threads: minutes=%s, everySeconds=%d"
                                     .formatted(MemoryTrend.MIN_SAMPLES, minutes, everySeconds)
-                            + ", buildRows=%d, threads=%d, sinkRowsPerSecond=%d, intervalSeconds=%d"
-                                    .formatted(
-                                            buildRows,
-                                            threads,
-                                            sinkRowsPerSecond,
-                                            intervalSeconds));
+                            + ", buildRows=%d, threads=%d, sinkRowsPerSecond=%d"
+                                    .formatted(buildRows, threads, sinkRowsPerSecond)
+                            + ", intervalSeconds=%d, fanOut=%d".formatted(intervalSeconds, fanOut));
+        }
+        if (sinkRowsPerSecond == 0 && (fanOut > 1 || json != null || charts != null)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--fan-out, --json and --charts apply to slow sinks only."
+                            + " Set --sink-rows-per-second.");
         }
         Tuples tuples = Tuples.generate(buildRows, 4L * buildRows, KeyDomain.DENSE, SEED);
         MemoryTrend trend = new MemoryTrend(LIVE_SLACK_BYTES, RESIDENT_SLACK_BYTES);
@@ -93,9 +147,14 @@ final class SoakCommand implements Callable<Integer> {
         } else {
             checkpoints = " checkpoints=" + watchSlow(tuples, trend, samples);
         }
-        Map<String, Long> growth = trend.growthBytes();
+        Map<String, Long> growth = new TreeMap<>(trend.growthBytes());
+        if (sinkRowsPerSecond > 0) {
+            growth.putAll(checkpointTrend.growth());
+        }
         if (!growth.isEmpty()) {
-            spec.commandLine().getErr().println("memory must stay flat: grownByBytes=" + growth);
+            spec.commandLine()
+                    .getErr()
+                    .println("memory and checkpoints must stay flat: grownBy=" + growth);
             return 1;
         }
         spec.commandLine()
@@ -108,16 +167,25 @@ final class SoakCommand implements Callable<Integer> {
     private long watchSlow(Tuples tuples, MemoryTrend trend, int samples) throws Exception {
         CheckpointedJoin.Job job =
                 new CheckpointedJoin.Job(
-                        threads, Files.createDirectories(folder.toAbsolutePath()), Map.of());
+                        threads, Files.createDirectories(folder.toAbsolutePath()), options);
         Duration interval = Duration.ofSeconds(intervalSeconds);
         try (CheckpointedJoin join =
-                CheckpointedJoin.endless(tuples, job, interval, sinkRowsPerSecond)) {
+                CheckpointedJoin.endless(
+                        tuples,
+                        job,
+                        interval,
+                        new CheckpointedJoin.Sinks(
+                                sinkRowsPerSecond,
+                                results == Results.ROWS,
+                                sink == SinkPlace.APART,
+                                fanOut))) {
             join.awaitJoining();
             // One that is triggered before all tasks run is none that sinks were in the way of.
             long failedBefore = join.failedCheckpoints();
             watch(join, trend, samples);
             long seconds = (long) samples * everySeconds;
             long completed = join.completedCheckpoints();
+            reportCheckpoints();
             long failed = join.failedCheckpoints() - failedBefore;
             // The first may wait for the build side, and the last may be under way.
             if (failed > 0 || completed < seconds / intervalSeconds - 2) {
@@ -131,6 +199,27 @@ final class SoakCommand implements Callable<Integer> {
         }
     }
 
+    private void reportCheckpoints() throws Exception {
+        Observations observations =
+                new Observations(Bench.typed(spec), spec.commandLine().getOut());
+        for (CheckpointTrend.Sample sample : checkpointTrend.samples()) {
+            observations.add(
+                    "soak-checkpoint",
+                    "id",
+                    sample.id(),
+                    "state_bytes",
+                    sample.stateBytes(),
+                    "duration_ms",
+                    sample.durationMs());
+        }
+        if (json != null) {
+            observations.write(json);
+        }
+        if (charts != null) {
+            new CheckpointPlots(checkpointTrend.samples()).write(charts);
+        }
+    }
+
     private void watch(EndlessJob join, MemoryTrend trend, int samples) throws Exception {
         PrintWriter out = spec.commandLine().getOut();
         out.printf("%8s %10s %12s %12s %14s%n", "s", "heap MiB", "regions MiB", "RSS MiB", "rows");
@@ -138,6 +227,9 @@ final class SoakCommand implements Callable<Integer> {
         for (int i = 1; i <= samples; i++) {
             TimeUnit.SECONDS.sleep(everySeconds);
             join.requireRunning();
+            if (join instanceof CheckpointedJoin checkpointed) {
+                checkpointed.recentCheckpoints().forEach(checkpointTrend::add);
+            }
             MemorySample sample = MemorySample.take();
             trend.add(sample);
             long rows = join.resultRows();

@@ -1,16 +1,20 @@
 package io.github.gpujoin.benchmarks.flink;
 
+import io.github.gpujoin.benchmarks.soak.CheckpointTrend;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.examples.run.JobCluster;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.CheckpointingOptions;
@@ -22,7 +26,9 @@ import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.core.execution.CheckpointType;
+import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsCounts;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsStatus;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
@@ -112,23 +118,30 @@ public final class CheckpointedJoin implements EndlessJob {
      */
     public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval)
             throws Exception {
-        return endless(tuples, job, interval, 0);
+        return endless(tuples, job, interval, new Sinks(0, false, false, 1));
     }
 
     /**
-     * The same with slow sinks.
+     * What results are and who takes them.
      *
-     * @param sinkRowsPerSecond that all sinks together take; 0 for as many as come
+     * @param rowsPerSecond that all sinks together take; 0 for as many as come
+     * @param rows whether results are records rather than columns
+     * @param apart whether sinks are tasks of their own rather than chained to the join
+     * @param fanOut results of each probe row
      */
-    public static CheckpointedJoin endless(
-            Tuples tuples, Job job, Duration interval, double sinkRowsPerSecond) throws Exception {
+    public record Sinks(double rowsPerSecond, boolean rows, boolean apart, int fanOut) {}
+
+    /** The same with sinks of choice. */
+    public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval, Sinks sinks)
+            throws Exception {
         Configuration settings = job.settings();
         if (interval != null) {
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, interval);
         }
         FlinkRun run = FlinkRun.endless(tuples, job.threads());
-        run.holdSinksTo(sinkRowsPerSecond);
-        return start(run, job, settings, 0);
+        run.holdSinksTo(sinks.rowsPerSecond());
+        run.multiplyBuild(sinks.fanOut());
+        return start(run, job, settings, env -> StarJoinJobs.toSinks(env, run, sinks));
     }
 
     /** The same with a partitioned build side that is sent in portions when asked for. */
@@ -155,6 +168,15 @@ public final class CheckpointedJoin implements EndlessJob {
 
     private static CheckpointedJoin start(
             FlinkRun run, Job job, Configuration settings, long expectedBytes) throws Exception {
+        return start(run, job, settings, env -> StarJoinJobs.columnar(env, run, expectedBytes));
+    }
+
+    private static CheckpointedJoin start(
+            FlinkRun run,
+            Job job,
+            Configuration settings,
+            Consumer<StreamExecutionEnvironment> topology)
+            throws Exception {
         Configuration machine = new Configuration();
         machine.set(RestOptions.BIND_PORT, "0");
         machine.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));
@@ -172,7 +194,7 @@ public final class CheckpointedJoin implements EndlessJob {
             cluster.start();
             StreamExecutionEnvironment env = new StreamExecutionEnvironment(settings);
             env.setParallelism(job.threads());
-            StarJoinJobs.columnar(env, run, expectedBytes);
+            topology.accept(env);
             return new CheckpointedJoin(run, cluster, env.getStreamGraph().getJobGraph());
         } catch (Exception e) {
             cluster.close();
@@ -209,6 +231,26 @@ public final class CheckpointedJoin implements EndlessJob {
                         .getLatestCompletedCheckpoint();
         return new Checkpoint(
                 stats.getCheckpointedSize(), stats.getStateSize(), stats.getExternalPath());
+    }
+
+    /** Completed checkpoints, oldest first, as far back as Flink remembers them. */
+    public List<CheckpointTrend.Sample> recentCheckpoints() throws Exception {
+        return cluster
+                .getExecutionGraph(job)
+                .get(TIMEOUT_S, TimeUnit.SECONDS)
+                .getCheckpointStatsSnapshot()
+                .getHistory()
+                .getCheckpoints()
+                .stream()
+                .filter(stats -> stats.getStatus() == CheckpointStatsStatus.COMPLETED)
+                .map(CheckpointedJoin::sample)
+                .sorted(Comparator.comparingLong(CheckpointTrend.Sample::id))
+                .toList();
+    }
+
+    private static CheckpointTrend.Sample sample(AbstractCheckpointStats stats) {
+        return new CheckpointTrend.Sample(
+                stats.getCheckpointId(), stats.getStateSize(), stats.getEndToEndDuration());
     }
 
     /** A checkpoint is declined where it finds a source that has just ended. */

@@ -48,6 +48,7 @@ final class FlinkRun implements AutoCloseable {
     private final int parallelism;
     private final boolean endless;
     private volatile double sinkRowsPerSecond;
+    private volatile int fanOut = 1;
     private final List<CompletableFuture<Void>> buildGates;
     private final List<CountDownLatch> buildSent = new ArrayList<>();
     private final long primeRows;
@@ -122,6 +123,16 @@ final class FlinkRun implements AutoCloseable {
         sinkRowsPerSecond = rowsPerSecond / parallelism;
     }
 
+    /** Has each build chunk sent so many times; for before the job starts. */
+    void multiplyBuild(int times) {
+        fanOut = times;
+    }
+
+    /** How many times each build chunk is sent. */
+    int fanOut() {
+        return fanOut;
+    }
+
     /** Rows a second that one sink takes; 0 for as many as come. */
     double sinkRowsPerSecond() {
         return sinkRowsPerSecond;
@@ -188,11 +199,16 @@ final class FlinkRun implements AutoCloseable {
     /** Tells of result rows that arrived before the gate opened. */
     void primesAnswered(long rows) {
         long sum = primesAnswered.addAndGet(rows);
-        if (sum > primeRows) {
+        if (sum > primeRows * fanOut) {
             throw new IllegalStateException(
-                    "each prime has one answer: primes=" + primeRows + ", answers=" + sum);
+                    "each prime has one answer: primes="
+                            + primeRows
+                            + ", fanOut="
+                            + fanOut
+                            + ", answers="
+                            + sum);
         }
-        if (sum == primeRows) {
+        if (sum == primeRows * fanOut) {
             startNs = System.nanoTime();
             gate.complete(null);
         }

@@ -14,10 +14,13 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.Locale;
 import java.util.function.BiFunction;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.FlatMapFunction;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.DataStreamSink;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.RowKind;
+import org.apache.flink.util.Collector;
 
 /** The star join of this project, in Flink, with its default options. */
 public final class StarJoinJobs {
@@ -90,6 +93,49 @@ public final class StarJoinJobs {
                     env.setMaxParallelism(keyGroups);
                     return join(PeerJobs.probe(env, run), PeerJobs.build(env, run)).partitioned();
                 });
+    }
+
+    /** From columns to what the sinks take, each build row as often as the run says. */
+    static void toSinks(StreamExecutionEnvironment env, FlinkRun run, CheckpointedJoin.Sinks to) {
+        int fanOut = run.fanOut();
+        DataStream<Chunk> build =
+                chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD)
+                        .flatMap(new Repeating(fanOut))
+                        .returns(ChunkTypeInfo.of(TupleSchemas.BUILD));
+        Dimension<?, ?> join =
+                StarJoin.factChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
+                        .select(TupleSchemas.PROBE_PAYLOAD)
+                        .dimensionChunks(build)
+                        .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                        .select(TupleSchemas.BUILD_PAYLOAD)
+                        .expectedBytes(0);
+        DataStreamSink<?> sink =
+                to.rows()
+                        ? join.toPojos(JoinedRow.class)
+                                .sinkTo(new TallySink<>(run, new JoinedRowTally()))
+                        : join.toChunks().sinkTo(new TallySink<>(run, new ChunkTally()));
+        if (to.apart()) {
+            sink.disableChaining();
+        }
+    }
+
+    /** Sends each chunk several times. */
+    private static final class Repeating implements FlatMapFunction<Chunk, Chunk> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int times;
+
+        Repeating(int times) {
+            this.times = times;
+        }
+
+        @Override
+        public void flatMap(Chunk chunk, Collector<Chunk> out) {
+            for (int i = 0; i < times; i++) {
+                out.collect(chunk);
+            }
+        }
     }
 
     /** From POJOs to POJOs, a part of the probe rows. */
