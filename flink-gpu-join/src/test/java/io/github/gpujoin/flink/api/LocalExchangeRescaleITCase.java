@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import java.util.stream.StreamSupport;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -111,16 +111,29 @@ class LocalExchangeRescaleITCase {
         while (RESULTS.size() < KEYS) {
             TimeUnit.MILLISECONDS.sleep(10);
         }
-        String savepoint =
-                cluster.stopWithSavepoint(
-                                graph.getJobID(),
-                                savepoints.toUri().toString(),
-                                false,
-                                SavepointFormatType.CANONICAL)
-                        .get();
+        String savepoint = stop(cluster, graph.getJobID());
         cluster.requestJobResult(graph.getJobID()).get();
         isSaved = true;
         return savepoint;
+    }
+
+    /** Tasks of the dimension that just end would decline a savepoint. */
+    private String stop(MiniCluster cluster, JobID job) throws Exception {
+        long completed = completedCheckpoints(cluster, job);
+        while (completedCheckpoints(cluster, job) < completed + 3) {
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        return cluster.stopWithSavepoint(
+                        job, savepoints.toUri().toString(), false, SavepointFormatType.CANONICAL)
+                .get();
+    }
+
+    private static long completedCheckpoints(MiniCluster cluster, JobID job) throws Exception {
+        return cluster.getExecutionGraph(job)
+                .get()
+                .getCheckpointStatsSnapshot()
+                .getCounts()
+                .getNumberOfCompletedCheckpoints();
     }
 
     private static String vertex(JobGraph graph, String namePart) {
@@ -148,7 +161,7 @@ class LocalExchangeRescaleITCase {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(parallelism);
         // Without checkpointing, the join would decline the savepoint.
-        env.enableCheckpointing(Duration.ofHours(1).toMillis());
+        env.enableCheckpointing(100);
         StarJoin.facts(numbers(env, FACTS, "facts").map(new SlowUntilSaved()).uid("pace"))
                 .select("number")
                 .dimension(numbers(env, KEYS, "dimension"))
