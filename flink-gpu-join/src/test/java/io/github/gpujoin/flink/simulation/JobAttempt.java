@@ -210,7 +210,8 @@ final class JobAttempt implements AutoCloseable {
                 setting.splitsOf(name).stream()
                         .filter(s -> s.number() % parallelism.get(vertex.number()) == subtask)
                         .toList();
-        task.play(own, positions, setting.isBounded(name));
+        boolean bounded = setting.isBounded(name);
+        task.play(own, positions, bounded, restored != null && !bounded, setting.burst());
     }
 
     private void connectInputs(SimulatedTask task, Vertex vertex, int subtask) {

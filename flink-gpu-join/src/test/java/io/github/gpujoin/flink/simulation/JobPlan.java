@@ -131,6 +131,7 @@ final class JobPlan {
     static JobPlan of(JobShape shape) {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(shape.chunkBytes()));
+        config.setString("gpu-join.late-dimension-rows", "drop");
         config.set(
                 GpuJoinOptions.ENGINE,
                 GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));

@@ -6,8 +6,10 @@ import io.github.gpujoin.flink.simulation.JobPlan.Vertex;
 import io.github.gpujoin.flink.simulation.SimulatedTask.Phase;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -20,7 +22,12 @@ import org.apache.flink.util.IOUtils;
 final class Life implements AutoCloseable {
 
     /** Bound of the steps of a life; one that takes more stands still. */
-    private static final long MAX_STEPS = 200_000;
+    private static final long MAX_STEPS = 6_000;
+
+    /**
+     * Bound of the facts by which a subtask in JOIN may fall behind, as payload of their chunks.
+     */
+    private static final int MAX_WAITING_BYTES = 1 << 20;
 
     private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
@@ -29,6 +36,10 @@ final class Life implements AutoCloseable {
 
         int channelCapacity() {
             return scenario.channelCapacity();
+        }
+
+        int burst() {
+            return scenario.burst();
         }
 
         boolean blocksForBarriers() {
@@ -60,6 +71,7 @@ final class Life implements AutoCloseable {
     private final ArrayDeque<Fault> faults;
     private final List<Lingering> lingering = new ArrayList<>();
     private JobAttempt current;
+    private final Map<TaskId, Integer> fewestWaiting = new HashMap<>();
     private int attempts;
     private long step;
 
@@ -98,7 +110,7 @@ final class Life implements AutoCloseable {
         deploy(uniform(scenario.parallelism()), null);
         while (!isOver()) {
             if (++step > MAX_STEPS) {
-                throw new LifeFailure("the job stands still: steps=" + step);
+                throw new LifeFailure("the job stands still: steps=" + step + ", " + this);
             }
             choices.beginStep(step);
             VirtualTime.advanceNs(STEP_NS);
@@ -111,7 +123,7 @@ final class Life implements AutoCloseable {
             while (!faults.isEmpty() && faults.peek().step() <= step) {
                 happen(faults.remove());
             }
-            if (step - lastTriggerStep >= scenario.checkpointSteps()) {
+            if (progressSinceCheckpoint && step - lastTriggerStep >= scenario.checkpointSteps()) {
                 triggerCheckpoint();
             }
             stepSomeTask();
@@ -143,9 +155,10 @@ final class Life implements AutoCloseable {
             return;
         }
         SimulatedTask task = runnable.get(choices.next(runnable.size()));
-        progressSinceCheckpoint |= pending == null;
+        progressSinceCheckpoint |= pending == null && task.hasWork();
         try {
             task.step(choices);
+            watch(task);
         } catch (LifeFailure e) {
             throw e;
         } catch (Exception | Error e) {
@@ -154,6 +167,23 @@ final class Life implements AutoCloseable {
             }
             // A task that lives on after its attempt may fail as it likes.
             lingering.removeIf(old -> old.attempt().tasks().contains(task) && closed(old));
+        }
+    }
+
+    /** Facts that wait in JOIN are bounded: only those of LOAD may be many, and they get fewer. */
+    private void watch(SimulatedTask task) {
+        if (!current.sink().hasRows(task.id.subtask())) {
+            return;
+        }
+        int waiting = task.waitingChunks();
+        int fewest = Math.min(waiting, fewestWaiting.getOrDefault(task.id, Integer.MAX_VALUE));
+        fewestWaiting.put(task.id, fewest);
+        if (waiting - fewest > Math.max(8, MAX_WAITING_BYTES / scenario.shape().chunkBytes())) {
+            throw new LifeFailure(
+                    "facts that wait in JOIN become more: chunks="
+                            + waiting
+                            + ", before="
+                            + fewest);
         }
     }
 
@@ -181,6 +211,8 @@ final class Life implements AutoCloseable {
                     TimeUnit.MILLISECONDS.toNanos(Math.max(1, timerMs - VirtualTime.nowMs())));
         } else if (pending != null) {
             throw new LifeFailure("a checkpoint never completes: missing=" + missing);
+        } else if (current.tasks().stream().anyMatch(SimulatedTask::isAtGate)) {
+            current.tasks().forEach(SimulatedTask::openGates);
         } else if (progressSinceCheckpoint) {
             triggerCheckpoint();
         } else if (!drainUnbounded()) {
@@ -265,6 +297,7 @@ final class Life implements AutoCloseable {
         } catch (Exception e) {
             throw new LifeFailure("the job does not start: " + e, e);
         }
+        fewestWaiting.clear();
         progressSinceCheckpoint = true;
         drained = false;
         lastTriggerStep = step;

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.simulation;
 
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
+import io.github.gpujoin.flink.simulation.JobShape.Rows;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.Row;
 
 /** The join in a few lines: what must come out of a life, each row exactly once. */
@@ -15,40 +17,58 @@ final class Oracle {
 
     private final Scenario scenario;
     private final List<Map<Long, List<Long>>> dimensions = new ArrayList<>();
+    private final List<Map<Long, TreeMap<Long, Long>>> versions = new ArrayList<>();
     private final Map<String, Integer> expected = new TreeMap<>();
 
     Oracle(Scenario scenario) {
         this.scenario = scenario;
         for (int d = 0; d < scenario.shape().dimensions().size(); d++) {
             Map<Long, List<Long>> rows = new HashMap<>();
-            for (Row row : rows(JobPlan.dimensionName(d))) {
+            Map<Long, TreeMap<Long, Long>> valid = new HashMap<>();
+            for (StreamRecord<Row> record : rows(JobPlan.dimensionName(d))) {
+                Row row = record.getValue();
                 rows.computeIfAbsent(row.<Long>getFieldAs(0), key -> new ArrayList<>())
                         .add(row.getFieldAs(1));
+                valid.computeIfAbsent(row.<Long>getFieldAs(0), key -> new TreeMap<>())
+                        .put(record.hasTimestamp() ? record.getTimestamp() : 0, row.getFieldAs(1));
             }
             dimensions.add(rows);
+            versions.add(valid);
         }
-        rows(JobPlan.FACTS).forEach(fact -> join(fact, 0, String.valueOf(fact.getField(0))));
+        rows(JobPlan.FACTS)
+                .forEach(fact -> join(fact, 0, String.valueOf(fact.getValue().getField(0))));
     }
 
-    private List<Row> rows(String source) {
+    @SuppressWarnings("unchecked")
+    private List<StreamRecord<Row>> rows(String source) {
         return scenario.splits().stream()
                 .filter(split -> split.source().equals(source))
                 .flatMap(split -> split.script().stream())
                 .filter(StreamElement::isRecord)
-                .map(element -> (Row) element.asRecord().getValue())
+                .map(element -> (StreamRecord<Row>) (StreamRecord<?>) element.asRecord())
                 .toList();
     }
 
-    private void join(Row fact, int dimension, String soFar) {
+    /** All rows of the key, or its version of the fact's time. */
+    private List<Long> matches(StreamRecord<Row> fact, int dimension) {
+        Long key = fact.getValue().getFieldAs(1 + dimension);
+        if (scenario.shape().dimensions().get(dimension).rows() != Rows.VERSIONED) {
+            return dimensions.get(dimension).getOrDefault(key, List.of());
+        }
+        Map.Entry<Long, Long> version =
+                versions.get(dimension)
+                        .getOrDefault(key, new TreeMap<>())
+                        .floorEntry(fact.getTimestamp());
+        return version == null ? List.of() : List.of(version.getValue());
+    }
+
+    private void join(StreamRecord<Row> fact, int dimension, String soFar) {
         if (dimension == dimensions.size()) {
             expected.merge(soFar, 1, Integer::sum);
             return;
         }
         DimensionShape shape = scenario.shape().dimensions().get(dimension);
-        List<Long> matches =
-                dimensions
-                        .get(dimension)
-                        .getOrDefault(fact.<Long>getFieldAs(1 + dimension), List.of());
+        List<Long> matches = matches(fact, dimension);
         switch (shape.kind()) {
             case INNER, LEFT -> {
                 matches.forEach(value -> join(fact, dimension + 1, soFar + "|" + value));
@@ -65,6 +85,10 @@ final class Oracle {
     }
 
     void check(List<String> results) {
+        if (scenario.shape().changes()) {
+            new ChangeOracle(scenario).check(results);
+            return;
+        }
         String difference = difference(results, count -> count != 0);
         if (!difference.isEmpty()) {
             throw new LifeFailure("results are wrong, by row and count too many: " + difference);
@@ -73,6 +97,9 @@ final class Oracle {
 
     /** Checks what came before sources without an end were ended. */
     void checkBeforeEnd(List<String> results) {
+        if (scenario.shape().changes()) {
+            return;
+        }
         String difference = difference(results, count -> count != 0);
         if (!difference.isEmpty()) {
             throw new LifeFailure("the job stands still, by row and count too many: " + difference);

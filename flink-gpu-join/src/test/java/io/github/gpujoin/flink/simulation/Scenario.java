@@ -7,11 +7,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.execution.CheckpointingMode;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 
 /**
  * All that a life is made of: job, data, schedule and faults.
@@ -22,6 +25,7 @@ import org.apache.flink.types.Row;
  * @param checkpointSteps steps between two checkpoints
  * @param channelCapacity elements that a channel holds
  * @param sinkRowNs time that the sink takes for a row
+ * @param burst elements that a source emits in a step, while others are slow
  * @param faults in order
  */
 record Scenario(
@@ -32,9 +36,20 @@ record Scenario(
         int checkpointSteps,
         int channelCapacity,
         long sinkRowNs,
+        int burst,
         List<Fault> faults) {
 
     private static final int KEYS = 6;
+
+    /** One of so many lives has a slow sink and many facts; it takes seconds. */
+    private static final int SLOW_SEEDS = 2_000;
+
+    private static final int SLOW_FACTS = 120_000;
+    private static final int SLOW_MATCHES = 6;
+    private static final int SLOW_BURST = 1_024;
+
+    /** Between two versions of a dimension. */
+    private static final long VERSION_MS = 40;
 
     boolean isBounded(String source) {
         for (int d = 0; d < shape.dimensions().size(); d++) {
@@ -59,6 +74,7 @@ record Scenario(
                 checkpointSteps,
                 channelCapacity,
                 sinkRowNs,
+                burst,
                 otherFaults);
     }
 
@@ -69,7 +85,8 @@ record Scenario(
         text.append("  schedule: parallelism=").append(parallelism);
         text.append(", checkpointSteps=").append(checkpointSteps);
         text.append(", channelCapacity=").append(channelCapacity);
-        text.append(", sinkRowNs=").append(sinkRowNs).append('\n');
+        text.append(", sinkRowNs=").append(sinkRowNs);
+        text.append(", burst=").append(burst).append('\n');
         for (Split split : splits) {
             text.append("  ").append(split.source()).append(" split ").append(split.number());
             text.append(": ");
@@ -84,6 +101,9 @@ record Scenario(
         if (element.isRecord()) {
             StreamRecord<Object> record = element.asRecord();
             return record.getValue() + (record.hasTimestamp() ? "@" + record.getTimestamp() : "");
+        }
+        if (Split.isGate(element)) {
+            return "gate";
         }
         return element.isWatermark()
                 ? "watermark@" + element.asWatermark().getTimestamp()
@@ -110,6 +130,9 @@ record Scenario(
         }
 
         Scenario scenario() {
+            if (Math.floorMod(seed, SLOW_SEEDS) == 42) {
+                return withSlowSink();
+            }
             JobShape shape = shape();
             int parallelism = 1 + random.nextInt(4);
             return new Scenario(
@@ -119,19 +142,72 @@ record Scenario(
                     parallelism,
                     20 + random.nextInt(150),
                     1 + random.nextInt(6),
-                    0,
+                    oneIn(6) ? TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(40)) : 0,
+                    1,
                     faults());
         }
 
+        /** Facts with many results each, behind a sink that takes a millisecond for a row. */
+        private Scenario withSlowSink() {
+            JobShape shape =
+                    new JobShape(
+                            List.of(new DimensionShape(Kind.INNER, Rows.BOUNDED, oneIn(2))),
+                            CheckpointingMode.EXACTLY_ONCE,
+                            oneIn(2),
+                            false,
+                            16 << 10,
+                            one(List.of("reference", "cpu")));
+            List<StreamElement> rows = new ArrayList<>();
+            for (long i = 0; i < SLOW_MATCHES; i++) {
+                rows.add(new StreamRecord<>(Row.of(0L, i)));
+            }
+            List<StreamElement> facts = new ArrayList<>();
+            // They wait for the dimension outside the join, so that all come in JOIN.
+            facts.add(Split.GATE);
+            for (long i = 0; i < SLOW_FACTS; i++) {
+                facts.add(new StreamRecord<>(Row.of(i, 0L), i));
+            }
+            return new Scenario(
+                    seed,
+                    shape,
+                    List.of(
+                            new Split(JobPlan.FACTS, 0, facts),
+                            new Split(JobPlan.dimensionName(0), 0, rows)),
+                    1,
+                    500,
+                    2,
+                    TimeUnit.MILLISECONDS.toNanos(1),
+                    SLOW_BURST,
+                    List.of());
+        }
+
         private JobShape shape() {
+            if (Math.floorMod(seed, 7) == 6) {
+                Kind kind = one(List.of(Kind.values()));
+                return shape(
+                        List.of(
+                                new DimensionShape(kind, Rows.VERSIONED, true),
+                                new DimensionShape(Kind.LEFT, Rows.BOUNDED, false)));
+            }
+            if (oneIn(5)) {
+                Rows rows = Rows.CHANGING;
+                boolean isPartitioned = oneIn(2);
+                return shape(List.of(new DimensionShape(Kind.LEFT, rows, isPartitioned)));
+            }
             int count = 1 + random.nextInt(2);
             int partitioned = oneIn(2) ? random.nextInt(count) : -1;
             List<DimensionShape> dimensions = new ArrayList<>();
             for (int d = 0; d < count; d++) {
                 dimensions.add(
                         new DimensionShape(
-                                one(List.of(Kind.values())), Rows.BOUNDED, d == partitioned));
+                                one(List.of(Kind.values())),
+                                oneIn(3) ? Rows.COMPLETE_AT_WATERMARK : Rows.BOUNDED,
+                                d == partitioned));
             }
+            return shape(dimensions);
+        }
+
+        private JobShape shape(List<DimensionShape> dimensions) {
             return new JobShape(
                     dimensions,
                     oneIn(16) ? CheckpointingMode.AT_LEAST_ONCE : CheckpointingMode.EXACTLY_ONCE,
@@ -157,20 +233,61 @@ record Scenario(
                     script.add(new Watermark(10L * number));
                 }
             }
+            if (shape.changes()) {
+                for (List<StreamElement> script : facts) {
+                    script.add(random.nextInt(1 + script.size()), Split.GATE);
+                }
+            }
             addSplits(splits, JobPlan.FACTS, facts);
             for (int d = 0; d < shape.dimensions().size(); d++) {
-                addSplits(splits, JobPlan.dimensionName(d), dimension());
+                Rows rows = shape.dimensions().get(d).rows();
+                addSplits(splits, JobPlan.dimensionName(d), dimension(rows));
             }
             return splits;
         }
 
-        private List<List<StreamElement>> dimension() {
+        private List<List<StreamElement>> dimension(Rows kind) {
             List<List<StreamElement>> scripts = scripts();
             int rows = random.nextInt(10);
             for (int i = 0; i < rows; i++) {
-                one(scripts).add(new StreamRecord<>(Row.of((long) random.nextInt(KEYS), 100L + i)));
+                Row row = Row.of((long) random.nextInt(KEYS), 100L + i);
+                if (kind == Rows.CHANGING) {
+                    row.setKind(oneIn(4) ? RowKind.DELETE : RowKind.UPDATE_AFTER);
+                }
+                List<StreamElement> script = one(scripts);
+                script.add(new StreamRecord<>(row, VERSION_MS * i + 5));
+                if (kind == Rows.VERSIONED && oneIn(2)) {
+                    script.add(new Watermark(VERSION_MS * i + 5));
+                }
+            }
+            if (kind == Rows.VERSIONED) {
+                for (List<StreamElement> script : scripts) {
+                    script.add(new Watermark(JobPlan.COMPLETE_AT));
+                    if (oneIn(2)) {
+                        script.add(WatermarkStatus.IDLE);
+                    }
+                }
+            }
+            if (kind == Rows.COMPLETE_AT_WATERMARK) {
+                endByWatermark(scripts);
             }
             return scripts;
+        }
+
+        /** All scripts end behind the watermark or idle, and at least the first one behind it. */
+        private void endByWatermark(List<List<StreamElement>> scripts) {
+            for (int i = 0; i < scripts.size(); i++) {
+                List<StreamElement> script = scripts.get(i);
+                if (i > 0 && oneIn(3)) {
+                    script.add(WatermarkStatus.IDLE);
+                    continue;
+                }
+                script.add(new Watermark(JobPlan.COMPLETE_AT));
+                if (oneIn(6)) {
+                    // Late, and of a key that no fact has: it is dropped.
+                    script.add(new StreamRecord<>(Row.of((long) KEYS, 99L), 1));
+                }
+            }
         }
 
         private List<List<StreamElement>> scripts() {

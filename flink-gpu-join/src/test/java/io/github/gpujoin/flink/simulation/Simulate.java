@@ -12,8 +12,8 @@ import java.util.function.BiFunction;
 /** {@code bin/simulate}: runs lives of many seeds, on all processors. */
 public final class Simulate {
 
-    /** Failures that are shown in full; of more, only the seeds are. */
-    private static final int SHOWN = 3;
+    /** Usual number of failures for which a shorter life is looked for. */
+    static final int SHRUNK = 3;
 
     static {
         // Batches of versions and facts end by slot hashes, so a seed repeats only if these do.
@@ -25,15 +25,18 @@ public final class Simulate {
     /**
      * Runs lives.
      *
+     * @param shrunk failures for which a shorter life is looked for; the others are as they came
      * @return what went wrong, by seed
      */
-    static Map<Long, String> run(long firstSeed, long count, int threads) {
+    static Map<Long, String> run(long firstSeed, long count, int threads, int shrunk) {
         AtomicLong next = new AtomicLong(firstSeed);
         Map<Long, String> failures = new ConcurrentSkipListMap<>();
         List<Thread> workers = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Thread worker =
-                    new Thread(() -> work(next, firstSeed + count, failures), "simulation " + i);
+                    new Thread(
+                            () -> work(next, firstSeed + count, failures, shrunk),
+                            "simulation " + i);
             worker.start();
             workers.add(worker);
         }
@@ -48,7 +51,7 @@ public final class Simulate {
         return new TreeMap<>(failures);
     }
 
-    private static void work(AtomicLong next, long end, Map<Long, String> failures) {
+    private static void work(AtomicLong next, long end, Map<Long, String> failures, int shrunk) {
         BiFunction<Long, String, String> lives = load();
         long seed;
         while ((seed = next.getAndIncrement()) < end) {
@@ -57,7 +60,7 @@ public final class Simulate {
                 failure =
                         lives.apply(
                                 seed,
-                                failures.size() < SHOWN ? Simulation.SHRINK : Simulation.JUDGE);
+                                failures.size() < shrunk ? Simulation.SHRINK : Simulation.JUDGE);
             } catch (RuntimeException | Error e) {
                 failure = "the simulation itself failed: " + e;
             }
@@ -102,6 +105,7 @@ public final class Simulate {
         long seed = 0;
         long seeds = 1_000;
         int threads = Runtime.getRuntime().availableProcessors();
+        int shrunk = SHRUNK;
         for (int i = 0; i < args.length; i += 2) {
             if (args[i].equals("--help") || i + 1 == args.length) {
                 usage();
@@ -110,6 +114,7 @@ public final class Simulate {
             switch (args[i]) {
                 case "--seed" -> seed = Long.parseLong(args[i + 1]);
                 case "--seeds" -> seeds = Long.parseLong(args[i + 1]);
+                case "--shrink" -> shrunk = Integer.parseInt(args[i + 1]);
                 case "--threads" -> threads = Integer.parseInt(args[i + 1]);
                 default -> {
                     usage();
@@ -118,7 +123,7 @@ public final class Simulate {
             }
         }
         long startNs = System.nanoTime();
-        Map<Long, String> failures = run(seed, seeds, threads);
+        Map<Long, String> failures = run(seed, seeds, threads, shrunk);
         failures.forEach(
                 (failed, failure) ->
                         System.out.printf(
@@ -133,9 +138,10 @@ public final class Simulate {
         System.out.println(
                 """
                 Runs simulated lives of jobs with a join, one for each seed.
-                usage: bin/simulate [--seeds N] [--seed FIRST] [--threads N]
+                usage: bin/simulate [--seeds N] [--seed FIRST] [--shrink N] [--threads N]
                   --seeds    number of lives (1000)
                   --seed     seed of the first (0)
+                  --shrink   failures for which a shorter life is looked for (3)
                   --threads  lives at the same time (all processors)""");
     }
 }

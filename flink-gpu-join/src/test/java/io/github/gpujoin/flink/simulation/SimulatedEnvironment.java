@@ -1,12 +1,16 @@
 package io.github.gpujoin.flink.simulation;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriteRequestExecutorFactory;
 import org.apache.flink.runtime.checkpoint.channel.ChannelStateWriter;
@@ -28,8 +32,11 @@ import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 import org.apache.flink.runtime.jobgraph.IntermediateResultPartitionID;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.memory.MemoryManager;
+import org.apache.flink.runtime.metrics.groups.InternalOperatorMetricGroup;
 import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
+import org.apache.flink.runtime.metrics.util.InterceptingOperatorMetricGroup;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockInputSplitProvider;
 import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
@@ -105,7 +112,7 @@ final class SimulatedEnvironment extends MockEnvironment {
                 parallelism,
                 subtask,
                 SimpleUserCodeClassLoader.create(SimulatedEnvironment.class.getClassLoader()),
-                UnregisteredMetricGroups.createUnregisteredTaskMetricGroup(),
+                new Metrics(),
                 new TestingTaskManagerRuntimeInfo(),
                 MEMORY,
                 ExternalResourceInfoProvider.NO_EXTERNAL_RESOURCES,
@@ -143,6 +150,37 @@ final class SimulatedEnvironment extends MockEnvironment {
     @Override
     public ExecutionAttemptID getExecutionId() {
         return attempt;
+    }
+
+    /** The value of an operator's gauge, 0 where there is none of that name. */
+    int gauge(String name) {
+        for (InterceptingOperatorMetricGroup operator : ((Metrics) getMetricGroup()).operators) {
+            if (operator.get(name) instanceof Gauge<?> gauge) {
+                return ((Number) gauge.getValue()).intValue();
+            }
+        }
+        return 0;
+    }
+
+    /** Keeps the metrics of operators. */
+    private static final class Metrics
+            extends UnregisteredMetricGroups.UnregisteredTaskMetricGroup {
+
+        private final List<InterceptingOperatorMetricGroup> operators = new ArrayList<>();
+
+        @Override
+        public InternalOperatorMetricGroup getOrAddOperator(
+                OperatorID id, String name, Map<String, String> variables) {
+            InterceptingOperatorMetricGroup group =
+                    new InterceptingOperatorMetricGroup() {
+                        @Override
+                        public MetricGroup addGroup(String child) {
+                            return this;
+                        }
+                    };
+            operators.add(group);
+            return group;
+        }
     }
 
     /** Tells of its channels which subpartitions they read. */

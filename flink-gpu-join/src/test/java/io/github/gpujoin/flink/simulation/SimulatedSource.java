@@ -15,8 +15,8 @@ import org.apache.flink.streaming.runtime.watermarkstatus.StatusWatermarkValve;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * A source subtask that plays the scripts of its splits. Its state is the position in each. As a
- * Flink source, it does not repeat a watermark or a status after a restore.
+ * A source subtask that plays the scripts of its splits. Its state is the position in each. After a
+ * restore, a source that ends repeats no watermark or status, and any other one does.
  */
 final class SimulatedSource {
 
@@ -25,13 +25,27 @@ final class SimulatedSource {
         private final Split split;
         private int position;
 
-        private Reader(Split split, int position) {
+        /** To be said first; null for nothing. */
+        private StreamElement repeated;
+
+        private Reader(Split split, int position, boolean repeats) {
             this.split = split;
             this.position = position;
+            this.repeated = repeats ? split.lastTimeBefore(position) : null;
+        }
+
+        private StreamElement next() {
+            StreamElement next = repeated;
+            repeated = null;
+            return next == null ? split.script().get(position++) : next;
         }
 
         private boolean isOver() {
             return position == split.script().size();
+        }
+
+        private boolean isAtGate() {
+            return !isOver() && Split.isGate(split.script().get(position));
         }
     }
 
@@ -40,18 +54,27 @@ final class SimulatedSource {
     private final StatusWatermarkValve valve;
     private final DataOutput<Object> output;
     private boolean saidIdle;
+    private boolean gatesAreOpen;
 
     /**
      * @param positions of splits, from 0 where they have none
      * @param bounded whether the source ends with its splits
+     * @param repeats whether it says again how far its splits are, as a source that goes on without
+     *     an end does after a while
      */
     SimulatedSource(
             List<Split> splits,
             Map<Integer, Integer> positions,
             boolean bounded,
+            boolean repeats,
             ChainOutput.Target target) {
         splits.forEach(
-                split -> readers.add(new Reader(split, positions.getOrDefault(split.number(), 0))));
+                split ->
+                        readers.add(
+                                new Reader(
+                                        split,
+                                        positions.getOrDefault(split.number(), 0),
+                                        repeats)));
         this.bounded = bounded;
         this.valve = new StatusWatermarkValve(Math.max(1, splits.size()));
         this.output = new ToTarget(target);
@@ -59,7 +82,20 @@ final class SimulatedSource {
 
     /** Whether it has an element to emit. */
     boolean hasNext() {
-        return readers.stream().anyMatch(reader -> !reader.isOver()) || mustSayIdle();
+        return readers.stream().anyMatch(this::isReady) || mustSayIdle();
+    }
+
+    private boolean isReady(Reader reader) {
+        return reader.repeated != null || !reader.isOver() && (gatesAreOpen || !reader.isAtGate());
+    }
+
+    boolean isAtGate() {
+        return !gatesAreOpen && readers.stream().anyMatch(Reader::isAtGate);
+    }
+
+    /** Lets splits go on that wait for all that came before. */
+    void openGates() {
+        gatesAreOpen = true;
     }
 
     /** Without a split, an unbounded source has nothing to say of time. */
@@ -68,7 +104,7 @@ final class SimulatedSource {
     }
 
     boolean isOver() {
-        return bounded && !hasNext();
+        return bounded && readers.stream().allMatch(Reader::isOver);
     }
 
     void emit(Choices choices) throws Exception {
@@ -79,13 +115,16 @@ final class SimulatedSource {
         }
         List<Integer> ready = new ArrayList<>();
         for (int i = 0; i < readers.size(); i++) {
-            if (!readers.get(i).isOver()) {
+            if (isReady(readers.get(i))) {
                 ready.add(i);
             }
         }
         int index = ready.get(choices.next(ready.size()));
         Reader reader = readers.get(index);
-        StreamElement element = reader.split.script().get(reader.position++);
+        StreamElement element = reader.next();
+        if (Split.isGate(element)) {
+            return;
+        }
         if (element.isRecord()) {
             StreamRecord<Object> record = element.asRecord();
             output.emitRecord(record.copy(record.getValue()));

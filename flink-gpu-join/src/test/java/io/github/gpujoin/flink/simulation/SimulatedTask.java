@@ -67,6 +67,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     private final OperatorChain chain;
     private TaskInputs inputs;
     private SimulatedSource source;
+    private int burst;
     private Phase phase = Phase.RUNNING;
 
     /** The checkpoint to start, 0 for none. */
@@ -154,20 +155,24 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         }
     }
 
-    void play(List<Split> splits, Map<Integer, Integer> positions, boolean bounded) {
-        source = new SimulatedSource(splits, positions, bounded, chain.head());
+    void play(
+            List<Split> splits,
+            Map<Integer, Integer> positions,
+            boolean bounded,
+            boolean repeats,
+            int burst) {
+        this.burst = burst;
+        source = new SimulatedSource(splits, positions, bounded, repeats, chain.head());
     }
 
     /** Connects the inputs; to be called once, in a task that is no source. */
     TaskInputs connect(boolean blocksForBarriers) {
         inputs = new TaskInputs(blocksForBarriers, this);
-        if (deployedFinished || chain.first() == null) {
-            inputs.addSide(new OneInput());
-            inputs.addSide(new OneInput());
-        } else if (chain.first() instanceof TwoInputStreamOperator<?, ?, ?> join) {
+        if (!deployedFinished && chain.first() instanceof TwoInputStreamOperator<?, ?, ?> join) {
             inputs.addSide(new FirstInput(join));
             inputs.addSide(new SecondInput(join));
         } else {
+            inputs.addSide(new OneInput());
             inputs.addSide(new OneInput());
         }
         return inputs;
@@ -187,6 +192,12 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         || hasDueTimer()
                         || hasRoom() && hasInput()
                         || mayEnd());
+    }
+
+    /** Whether there is something to do besides checkpoints. */
+    boolean hasWork() {
+        boolean hasData = source == null ? inputs.hasReadableData() : hasInput();
+        return mailbox.hasMail() || hasDueTimer() || hasRoom() && hasData;
     }
 
     private boolean hasDueTimer() {
@@ -249,7 +260,9 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
             List<TaskInputs.Channel> readable = inputs.readable();
             inputs.read(readable.get(choices.next(readable.size())));
         } else if (!deployedFinished && source.hasNext()) {
-            source.emit(choices);
+            for (int i = 0; i < burst && source.hasNext() && hasRoom(); i++) {
+                source.emit(choices);
+            }
         } else {
             endData(true);
         }
@@ -395,6 +408,21 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         }
     }
 
+    /** Chunks of facts that wait in the join's state; 0 in other tasks. */
+    int waitingChunks() {
+        return environment.gauge("waitingProbeChunks");
+    }
+
+    void openGates() {
+        if (source != null) {
+            source.openGates();
+        }
+    }
+
+    boolean isAtGate() {
+        return phase == Phase.RUNNING && source != null && source.isAtGate();
+    }
+
     /** As a cancelled task: operators are closed without being finished. */
     @Override
     public void close() throws Exception {
@@ -414,7 +442,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         public void emitWatermark(WatermarkEvent watermark) {}
     }
 
-    /** Into the sink, or nowhere where the task had finished. */
+    /** Into the first operator or the sink; nowhere where the task had finished. */
     private final class OneInput extends Quiet {
         @Override
         public void emitRecord(StreamRecord<Object> record) throws Exception {

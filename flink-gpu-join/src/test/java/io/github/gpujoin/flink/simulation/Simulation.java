@@ -51,7 +51,7 @@ public final class Simulation implements BiFunction<Long, String, String> {
             return trace + ", failure=" + failure;
         }
         if (failure == null || mode.equals(JUDGE)) {
-            return failure;
+            return failure == null ? null : failure + "\n" + scenario.describe();
         }
         Scenario shortest = new Shrinker(this::run).shrink(scenario, failure);
         return run(shortest) + "\n" + shortest.describe();

@@ -14,7 +14,7 @@ class SimulationTest {
     @Test
     void shouldJoinExactlyOnceInEachLife() {
         Map<Long, String> failures =
-                Simulate.run(0, SEEDS, Runtime.getRuntime().availableProcessors());
+                Simulate.run(0, SEEDS, Runtime.getRuntime().availableProcessors(), Simulate.SHRUNK);
         assertThat(failures).as("%d lives", SEEDS).isEmpty();
     }
 

@@ -2,8 +2,10 @@ package io.github.gpujoin.flink.simulation;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.types.Row;
@@ -18,6 +20,7 @@ final class SinkResults {
     final class Attempt {
 
         private final Map<Integer, List<String>> open = new HashMap<>();
+        private final Set<Integer> withRows = new HashSet<>();
         private final Map<Integer, Long> watermarks = new HashMap<>();
         private final TreeMap<Long, List<String>> prepared = new TreeMap<>();
 
@@ -36,11 +39,17 @@ final class SinkResults {
                                     + element.asRecord().getValue());
                 }
                 VirtualTime.advanceNs(rowNs);
+                withRows.add(subtask);
                 open.computeIfAbsent(subtask, s -> new ArrayList<>())
                         .add(text((Row) element.asRecord().getValue()));
             } else if (element.isWatermark()) {
                 watermarks.put(subtask, element.asWatermark().getTimestamp());
             }
+        }
+
+        /** Whether the subtask of the sink has had a row. */
+        boolean hasRows(int subtask) {
+            return withRows.contains(subtask);
         }
 
         void prepare(int subtask, long checkpoint) {

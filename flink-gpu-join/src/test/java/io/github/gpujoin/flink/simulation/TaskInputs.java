@@ -121,6 +121,14 @@ final class TaskInputs {
         return channels.stream().anyMatch(this::isReadable);
     }
 
+    /** Whether a channel has more to read than a barrier. */
+    boolean hasReadableData() {
+        return channels.stream()
+                .anyMatch(
+                        channel ->
+                                isReadable(channel) && !(channel.queue.peek() instanceof Barrier));
+    }
+
     private boolean isReadable(Channel channel) {
         boolean blocked = blocks && !unaligned && arriving != 0 && channel.barrier == arriving;
         return !channel.queue.isEmpty() && !blocked;
