@@ -168,6 +168,7 @@ final class JobAttempt implements AutoCloseable {
                                         parallelism.get(vertex.number())),
                         restored != null && restored.isFinished(vertex.number()),
                         sink,
+                        setting,
                         acks);
         if (vertex.isSource()) {
             play(task, vertex, subtask, restored);

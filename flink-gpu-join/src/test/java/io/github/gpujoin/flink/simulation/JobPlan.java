@@ -5,6 +5,7 @@ import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -22,6 +23,7 @@ import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.JobVertex;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.DataStreamSource;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -32,6 +34,7 @@ import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.api.operators.StreamMap;
 import org.apache.flink.streaming.api.operators.StreamSource;
 import org.apache.flink.types.Row;
+import org.apache.flink.util.SerializedValue;
 
 /**
  * A job as Flink's own planner makes it of the public API: vertices with chains of operators, and
@@ -55,6 +58,7 @@ final class JobPlan {
      * @param chain configurations of its operators, by their id in the stream graph
      * @param in edges into the vertex, in the order of the task's input gates
      * @param out edges out of it
+     * @param coordinators of its operators
      */
     record Vertex(
             JobVertexID id,
@@ -63,7 +67,8 @@ final class JobPlan {
             int head,
             Map<Integer, StreamConfig> chain,
             List<StreamEdge> in,
-            List<StreamEdge> out) {
+            List<StreamEdge> out,
+            List<OperatorCoordinator.Provider> coordinators) {
 
         StreamConfig operator(int node) {
             return chain.get(node);
@@ -132,9 +137,13 @@ final class JobPlan {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(shape.chunkBytes()));
         config.setString("gpu-join.late-dimension-rows", "drop");
+        config.set(GpuJoinOptions.TRANSPORT, shape.transport());
+        config.set(GpuJoinOptions.RING_SLOTS, JobShape.RING_SLOTS);
         config.set(
                 GpuJoinOptions.ENGINE,
-                GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));
+                shape.hasFailingDevice()
+                        ? GpuJoinOptions.Engine.CPU
+                        : GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(PLANNED_PARALLELISM);
         env.setMaxParallelism(JobShape.MAX_PARALLELISM);
@@ -249,9 +258,19 @@ final class JobPlan {
                         head.getVertexID(),
                         chain,
                         vertex.isInputVertex() ? List.of() : head.getInPhysicalEdges(loader),
-                        new ArrayList<>());
+                        new ArrayList<>(),
+                        vertex.getOperatorCoordinators().stream().map(JobPlan::provider).toList());
         vertices.add(added);
         chain.keySet().forEach(node -> ofNode.put(node, added));
+    }
+
+    private static OperatorCoordinator.Provider provider(
+            SerializedValue<OperatorCoordinator.Provider> provider) {
+        try {
+            return provider.deserializeValue(JobPlan.class.getClassLoader());
+        } catch (IOException | ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void connect() {

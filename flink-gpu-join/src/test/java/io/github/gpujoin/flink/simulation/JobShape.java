@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.simulation;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.core.execution.CheckpointingMode;
 
@@ -9,6 +10,7 @@ import org.apache.flink.core.execution.CheckpointingMode;
  *
  * @param dimensions at least one
  * @param sinkApart whether the sink is a task of its own, behind a channel
+ * @param transport of chunks of partitioned sides
  */
 record JobShape(
         List<DimensionShape> dimensions,
@@ -16,9 +18,11 @@ record JobShape(
         boolean unaligned,
         boolean sinkApart,
         int chunkBytes,
-        String engine) {
+        String engine,
+        String transport) {
 
     static final int MAX_PARALLELISM = 8;
+    static final int RING_SLOTS = 4;
 
     /** How a dimension is joined. */
     enum Kind {
@@ -45,6 +49,37 @@ record JobShape(
         boolean isSelected() {
             return kind == Kind.INNER || kind == Kind.LEFT;
         }
+    }
+
+    /** This with rings, and a dimension whose chunks go through them. */
+    JobShape withRings() {
+        List<DimensionShape> partitioned = new ArrayList<>(dimensions);
+        if (!hasPartitions()) {
+            DimensionShape first = dimensions.get(0);
+            partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true));
+        }
+        return new JobShape(
+                List.copyOf(partitioned),
+                mode,
+                unaligned,
+                sinkApart,
+                chunkBytes,
+                engine,
+                SimulatedRings.NAME);
+    }
+
+    /** This with a device that is lost in the midst of it. */
+    JobShape withFailingDevice() {
+        return new JobShape(
+                dimensions, mode, unaligned, sinkApart, chunkBytes, FailingDevice.NAME, transport);
+    }
+
+    boolean hasFailingDevice() {
+        return engine.equals(FailingDevice.NAME);
+    }
+
+    boolean hasRings() {
+        return transport.equals(SimulatedRings.NAME);
     }
 
     boolean hasPartitions() {

@@ -4,6 +4,7 @@ import io.github.gpujoin.flink.simulation.Checkpoint.TaskId;
 import io.github.gpujoin.flink.simulation.Checkpoint.TaskState;
 import io.github.gpujoin.flink.simulation.JobPlan.Vertex;
 import io.github.gpujoin.flink.simulation.SimulatedTask.Phase;
+import io.github.gpujoin.rdma.session.SessionException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +14,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
+import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.IOUtils;
 
 /**
@@ -32,7 +36,7 @@ final class Life implements AutoCloseable {
     private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
     /** What a life's attempts have in common. */
-    record Setting(Scenario scenario) {
+    record Setting(Scenario scenario, SimulatedCoordinators coordinators) {
 
         int channelCapacity() {
             return scenario.channelCapacity();
@@ -54,10 +58,28 @@ final class Life implements AutoCloseable {
             return vertex.operator(vertex.head()).getOperatorName().replace("Source: ", "");
         }
 
+        StreamOperatorFactory<Object> withDevices(StreamOperatorFactory<Object> factory) {
+            return scenario.shape().hasFailingDevice()
+                    ? FailingDevice.putInto(factory, scenario.goodCalls())
+                    : factory;
+        }
+
         boolean isBounded(String source) {
             return scenario.isBounded(source);
         }
     }
+
+    /** Longest time for which tasks wait in one step; more never ends. */
+    private static final int MAX_WAITS = 100_000;
+
+    /** The same for a task of an earlier attempt, whose peers may be gone. */
+    private static final int MAX_LINGERING_WAITS = 200;
+
+    /** The same for tasks on top of each other: more starts the attempt over. */
+    private static final int MAX_STACKED_WAITS = 5_000;
+
+    /** Attempts that may fail by faults of the network, before there are none any more. */
+    private static final int MAX_LOSSES = 3;
 
     /** Tasks of an earlier attempt that have not heard of its end. */
     private record Lingering(JobAttempt attempt, long untilStep) {}
@@ -72,6 +94,17 @@ final class Life implements AutoCloseable {
     private final List<Lingering> lingering = new ArrayList<>();
     private JobAttempt current;
     private final Map<TaskId, Integer> fewestWaiting = new HashMap<>();
+    private final SimulatedCoordinators coordinators;
+    private final SimulatedNetwork network;
+
+    /** Tasks that are in the midst of a step, since one that waits lets others go on. */
+    private final List<SimulatedTask> busy = new ArrayList<>();
+
+    /** Whether the current attempt has lost a ring, and is to be started over. */
+    private boolean lost;
+
+    private int losses;
+    private int waits;
     private int attempts;
     private long step;
 
@@ -94,7 +127,10 @@ final class Life implements AutoCloseable {
         this.plan = plan;
         this.scenario = scenario;
         this.oracle = new Oracle(scenario);
-        this.setting = new Setting(scenario);
+        VirtualTime.reset();
+        this.network = SimulatedNetwork.open(scenario.network(), scenario.seed());
+        this.coordinators = new SimulatedCoordinators(plan, SimulatedEnvironment.JOB);
+        this.setting = new Setting(scenario, coordinators);
         this.choices = new Choices(scenario.seed());
         this.results = new SinkResults(scenario.sinkRowNs());
         this.faults = new ArrayDeque<>(scenario.faults());
@@ -106,15 +142,19 @@ final class Life implements AutoCloseable {
      * @throws LifeFailure where the join did something wrong
      */
     void run() {
-        VirtualTime.reset();
+        VirtualTime.beside(this::inBackground, this::whileATaskWaits);
         deploy(uniform(scenario.parallelism()), null);
         while (!isOver()) {
             if (++step > MAX_STEPS) {
                 throw new LifeFailure("the job stands still: steps=" + step + ", " + this);
             }
             choices.beginStep(step);
+            waits = 0;
             VirtualTime.advanceNs(STEP_NS);
             endLingering(step);
+            if (lost) {
+                restart(current.parallelism(), 0);
+            }
             if (stoppingFor > 0 && pending == null) {
                 int parallelism = stoppingFor;
                 stoppingFor = 0;
@@ -154,19 +194,88 @@ final class Life implements AutoCloseable {
             waitForSomething();
             return;
         }
-        SimulatedTask task = runnable.get(choices.next(runnable.size()));
+        step(runnable.get(choices.next(runnable.size())));
+    }
+
+    private void step(SimulatedTask task) {
         progressSinceCheckpoint |= pending == null && task.hasWork();
+        busy.add(task);
         try {
             task.step(choices);
             watch(task);
         } catch (LifeFailure e) {
             throw e;
         } catch (Exception | Error e) {
-            if (current.tasks().contains(task)) {
-                throw new LifeFailure("a task failed: " + task.name() + ": " + e, e);
+            failed(task, e);
+        } finally {
+            busy.remove(task);
+        }
+    }
+
+    private void failed(SimulatedTask task, Throwable cause) {
+        if (current.tasks().contains(task)) {
+            boolean byNetwork = network.isFaulty() && hasLostRing(cause);
+            if (!byNetwork && !lost) {
+                throw new LifeFailure("a task failed: " + task.name() + ": " + cause, cause);
             }
+            lost = true;
+        } else {
             // A task that lives on after its attempt may fail as it likes.
-            lingering.removeIf(old -> old.attempt().tasks().contains(task) && closed(old));
+            lingering.replaceAll(
+                    old ->
+                            old.attempt().tasks().contains(task)
+                                    ? new Lingering(old.attempt(), 0)
+                                    : old);
+        }
+    }
+
+    private static boolean hasLostRing(Throwable cause) {
+        return ExceptionUtils.findThrowable(cause, SessionException.class).isPresent();
+    }
+
+    /** Messages arrive, and the rings' own threads go on. */
+    private void inBackground() {
+        coordinators.deliver();
+        network.step();
+    }
+
+    /**
+     * Lets another task go on, on top of those that wait. Senders wait for the join to take; the
+     * join waits for memory to be written alone, and so nobody goes on above it who waits for it.
+     */
+    private void whileATaskWaits() {
+        if (lost) {
+            throw new CancelTaskException("another task has lost a ring");
+        }
+        if (busy.isEmpty()) {
+            return;
+        }
+        SimulatedTask waiting = busy.get(busy.size() - 1);
+        if (++waits > MAX_LINGERING_WAITS && !current.tasks().contains(waiting)) {
+            throw new CancelTaskException("the task is of an earlier attempt");
+        }
+        if (waits > MAX_STACKED_WAITS && busy.size() > 1) {
+            // It waits for one below it, perhaps, which a thread of its own would let go on.
+            lost = true;
+            throw new CancelTaskException("the task stands on another one that waits");
+        }
+        if (waits > MAX_WAITS) {
+            throw new LifeFailure(
+                    "a task waits for ever: " + busy.stream().map(SimulatedTask::name).toList());
+        }
+        if (!waiting.vertex.isSource()) {
+            return;
+        }
+        List<SimulatedTask> runnable =
+                current.tasks().stream()
+                        .filter(task -> mayRun(task) && !busy.contains(task))
+                        .toList();
+        if (!runnable.isEmpty()) {
+            if (++step > MAX_STEPS) {
+                throw new LifeFailure("the job stands still: steps=" + step + ", " + this);
+            }
+            choices.beginStep(step);
+            step(runnable.get(choices.next(runnable.size())));
         }
     }
 
@@ -274,6 +383,10 @@ final class Life implements AutoCloseable {
 
     private void restart(List<Integer> parallelism, int lingerSteps) {
         abortCheckpoint();
+        if (lost && ++losses == MAX_LOSSES) {
+            network.heal();
+        }
+        lost = false;
         JobAttempt old = current;
         if (lingerSteps > 0) {
             lingering.add(new Lingering(old, step + lingerSteps));
@@ -284,6 +397,7 @@ final class Life implements AutoCloseable {
     }
 
     private void deploy(List<Integer> parallelism, Checkpoint from) {
+        coordinators.restart(parallelism, attempts, from);
         try {
             current =
                     new JobAttempt(
@@ -328,6 +442,7 @@ final class Life implements AutoCloseable {
             return false;
         }
         pending = new Checkpoint(++lastCheckpoint, current.parallelism(), ended);
+        coordinators.checkpointBegins(pending.id);
         for (SimulatedTask task : current.tasks()) {
             if (task.phase() != Phase.ENDED && task.startsCheckpoints()) {
                 task.trigger(pending.id, unaligned);
@@ -352,6 +467,7 @@ final class Life implements AutoCloseable {
         completed = pending;
         pending = null;
         current.sink().commit(completed.id);
+        coordinators.checkpointCompletes(completed.id);
         for (SimulatedTask task : current.tasks()) {
             task.announceComplete(completed.id);
         }
@@ -362,6 +478,7 @@ final class Life implements AutoCloseable {
         if (pending != null) {
             long checkpoint = pending.id;
             pending = null;
+            coordinators.checkpointAborts(checkpoint);
             current.tasks().forEach(task -> task.abort(checkpoint));
             progressSinceCheckpoint = true;
         }
@@ -388,5 +505,6 @@ final class Life implements AutoCloseable {
         if (current != null) {
             IOUtils.closeQuietly(current);
         }
+        IOUtils.closeAllQuietly(coordinators, network);
     }
 }

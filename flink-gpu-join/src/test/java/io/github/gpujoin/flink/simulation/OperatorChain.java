@@ -1,11 +1,14 @@
 package io.github.gpujoin.flink.simulation;
 
 import io.github.gpujoin.flink.simulation.JobPlan.Vertex;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.jobgraph.OperatorID;
@@ -28,6 +31,7 @@ import org.apache.flink.streaming.api.operators.StreamTaskStateInitializer;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.StreamTask;
 import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.SerializedValue;
 
 /** The real operators of one subtask of a vertex, chained as Flink chains them. */
 final class OperatorChain implements AutoCloseable {
@@ -36,6 +40,7 @@ final class OperatorChain implements AutoCloseable {
 
     private final Vertex vertex;
     private final StreamTask<?, ?> task;
+    private final UnaryOperator<StreamOperatorFactory<Object>> devices;
     private final Function<StreamEdge, ChainOutput.Target> network;
     private final ChainOutput.Target sink;
 
@@ -45,16 +50,19 @@ final class OperatorChain implements AutoCloseable {
     private final ChainOutput.Target head;
 
     /**
+     * @param devices puts the life's devices into a join
      * @param network makes the end of an edge to another task
      * @param sink takes what the job's sink gets
      */
     OperatorChain(
             Vertex vertex,
             StreamTask<?, ?> task,
+            UnaryOperator<StreamOperatorFactory<Object>> devices,
             Function<StreamEdge, ChainOutput.Target> network,
             ChainOutput.Target sink) {
         this.vertex = vertex;
         this.task = task;
+        this.devices = devices;
         this.network = network;
         this.sink = sink;
         this.head = vertex.isSource() ? source() : target(vertex.head());
@@ -107,14 +115,15 @@ final class OperatorChain implements AutoCloseable {
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     private StreamOperator<?> create(StreamConfig config, ChainOutput output) {
-        StreamOperatorFactory<Object> factory = config.getStreamOperatorFactory(loader());
+        StreamOperatorFactory<Object> factory =
+                devices.apply(config.getStreamOperatorFactory(loader()));
         return (StreamOperator<?>)
                 StreamOperatorFactoryUtil.createOperator(
                                 factory,
                                 (StreamTask) task,
                                 config,
                                 (Output<StreamRecord<Object>>) output,
-                                new NoEvents())
+                                new Coordinators(task))
                         .f0;
     }
 
@@ -197,14 +206,23 @@ final class OperatorChain implements AutoCloseable {
         operators.clear();
     }
 
-    /** Coordinators are not there where chunks go through Flink's channels. */
-    private static final class NoEvents implements OperatorEventDispatcher {
+    private record Coordinators(StreamTask<?, ?> task) implements OperatorEventDispatcher {
         @Override
         public void registerEventHandler(OperatorID operator, OperatorEventHandler handler) {}
 
         @Override
         public OperatorEventGateway getOperatorEventGateway(OperatorID operator) {
-            return (OperatorEvent event) -> {};
+            return event -> send(operator, event);
+        }
+
+        private void send(OperatorID operator, OperatorEvent event) {
+            try {
+                task.getEnvironment()
+                        .getOperatorCoordinatorEventGateway()
+                        .sendOperatorEventToCoordinator(operator, new SerializedValue<>(event));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
     }
 }

@@ -3,6 +3,8 @@ package io.github.gpujoin.flink.simulation;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Kind;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
+import io.github.gpujoin.flink.transport.RingOptions;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -27,6 +29,8 @@ import org.apache.flink.types.RowKind;
  * @param sinkRowNs time that the sink takes for a row
  * @param burst elements that a source emits in a step, while others are slow
  * @param faults in order
+ * @param network faults of rings
+ * @param goodCalls that a failing device carries out in each subtask
  */
 record Scenario(
         long seed,
@@ -37,7 +41,9 @@ record Scenario(
         int channelCapacity,
         long sinkRowNs,
         int burst,
-        List<Fault> faults) {
+        List<Fault> faults,
+        TwinFaults network,
+        int goodCalls) {
 
     private static final int KEYS = 6;
 
@@ -75,7 +81,9 @@ record Scenario(
                 channelCapacity,
                 sinkRowNs,
                 burst,
-                otherFaults);
+                otherFaults,
+                network,
+                goodCalls);
     }
 
     /** The life in words, for people. */
@@ -92,6 +100,12 @@ record Scenario(
             text.append(": ");
             split.script().forEach(element -> text.append(describe(element)).append(' '));
             text.append('\n');
+        }
+        if (shape.hasFailingDevice()) {
+            text.append("  device: goodCalls=").append(goodCalls).append('\n');
+        }
+        if (!network.equals(TwinFaults.NONE)) {
+            text.append("  rings: ").append(network).append('\n');
         }
         faults.forEach(fault -> text.append("  ").append(fault).append('\n'));
         return text.toString().stripTrailing();
@@ -134,6 +148,11 @@ record Scenario(
                 return withSlowSink();
             }
             JobShape shape = shape();
+            if (Math.floorMod(seed, 10) == 9) {
+                shape = shape.withRings();
+            } else if (Math.floorMod(seed, 10) == 3) {
+                shape = shape.withFailingDevice();
+            }
             int parallelism = 1 + random.nextInt(4);
             return new Scenario(
                     seed,
@@ -144,7 +163,24 @@ record Scenario(
                     1 + random.nextInt(6),
                     oneIn(6) ? TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(40)) : 0,
                     1,
-                    faults());
+                    faults(),
+                    network(shape),
+                    one(List.of(0, 2, 10, 40, 150)));
+        }
+
+        /** Half of the lives with rings have faults in their network. */
+        private TwinFaults network(JobShape shape) {
+            if (!shape.hasRings() || oneIn(2)) {
+                return TwinFaults.NONE;
+            }
+            return new TwinFaults(
+                    random.nextInt(20),
+                    random.nextInt(20),
+                    random.nextInt(20),
+                    random.nextInt(20),
+                    random.nextInt(50),
+                    random.nextInt(10),
+                    1 + random.nextLong(TimeUnit.MILLISECONDS.toNanos(50)));
         }
 
         /** Facts with many results each, behind a sink that takes a millisecond for a row. */
@@ -156,7 +192,8 @@ record Scenario(
                             oneIn(2),
                             false,
                             16 << 10,
-                            one(List.of("reference", "cpu")));
+                            one(List.of("reference", "cpu")),
+                            RingOptions.FLINK);
             List<StreamElement> rows = new ArrayList<>();
             for (long i = 0; i < SLOW_MATCHES; i++) {
                 rows.add(new StreamRecord<>(Row.of(0L, i)));
@@ -178,7 +215,9 @@ record Scenario(
                     2,
                     TimeUnit.MILLISECONDS.toNanos(1),
                     SLOW_BURST,
-                    List.of());
+                    List.of(),
+                    TwinFaults.NONE,
+                    0);
         }
 
         private JobShape shape() {
@@ -214,7 +253,8 @@ record Scenario(
                     oneIn(2),
                     oneIn(4),
                     one(List.of(17, 256)),
-                    one(List.of("reference", "cpu")));
+                    one(List.of("reference", "cpu")),
+                    RingOptions.FLINK);
         }
 
         private List<Split> splits(JobShape shape) {

@@ -33,6 +33,7 @@ import org.apache.flink.runtime.jobgraph.IntermediateResultPartitionID;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.memory.MemoryManager;
 import org.apache.flink.runtime.metrics.groups.InternalOperatorMetricGroup;
 import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
@@ -49,7 +50,7 @@ import org.apache.flink.util.SimpleUserCodeClassLoader;
 /** What a task sees of its process and job. All tasks of a life run in one process. */
 final class SimulatedEnvironment extends MockEnvironment {
 
-    private static final JobID JOB = new JobID(1, 1);
+    static final JobID JOB = new JobID(1, 1);
     private static final ExecutionGraphID GRAPH = new ExecutionGraphID();
     private static final IOManager IO = new IOManagerAsync();
     private static final MemoryManager MEMORY = MemoryManager.create(32 << 20, 4 << 10);
@@ -79,11 +80,13 @@ final class SimulatedEnvironment extends MockEnvironment {
     private final Configuration job;
     private final TaskInfo info;
     private final ExecutionAttemptID attempt;
+    private final TaskOperatorEventGateway coordinators;
 
     /**
      * @param job its configuration
      * @param name of the task
      * @param vertex of the job
+     * @param coordinators as the task reaches them
      */
     SimulatedEnvironment(
             Configuration job,
@@ -94,7 +97,8 @@ final class SimulatedEnvironment extends MockEnvironment {
             int attempt,
             List<Input> inputs,
             List<Output> outputs,
-            TestTaskStateManager states) {
+            TestTaskStateManager states,
+            TaskOperatorEventGateway coordinators) {
         super(
                 JOB,
                 "simulated",
@@ -118,6 +122,7 @@ final class SimulatedEnvironment extends MockEnvironment {
                 ExternalResourceInfoProvider.NO_EXTERNAL_RESOURCES,
                 new ChannelStateWriteRequestExecutorFactory(JOB));
         this.job = job;
+        this.coordinators = coordinators;
         this.info = new TaskInfoImpl(name, JobShape.MAX_PARALLELISM, subtask, parallelism, attempt);
         this.attempt = attemptOf(vertex, subtask, attempt);
         for (int gate = 0; gate < inputs.size(); gate++) {
@@ -140,6 +145,11 @@ final class SimulatedEnvironment extends MockEnvironment {
     @Override
     public Configuration getJobConfiguration() {
         return job;
+    }
+
+    @Override
+    public TaskOperatorEventGateway getOperatorCoordinatorEventGateway() {
+        return coordinators;
     }
 
     @Override

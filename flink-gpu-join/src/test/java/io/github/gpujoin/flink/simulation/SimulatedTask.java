@@ -102,6 +102,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
             Map<OperatorID, OperatorSubtaskState> restored,
             boolean deployedFinished,
             SinkResults.Attempt sink,
+            Life.Setting setting,
             Acks acks)
             throws Exception {
         this.vertex = vertex;
@@ -125,7 +126,8 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         attempt,
                         inputEdges,
                         outputEdges,
-                        states);
+                        states,
+                        setting.coordinators().gateway(id.subtask(), attempt));
         task =
                 new MockStreamTaskBuilder(environment)
                         .setTaskMailbox(mailbox)
@@ -137,6 +139,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                 new OperatorChain(
                         vertex,
                         task,
+                        setting::withDevices,
                         edge ->
                                 outputs.stream()
                                         .filter(output -> output.edge() == edge)

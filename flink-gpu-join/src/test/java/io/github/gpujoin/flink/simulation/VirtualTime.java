@@ -16,16 +16,46 @@ public final class VirtualTime {
     /** A read of the clock takes time, so that a loop until a deadline ends. */
     private static final long READ_NS = 100;
 
+    private static final Runnable NOTHING = () -> {};
+
     private static long nowNs = START_NS;
+
+    /** Done as time passes, but for the time that it takes itself. */
+    private static Runnable background = NOTHING;
+
+    /** Done while a task waits for others. */
+    private static Runnable others = NOTHING;
+
+    private static boolean inBackground;
 
     private VirtualTime() {}
 
     static void reset() {
         nowNs = START_NS;
+        background = NOTHING;
+        others = NOTHING;
+    }
+
+    /**
+     * @param inBackground done whenever time has passed
+     * @param whileWaiting done whenever a task waits for what others do
+     */
+    static void beside(Runnable inBackground, Runnable whileWaiting) {
+        background = inBackground;
+        others = whileWaiting;
     }
 
     static void advanceNs(long ns) {
         nowNs += Math.max(0, ns);
+        if (inBackground) {
+            return;
+        }
+        inBackground = true;
+        try {
+            background.run();
+        } finally {
+            inBackground = false;
+        }
     }
 
     static long nowMs() {
@@ -46,6 +76,9 @@ public final class VirtualTime {
     /** Replaces {@link java.util.concurrent.locks.LockSupport#parkNanos(long)}. */
     public static void parkNanos(long ns) {
         advanceNs(ns);
+        if (!inBackground) {
+            others.run();
+        }
     }
 
     /** Replaces {@link Thread#sleep(long)}. */

@@ -354,7 +354,7 @@ class RingsTest {
     void shouldKnowTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, shm, twin]")
+                .withMessageContaining("known=[disni, shm, simulated, twin]")
                 .withMessageContaining("transport=pigeon");
     }
 }

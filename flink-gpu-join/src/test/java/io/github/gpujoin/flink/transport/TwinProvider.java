@@ -35,6 +35,11 @@ public final class TwinProvider implements TransportProvider {
     /** The one twin: both ends of a ring are in this process. */
     @Override
     public Transport open(RingOptions options, InetAddress localAddress) {
+        return shared(twin);
+    }
+
+    /** One end's view of a twin, which stays open when the end closes its own. */
+    public static Transport shared(TwinTransport twin) {
         return new Shared(twin);
     }
 

@@ -88,7 +88,7 @@ public final class SessionListener implements AutoCloseable {
     }
 
     /** Whether another handshake may begin now; until then a connection waits where it is. */
-    boolean isReady(long nowNs) {
+    public boolean isReady(long nowNs) {
         return gate.isOpen(nowNs);
     }
 

@@ -1,0 +1,30 @@
+package io.github.gpujoin.flink.simulation;
+
+import io.github.gpujoin.flink.transport.RingHost;
+import io.github.gpujoin.flink.transport.RingOptions;
+import io.github.gpujoin.flink.transport.TransportProvider;
+import io.github.gpujoin.flink.transport.TwinProvider;
+import io.github.gpujoin.rdma.transport.Transport;
+import java.net.InetAddress;
+import org.apache.flink.configuration.Configuration;
+
+/** Rings over the network of the life under way. */
+public final class SimulatedRings implements TransportProvider {
+
+    static final String NAME = "simulated";
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Transport open(RingOptions options, InetAddress localAddress) {
+        return TwinProvider.shared(SimulatedNetwork.current().transport());
+    }
+
+    @Override
+    public RingHost host(Configuration taskManager) {
+        return SimulatedNetwork.current();
+    }
+}
