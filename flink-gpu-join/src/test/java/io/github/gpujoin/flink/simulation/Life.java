@@ -198,7 +198,9 @@ final class Life implements AutoCloseable {
     }
 
     private void step(SimulatedTask task) {
-        progressSinceCheckpoint |= pending == null && task.hasWork();
+        // What a task does behind its barrier is not in the checkpoint.
+        boolean behindBarrier = pending == null || !missing.contains(task.id);
+        progressSinceCheckpoint |= behindBarrier && task.hasWork();
         busy.add(task);
         try {
             task.step(choices);
@@ -239,10 +241,7 @@ final class Life implements AutoCloseable {
         network.step();
     }
 
-    /**
-     * Lets another task go on, on top of those that wait. Senders wait for the join to take; the
-     * join waits for memory to be written alone, and so nobody goes on above it who waits for it.
-     */
+    /** Lets another task go on, on top of those that wait. */
     private void whileATaskWaits() {
         if (lost) {
             throw new CancelTaskException("another task has lost a ring");
@@ -263,12 +262,10 @@ final class Life implements AutoCloseable {
             throw new LifeFailure(
                     "a task waits for ever: " + busy.stream().map(SimulatedTask::name).toList());
         }
-        if (!waiting.vertex.isSource()) {
-            return;
-        }
         List<SimulatedTask> runnable =
                 current.tasks().stream()
                         .filter(task -> mayRun(task) && !busy.contains(task))
+                        .filter(task -> mayGoOnAbove(waiting, task))
                         .toList();
         if (!runnable.isEmpty()) {
             if (++step > MAX_STEPS) {
@@ -345,6 +342,14 @@ final class Life implements AutoCloseable {
         }
         progressSinceCheckpoint = any;
         return any;
+    }
+
+    /**
+     * Senders wait for the join to take. A subtask of the join waits for memory to be written, or
+     * for another one to build tables; nobody goes on above it who would wait for it.
+     */
+    private static boolean mayGoOnAbove(SimulatedTask waiting, SimulatedTask other) {
+        return waiting.vertex.isSource() || waiting.vertex == other.vertex;
     }
 
     private interface Action {
