@@ -187,6 +187,8 @@ final class VersionedSide<OUT> implements EventTimeOrder.Target {
     public void change(Chunk versions) throws Exception {
         probeSide.awaitAll(check);
         applyChange.accept(versions);
+        // The device may be lost with the change; what is due waits for the tables of the CPU.
+        probeSide.postMail();
     }
 
     @Override

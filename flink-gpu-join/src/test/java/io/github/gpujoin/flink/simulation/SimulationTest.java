@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Simulated lives of jobs; {@code bin/simulate} runs others. */
 class SimulationTest {
@@ -16,6 +18,13 @@ class SimulationTest {
         Map<Long, String> failures =
                 Simulate.run(0, SEEDS, Runtime.getRuntime().availableProcessors(), Simulate.SHRUNK);
         assertThat(failures).as("%d lives", SEEDS).isEmpty();
+    }
+
+    /** The device is lost with a change of a version, and no fact follows: 11703. */
+    @ParameterizedTest
+    @ValueSource(longs = 11_703)
+    void shouldJoinExactlyOnceInLivesThatFoundADefect(long seed) {
+        assertThat(Simulate.run(seed, 1, 1, Simulate.SHRUNK)).isEmpty();
     }
 
     @Test
