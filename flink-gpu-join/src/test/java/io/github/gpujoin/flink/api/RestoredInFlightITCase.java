@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.runtime.checkpoint.Checkpoints;
 import org.apache.flink.types.Row;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +27,9 @@ class RestoredInFlightITCase extends RestoredJobs {
 
     private static final String[] COLUMNS = {"key", "a", "b"};
     private static final String[] SWAPPED = {"key", "b", "a"};
+
+    /** More than the join holds back for a slow output. */
+    private static final int MANY_FACTS = 20 * FACTS;
 
     @Test
     void shouldRestoreChunksInFlightOfSameColumns() throws Exception {
@@ -56,13 +61,13 @@ class RestoredInFlightITCase extends RestoredJobs {
                 .hasStackTraceContaining("from a savepoint or an aligned checkpoint");
     }
 
-    /** Pairs of which each takes a while, so that facts fill the channels. */
+    /** Pairs of which each takes a while, so that facts fill the join and then the channels. */
     private static Job records(String... names) {
         return (env, paced) ->
                 sink(
                         GpuJoin.build(numbers(env, "numbers", KEYS))
                                 .probe(
-                                        numbers(env, "facts", FACTS)
+                                        numbers(env, "facts", MANY_FACTS)
                                                 .map(n -> fact(n, names), type(names)))
                                 .where(number -> number, Types.LONG)
                                 .equalTo(fact -> fact.getFieldAs(0), Types.LONG)
@@ -81,7 +86,7 @@ class RestoredInFlightITCase extends RestoredJobs {
         return (env, paced) ->
                 sink(
                         StarJoin.facts(
-                                        numbers(env, "facts", FACTS)
+                                        numbers(env, "facts", MANY_FACTS)
                                                 .map(n -> fact(n, COLUMNS), type(COLUMNS)))
                                 .select(columns)
                                 .dimension(
@@ -130,10 +135,10 @@ class RestoredInFlightITCase extends RestoredJobs {
         return config;
     }
 
-    /** Cancels a job that has given some results; returns its last checkpoint. */
+    /** Cancels a job once a checkpoint holds chunks in flight; returns that checkpoint. */
     private String checkpoint(Job job) throws Exception {
         JobClient client = start(config(), "hashmap", job, true);
-        while (RESULTS.size() < 300 || checkpoints().isEmpty()) {
+        while (checkpoints().stream().noneMatch(RestoredInFlightITCase::holdsChunksInFlight)) {
             assertThat(client.getJobExecutionResult()).isNotDone();
             TimeUnit.MILLISECONDS.sleep(20);
         }
@@ -142,7 +147,26 @@ class RestoredInFlightITCase extends RestoredJobs {
                 checkpoints().stream()
                         .max(Comparator.comparing(path -> path.toFile().lastModified()))
                         .orElseThrow();
+        assertThat(holdsChunksInFlight(last)).isTrue();
         return last.getParent().toUri().toString();
+    }
+
+    private static boolean holdsChunksInFlight(Path checkpoint) {
+        try (DataInputStream in = new DataInputStream(Files.newInputStream(checkpoint))) {
+            return Checkpoints.loadCheckpointMetadata(
+                            in,
+                            RestoredInFlightITCase.class.getClassLoader(),
+                            checkpoint.getParent().toString())
+                    .getOperatorStates()
+                    .stream()
+                    .flatMap(operator -> operator.getStates().stream())
+                    .anyMatch(
+                            state ->
+                                    state.getInputChannelState().hasState()
+                                            || state.getResultSubpartitionState().hasState());
+        } catch (IOException e) {
+            return false; // It is being written, or was deleted after a later one.
+        }
     }
 
     private List<Path> checkpoints() throws IOException {
