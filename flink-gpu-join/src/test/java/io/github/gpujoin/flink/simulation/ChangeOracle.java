@@ -13,7 +13,7 @@ import org.apache.flink.types.RowKind;
 /**
  * What may come out of a life with one left-joined dimension that changes. A fact sees some value
  * that its key had. A fact behind its split's gate sees the last one; where several splits change a
- * key, the last one of any, but all such facts the same.
+ * key, the last one of any, but all such facts the same; none where rows live for a time.
  */
 final class ChangeOracle {
 
@@ -23,8 +23,10 @@ final class ChangeOracle {
     private final Map<Long, Set<String>> lastOfKey = new HashMap<>();
     private final Map<String, Long> keyOfFact = new HashMap<>();
     private final Set<String> behindGate = new HashSet<>();
+    private final boolean expires;
 
     ChangeOracle(Scenario scenario) {
+        expires = scenario.shape().rowTtlMs() > 0;
         for (Split split : scenario.splits()) {
             if (split.source().equals(JobPlan.FACTS)) {
                 addFacts(split);
@@ -79,9 +81,9 @@ final class ChangeOracle {
                     missing.remove(number)
                             && everOfKey.getOrDefault(key, Set.of(NONE)).contains(value);
             if (right && behindGate.contains(number)) {
-                right =
-                        lastOfKey.getOrDefault(key, Set.of(NONE)).contains(value)
-                                && value.equals(seen.computeIfAbsent(key, k -> value));
+                Set<String> last =
+                        expires ? Set.of(NONE) : lastOfKey.getOrDefault(key, Set.of(NONE));
+                right = last.contains(value) && value.equals(seen.computeIfAbsent(key, k -> value));
             }
             if (!right) {
                 wrong.add(result);

@@ -19,6 +19,8 @@ record Fault(long step, Kind kind, int parallelism, int vertex, int lingerSteps)
         RESCALE_ONE,
         /** The job stops with a savepoint, without draining, and goes on from it rescaled. */
         STOP,
+        /** All sources end before their splits do, and the job with them. */
+        DRAIN,
         /** The checkpoint under way is aborted. */
         ABORT_CHECKPOINT
     }
@@ -46,6 +48,7 @@ record Fault(long step, Kind kind, int parallelism, int vertex, int lingerSteps)
                             + step
                             + ": stop with a savepoint, go on with parallelism "
                             + parallelism;
+            case DRAIN -> "step " + step + ": drain";
             case ABORT_CHECKPOINT -> "step " + step + ": abort the checkpoint under way";
         };
     }

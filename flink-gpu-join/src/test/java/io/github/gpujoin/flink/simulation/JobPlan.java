@@ -6,6 +6,7 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -176,13 +177,17 @@ final class JobPlan {
                 StarJoin.facts(source(env, FACTS, Boundedness.BOUNDED, factColumns))
                         .select("number");
         for (int d = 0; d < dimensions.size(); d++) {
-            add(env, join, d, dimensions.get(d));
+            add(env, join, d, shape);
+        }
+        if (shape.factTtlMs() > 0) {
+            join.ttl(Duration.ofMillis(shape.factTtlMs()));
         }
         return join.uid("join").toRows();
     }
 
     private static void add(
-            StreamExecutionEnvironment env, StarJoin<Row> join, int d, DimensionShape shape) {
+            StreamExecutionEnvironment env, StarJoin<Row> join, int d, JobShape job) {
+        DimensionShape shape = job.dimensions().get(d);
         Boundedness boundedness =
                 shape.rows() == Rows.BOUNDED
                         ? Boundedness.BOUNDED
@@ -201,7 +206,12 @@ final class JobPlan {
         }
         switch (shape.rows()) {
             case COMPLETE_AT_WATERMARK -> dimension.completeAtWatermark(COMPLETE_AT);
-            case CHANGING -> dimension.changing();
+            case CHANGING -> {
+                dimension.changing();
+                if (job.rowTtlMs() > 0) {
+                    dimension.ttl(Duration.ofMillis(job.rowTtlMs()));
+                }
+            }
             case VERSIONED -> dimension.versioned();
             case BOUNDED -> {}
         }

@@ -11,6 +11,8 @@ import org.apache.flink.core.execution.CheckpointingMode;
  * @param dimensions at least one
  * @param sinkApart whether the sink is a task of its own, behind a channel
  * @param transport of chunks of partitioned sides
+ * @param rowTtlMs time for which rows of a dimension that changes live; 0 for ever
+ * @param factTtlMs time for which facts wait for dimensions; 0 for ever
  */
 record JobShape(
         List<DimensionShape> dimensions,
@@ -19,7 +21,9 @@ record JobShape(
         boolean sinkApart,
         int chunkBytes,
         String engine,
-        String transport) {
+        String transport,
+        int rowTtlMs,
+        int factTtlMs) {
 
     static final int MAX_PARALLELISM = 8;
     static final int RING_SLOTS = 4;
@@ -65,13 +69,37 @@ record JobShape(
                 sinkApart,
                 chunkBytes,
                 engine,
-                SimulatedRings.NAME);
+                SimulatedRings.NAME,
+                rowTtlMs,
+                factTtlMs);
     }
 
     /** This with a device that is lost in the midst of it. */
     JobShape withFailingDevice() {
         return new JobShape(
-                dimensions, mode, unaligned, sinkApart, chunkBytes, FailingDevice.NAME, transport);
+                dimensions,
+                mode,
+                unaligned,
+                sinkApart,
+                chunkBytes,
+                FailingDevice.NAME,
+                transport,
+                rowTtlMs,
+                factTtlMs);
+    }
+
+    /** This with rows that live for a time, or facts that wait for a time. */
+    JobShape withTimesToLive(int ofRowsMs, int ofFactsMs) {
+        return new JobShape(
+                dimensions,
+                mode,
+                unaligned,
+                sinkApart,
+                chunkBytes,
+                engine,
+                transport,
+                ofRowsMs,
+                ofFactsMs);
     }
 
     boolean hasFailingDevice() {

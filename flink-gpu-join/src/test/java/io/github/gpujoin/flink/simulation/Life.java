@@ -35,6 +35,12 @@ final class Life implements AutoCloseable {
 
     private static final long STEP_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
+    /** Longer than other timers of the join wait. */
+    private static final int QUIET_MS = 150;
+
+    /** After that long without data, nothing is left to be joined. */
+    private static final int PAUSE_MS = 30;
+
     /** What a life's attempts have in common. */
     record Setting(Scenario scenario, SimulatedCoordinators coordinators) {
 
@@ -86,7 +92,7 @@ final class Life implements AutoCloseable {
 
     private final JobPlan plan;
     private final Scenario scenario;
-    private final Oracle oracle;
+    private Oracle oracle;
     private final Setting setting;
     private final Choices choices;
     private final SinkResults results;
@@ -108,6 +114,9 @@ final class Life implements AutoCloseable {
     private int attempts;
     private long step;
 
+    /** When a task last had something to read. */
+    private long lastDataMs;
+
     private Checkpoint completed;
     private Checkpoint pending;
     private Set<TaskId> missing = Set.of();
@@ -120,13 +129,15 @@ final class Life implements AutoCloseable {
     /** Whether sources without an end were told to end. */
     private boolean drained;
 
+    /** Whether the job drains before its sources end; its next checkpoint is its last. */
+    private boolean endsWithSavepoint;
+
     /** Set while the job stops with a savepoint: the parallelism to go on with. */
     private int stoppingFor;
 
     Life(JobPlan plan, Scenario scenario) {
         this.plan = plan;
         this.scenario = scenario;
-        this.oracle = new Oracle(scenario);
         VirtualTime.reset();
         this.network = SimulatedNetwork.open(scenario.network(), scenario.seed());
         this.coordinators = new SimulatedCoordinators(plan, SimulatedEnvironment.JOB);
@@ -200,11 +211,26 @@ final class Life implements AutoCloseable {
     private void step(SimulatedTask task) {
         // What a task does behind its barrier is not in the checkpoint.
         boolean behindBarrier = pending == null || !missing.contains(task.id);
-        progressSinceCheckpoint |= behindBarrier && task.hasWork();
+        progressSinceCheckpoint |= behindBarrier && task.hasWork() && !isQuietFor(PAUSE_MS);
+        if (task.hasData()) {
+            lastDataMs = VirtualTime.nowMs();
+        }
+        act(
+                task,
+                () -> {
+                    task.step(choices);
+                    watch(task);
+                });
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private void act(SimulatedTask task, Action action) {
         busy.add(task);
         try {
-            task.step(choices);
-            watch(task);
+            action.run();
         } catch (LifeFailure e) {
             throw e;
         } catch (Exception | Error e) {
@@ -312,7 +338,7 @@ final class Life implements AutoCloseable {
                         .mapToLong(SimulatedTask::nextTimerMs)
                         .min()
                         .orElse(Long.MAX_VALUE);
-        if (timerMs != Long.MAX_VALUE) {
+        if (timerMs != Long.MAX_VALUE && !isQuietFor(2 * scenario.shape().rowTtlMs() + QUIET_MS)) {
             VirtualTime.advanceNs(
                     TimeUnit.MILLISECONDS.toNanos(Math.max(1, timerMs - VirtualTime.nowMs())));
         } else if (pending != null) {
@@ -326,6 +352,13 @@ final class Life implements AutoCloseable {
         }
     }
 
+    /**
+     * Whether nothing came for so long, while timers of rows that live for a time go on for ever.
+     */
+    private boolean isQuietFor(int ms) {
+        return scenario.shape().rowTtlMs() > 0 && VirtualTime.nowMs() - lastDataMs > ms;
+    }
+
     /** Ends sources that do not end by themselves, once all is joined that can be. */
     private boolean drainUnbounded() {
         if (drained) {
@@ -337,11 +370,35 @@ final class Life implements AutoCloseable {
         for (SimulatedTask task : current.tasks()) {
             if (task.vertex.isSource() && task.phase() == Phase.RUNNING) {
                 any = true;
-                attempt(task, () -> task.stop(true));
+                act(task, () -> task.stop(true));
             }
         }
         progressSinceCheckpoint = any;
         return any;
+    }
+
+    /** Stops with a savepoint and drains: results are those of what the sources have emitted. */
+    private void drain() {
+        if (drained) {
+            return;
+        }
+        abortCheckpoint();
+        drained = true;
+        endsWithSavepoint = true;
+        Map<String, Map<Integer, Integer>> positions = new HashMap<>();
+        for (SimulatedTask task : current.tasks()) {
+            // Others may go on while one of them waits for a ring.
+            if (task.vertex.isSource() && task.isEmitting()) {
+                positions
+                        .computeIfAbsent(setting.sourceOf(task.vertex), s -> new HashMap<>())
+                        .putAll(task.positions());
+            }
+            if (task.vertex.isSource() && task.phase() == Phase.RUNNING) {
+                act(task, () -> task.stop(true));
+            }
+        }
+        oracle = new Oracle(scenario.cutAt(positions));
+        progressSinceCheckpoint = true;
     }
 
     /**
@@ -350,20 +407,6 @@ final class Life implements AutoCloseable {
      */
     private static boolean mayGoOnAbove(SimulatedTask waiting, SimulatedTask other) {
         return waiting.vertex.isSource() || waiting.vertex == other.vertex;
-    }
-
-    private interface Action {
-        void run() throws Exception;
-    }
-
-    private static void attempt(SimulatedTask task, Action action) {
-        try {
-            action.run();
-        } catch (LifeFailure e) {
-            throw e;
-        } catch (Exception e) {
-            throw new LifeFailure("a task failed: " + task.name() + ": " + e, e);
-        }
     }
 
     // ------------------------------------------------------------------ faults
@@ -378,10 +421,11 @@ final class Life implements AutoCloseable {
                 restart(parallelism, fault.lingerSteps());
             }
             case STOP -> {
-                if (pending == null && trigger(false)) {
+                if (pending == null && !endsWithSavepoint && trigger(false)) {
                     stoppingFor = fault.parallelism();
                 }
             }
+            case DRAIN -> drain();
             case ABORT_CHECKPOINT -> abortCheckpoint();
         }
     }
@@ -419,6 +463,12 @@ final class Life implements AutoCloseable {
         fewestWaiting.clear();
         progressSinceCheckpoint = true;
         drained = false;
+        if (endsWithSavepoint && from != null && from.isFinished(0)) {
+            throw new LifeFailure("a task failed behind the savepoint of a drained job");
+        }
+        endsWithSavepoint = false;
+        oracle = new Oracle(scenario);
+        lastDataMs = VirtualTime.nowMs();
         lastTriggerStep = step;
     }
 
@@ -429,7 +479,7 @@ final class Life implements AutoCloseable {
     // ------------------------------------------------------------------ checkpoints
 
     private void triggerCheckpoint() {
-        trigger(scenario.shape().unaligned());
+        trigger(scenario.shape().unaligned() && !endsWithSavepoint);
     }
 
     /** Savepoints are aligned, whatever checkpoints are. */
@@ -471,6 +521,9 @@ final class Life implements AutoCloseable {
     private void complete() {
         completed = pending;
         pending = null;
+        if (endsWithSavepoint) {
+            faults.clear();
+        }
         current.sink().commit(completed.id);
         coordinators.checkpointCompletes(completed.id);
         for (SimulatedTask task : current.tasks()) {

@@ -8,6 +8,7 @@ import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.execution.CheckpointingMode;
@@ -54,6 +55,9 @@ record Scenario(
     private static final int SLOW_MATCHES = 6;
     private static final int SLOW_BURST = 1_024;
 
+    /** A tenth of it is a turn of each subtask of the join, so it is not less. */
+    private static final int ROW_TTL_MS = 50;
+
     /** Between two versions of a dimension. */
     private static final long VERSION_MS = 40;
 
@@ -84,6 +88,23 @@ record Scenario(
                 otherFaults,
                 network,
                 goodCalls);
+    }
+
+    /**
+     * This with splits that end early.
+     *
+     * @param positions of the elements at which they end, by source and split
+     */
+    Scenario cutAt(Map<String, Map<Integer, Integer>> positions) {
+        List<Split> cut = new ArrayList<>();
+        for (Split split : splits) {
+            int end =
+                    positions
+                            .getOrDefault(split.source(), Map.of())
+                            .getOrDefault(split.number(), split.script().size());
+            cut.add(new Split(split.source(), split.number(), split.script().subList(0, end)));
+        }
+        return with(cut, faults);
     }
 
     /** The life in words, for people. */
@@ -161,7 +182,9 @@ record Scenario(
                     parallelism,
                     20 + random.nextInt(150),
                     1 + random.nextInt(6),
-                    oneIn(6) ? TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(40)) : 0,
+                    oneIn(6) && shape.rowTtlMs() == 0
+                            ? TimeUnit.MILLISECONDS.toNanos(1 + random.nextInt(40))
+                            : 0,
                     1,
                     faults(),
                     network(shape),
@@ -193,7 +216,9 @@ record Scenario(
                             false,
                             16 << 10,
                             one(List.of("reference", "cpu")),
-                            RingOptions.FLINK);
+                            RingOptions.FLINK,
+                            0,
+                            0);
             List<StreamElement> rows = new ArrayList<>();
             for (long i = 0; i < SLOW_MATCHES; i++) {
                 rows.add(new StreamRecord<>(Row.of(0L, i)));
@@ -221,6 +246,9 @@ record Scenario(
         }
 
         private JobShape shape() {
+            if (Math.floorMod(seed, 13) == 5) {
+                return withTimesToLive();
+            }
             if (Math.floorMod(seed, 7) == 6) {
                 Kind kind = one(List.of(Kind.values()));
                 return shape(
@@ -246,6 +274,17 @@ record Scenario(
             return shape(dimensions);
         }
 
+        /** Times that pass in the midst of a life. */
+        private JobShape withTimesToLive() {
+            if (oneIn(2)) {
+                return shape(List.of(new DimensionShape(Kind.LEFT, Rows.CHANGING, oneIn(2))))
+                        .withTimesToLive(ROW_TTL_MS, 0);
+            }
+            Rows rows = oneIn(2) ? Rows.COMPLETE_AT_WATERMARK : Rows.BOUNDED;
+            return shape(List.of(new DimensionShape(one(List.of(Kind.values())), rows, oneIn(2))))
+                    .withTimesToLive(0, one(List.of(1, 5)));
+        }
+
         private JobShape shape(List<DimensionShape> dimensions) {
             return new JobShape(
                     dimensions,
@@ -254,7 +293,9 @@ record Scenario(
                     oneIn(4),
                     one(List.of(17, 256)),
                     one(List.of("reference", "cpu")),
-                    RingOptions.FLINK);
+                    RingOptions.FLINK,
+                    0,
+                    0);
         }
 
         private List<Split> splits(JobShape shape) {
@@ -273,7 +314,7 @@ record Scenario(
                     script.add(new Watermark(10L * number));
                 }
             }
-            if (shape.changes()) {
+            if (shape.changes() || shape.factTtlMs() > 0) {
                 for (List<StreamElement> script : facts) {
                     script.add(random.nextInt(1 + script.size()), Split.GATE);
                 }
@@ -346,6 +387,12 @@ record Scenario(
             }
         }
 
+        /** A drain ends the life, so it is rare. */
+        private Fault.Kind kindOfFault() {
+            Fault.Kind kind = one(List.of(Fault.Kind.values()));
+            return kind == Fault.Kind.DRAIN && !oneIn(3) ? Fault.Kind.RESTART : kind;
+        }
+
         private List<Fault> faults() {
             List<Fault> faults = new ArrayList<>();
             int count = random.nextInt(4);
@@ -353,7 +400,7 @@ record Scenario(
                 faults.add(
                         new Fault(
                                 random.nextInt(400),
-                                one(List.of(Fault.Kind.values())),
+                                kindOfFault(),
                                 1 + random.nextInt(4),
                                 random.nextInt(6),
                                 oneIn(3) ? 1 + random.nextInt(40) : 0));

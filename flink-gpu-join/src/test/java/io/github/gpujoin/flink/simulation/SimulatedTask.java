@@ -199,8 +199,17 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
 
     /** Whether there is something to do besides checkpoints. */
     boolean hasWork() {
-        boolean hasData = source == null ? inputs.hasReadableData() : hasInput();
-        return mailbox.hasMail() || hasDueTimer() || hasRoom() && hasData;
+        return mailbox.hasMail() || hasDueTimer() || hasRoom() && hasData();
+    }
+
+    /** Whether there is something to read or emit. */
+    boolean hasData() {
+        return source == null ? inputs.hasReadableData() : hasInput();
+    }
+
+    /** Whether the task is a source with elements of its own. */
+    boolean isEmitting() {
+        return phase == Phase.RUNNING && !deployedFinished;
     }
 
     private boolean hasDueTimer() {
@@ -297,6 +306,11 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     /** Ends the source before its splits do. */
     void stop(boolean drain) throws Exception {
         endData(drain);
+    }
+
+    /** Where a source reads on, by split; none where it had finished before it was deployed. */
+    Map<Integer, Integer> positions() {
+        return source.positions();
     }
 
     @Override
