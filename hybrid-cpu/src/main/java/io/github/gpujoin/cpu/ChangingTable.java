@@ -7,41 +7,49 @@ import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
-import io.github.gpujoin.core.region.Region;
+import java.util.Arrays;
 
 /**
- * The rows of a dimension that changes, one a key, in an open-addressing table with linear probing.
- * Not immutable as other tables are: of one engine, which changes it between two batches.
+ * The rows of a dimension that changes, one a key, in an extendible hash table (Fagin, Nievergelt,
+ * Pippenger, Strong: "Extendible Hashing", ACM TODS 4, 1979). Not immutable as other tables are: of
+ * one engine, which changes it between two batches.
  *
  * <pre>
- *  taken:    . 1 1 . 1 ...     a bit for each slot
- *  slots:    - A B - C ...     rows in {@link RowLayout}, each in the first slot from its hash on
- *                              that was free; at most half of the slots are taken
- *  carried:  a a b a c ...     int32 lengthBytes and the bytes; rows refer to it, appended only
+ *  upper bits of the hash:   00  01  10  11
+ *  directory:                 |   |   |   |
+ *                             v   v   +-+-+
+ *  segments, by lower bits:   A   B     C          C shares one bit, A and B share two
  * </pre>
  *
- * <p>A row that goes leaves no mark: rows after it that would no longer be found move up (Knuth,
- * The Art of Computer Programming, volume 3, section 6.4, algorithm R). Carried bytes that no row
- * refers to any more are let go of when they are more than the others.
+ * <p>The table never moves as a whole: a segment of {@value #SEGMENT_SLOTS} slots splits when half
+ * of them are taken. Neither do many segments at once: a chunk may move {@value #MOVES_PER_ROW}
+ * rows for each of its own and one segment more, unless a segment is three quarters full. So the
+ * time of {@link #apply} depends on the chunk, not on the table.
  */
 final class ChangingTable extends CpuJoinTable {
 
-    private static final int MIN_SLOTS = 64;
-    private static final int MAX_SLOTS = 1 << 30;
+    /** A segment stays in the second-level cache while its rows move. */
+    static final int SEGMENT_SLOTS = 1 << 14;
 
-    /** Carried bytes up to which it is not worth while to look for dead ones. */
-    private static final long MIN_COMPACTION_BYTES = 1 << 20;
+    private static final int MIN_SLOTS = 64;
+    private static final int MAX_ROWS = 1 << 29;
+    private static final int MAX_DEPTH = 20;
+    private static final int MOVES_PER_ROW = 8;
 
     private final DimensionSpec dimension;
     private final Allocator allocator;
-    private final int rowBytes;
-    private int slots = MIN_SLOTS;
-    private Region rows;
-    private PresenceBits taken;
-    private PagedMemory carried;
+
+    /** Upper bits of the hash that index the directory. */
+    private int depth;
+
+    private ChangingSegment[] directory;
+
+    /** {@link ChangingSegment#base} of each entry of the directory. */
+    private long[] bases;
+
     private int rowCount;
-    private long deadCarriedBytes;
-    private long liveCarriedBytes;
+    private volatile long lengthBytes;
+    private long movedRows;
 
     /** Counts up whenever an address of carried bytes may stand for other bytes than before. */
     private int carriedGeneration;
@@ -50,15 +58,10 @@ final class ChangingTable extends CpuJoinTable {
         super(new RowLayout(dimension));
         this.dimension = dimension;
         this.allocator = allocator;
-        this.rowBytes = layout().rowBytes();
-        this.carried = new PagedMemory(allocator);
-        this.rows = allocator.allocate((long) slots * rowBytes);
-        try {
-            this.taken = PresenceBits.cleared(slots, allocator);
-        } catch (Throwable e) {
-            rows.close();
-            throw e;
-        }
+        ChangingSegment first = new ChangingSegment(layout(), allocator, 0, MIN_SLOTS);
+        this.directory = new ChangingSegment[] {first};
+        this.bases = new long[] {first.base()};
+        this.lengthBytes = first.lengthBytes();
     }
 
     int rowCount() {
@@ -69,191 +72,126 @@ final class ChangingTable extends CpuJoinTable {
         return carriedGeneration;
     }
 
+    /** Rows that the last {@link #apply} moved, besides those of its chunk. */
+    long movedRows() {
+        return movedRows;
+    }
+
     // ------------------------------------------------------------------ changes
 
     /** Applies the rows of a chunk in order. */
     void apply(Chunk chunk) {
+        movedRows = 0;
         for (int row = 0; row < chunk.rowCount(); row++) {
             long key = chunk.getLong(layout().keyColumn(), row);
-            switch (RowChange.of(chunk.getInt(dimension.changeColumn(), row))) {
+            RowChange change = RowChange.of(chunk.getInt(dimension.changeColumn(), row));
+            switch (change) {
                 case UPSERT -> upsert(key, chunk, row);
-                case DELETE -> delete(key);
+                case DELETE -> delete(key, row);
             }
-        }
-        if (deadCarriedBytes > Math.max(liveCarriedBytes, MIN_COMPACTION_BYTES)) {
-            compactCarried();
         }
     }
 
     private void upsert(long key, Chunk chunk, int row) {
-        long carriedRow = layout().carriedOffset() < 0 ? 0 : copyCarried(chunk, row);
-        int slot = find(key);
-        if (isTaken(slot)) {
-            dropCarried(slot);
-        } else {
-            slot = growIfFull() ? find(key) : slot;
-            PresenceBits.set(taken.address(), slot);
-            rowCount++;
+        long hash = SlotHash.hash(key);
+        ChangingSegment segment = segment(hash);
+        if (segment.isFull() && (segment.isCrowded() || mayMove(row)) && !segment.contains(key)) {
+            makeRoom(segment, hash);
+            segment = segment(hash);
         }
-        write(chunk, row, address(slot), carriedRow);
+        int rowsBefore = segment.rowCount();
+        long bytesBefore = segment.lengthBytes();
+        segment.upsert(key, chunk, row);
+        rowCount += segment.rowCount() - rowsBefore;
+        count(segment.lengthBytes() - bytesBefore);
+        compactIfDead(segment, row);
     }
 
-    private void write(Chunk chunk, int row, long target, long carriedRow) {
-        copyColumn(chunk, layout().keyColumn(), layout().keyBytes(), row, target);
-        for (int i = 0; i < layout().payloadCount(); i++) {
-            copyColumn(
-                    chunk,
-                    layout().payloadColumn(i),
-                    layout().payloadWidth(i),
-                    row,
-                    target + layout().payloadOffset(i));
-        }
-        if (layout().carriedOffset() >= 0) {
-            Memory.putLong(target + layout().carriedOffset(), carriedRow);
+    private void delete(long key, int row) {
+        ChangingSegment segment = segment(SlotHash.hash(key));
+        if (segment.delete(key)) {
+            rowCount--;
+            compactIfDead(segment, row);
         }
     }
 
-    private static void copyColumn(Chunk chunk, int column, int widthBytes, int row, long target) {
-        long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * row;
-        if (widthBytes == Long.BYTES) {
-            Memory.putLong(target, Memory.getLong(chunk.bytes(), source));
-        } else {
-            Memory.putInt(target, Memory.getInt(chunk.bytes(), source));
+    /** Whether so many rows of a chunk pay for more moves. */
+    private boolean mayMove(int rows) {
+        return movedRows <= (long) MOVES_PER_ROW * rows;
+    }
+
+    private void compactIfDead(ChangingSegment segment, int row) {
+        if (segment.isMostlyDead() && mayMove(row)) {
+            long bytesBefore = segment.lengthBytes();
+            segment.compact();
+            moved(segment, segment.lengthBytes() - bytesBefore);
         }
     }
 
-    private long copyCarried(Chunk chunk, int row) {
-        int start = chunk.carriedStart(row);
-        int length = chunk.carriedEnd(row) - start;
-        long address = carried.take(4L + length);
-        Memory.putInt(address, length);
-        Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
-        liveCarriedBytes += 4L + length;
-        return address;
-    }
-
-    private void dropCarried(int slot) {
-        if (layout().carriedOffset() >= 0) {
-            long bytes = carriedBytes(carriedRow(slot));
-            liveCarriedBytes -= bytes;
-            deadCarriedBytes += bytes;
-        }
-    }
-
-    private void delete(long key) {
-        int free = find(key);
-        if (!isTaken(free)) {
-            return;
-        }
-        dropCarried(free);
-        for (int slot = next(free); isTaken(slot); slot = next(slot)) {
-            int home = home(layout().key(address(slot)));
-            if (distance(home, slot) >= distance(free, slot)) {
-                layout().copyRow(address(slot), address(free));
-                free = slot;
-            }
-        }
-        PresenceBits.clear(taken.address(), free);
-        rowCount--;
-    }
-
-    // ------------------------------------------------------------------ slots
-
-    private int home(long key) {
-        return SlotHash.slot(SlotHash.hash(key), slots);
-    }
-
-    private int next(int slot) {
-        return slot + 1 == slots ? 0 : slot + 1;
-    }
-
-    /** Slots from one to another, going up and around. */
-    private int distance(int from, int to) {
-        return to >= from ? to - from : to - from + slots;
-    }
-
-    private boolean isTaken(int slot) {
-        return PresenceBits.get(taken.address(), slot) != 0;
-    }
-
-    private long address(int slot) {
-        return rows.address() + (long) slot * rowBytes;
-    }
-
-    /** The key's slot, or the free one where it would go. */
-    private int find(long key) {
-        int slot = home(key);
-        while (isTaken(slot) && layout().key(address(slot)) != key) {
-            slot = next(slot);
-        }
-        return slot;
-    }
-
-    /** Makes room for one more row; whether rows moved. */
-    private boolean growIfFull() {
-        if (rowCount < slots / 2) {
-            return false;
-        }
-        if (slots == MAX_SLOTS) {
-            throw new IllegalStateException(
-                    "a dimension that changes has up to 2^29 rows in a subtask: dimension="
-                            + dimension.name()
-                            + ", rows="
-                            + rowCount);
-        }
-        int oldSlots = slots;
-        Region moreRows = allocator.allocate(2L * oldSlots * rowBytes);
-        PresenceBits moreTaken;
-        try {
-            moreTaken = PresenceBits.cleared(2 * oldSlots, allocator);
-        } catch (Throwable e) {
-            moreRows.close();
-            throw e;
-        }
-        try (Region oldRows = rows;
-                PresenceBits oldTaken = taken) {
-            rows = moreRows;
-            taken = moreTaken;
-            slots = 2 * oldSlots;
-            for (int slot = 0; slot < oldSlots; slot++) {
-                if (PresenceBits.get(oldTaken.address(), slot) != 0) {
-                    long row = oldRows.address() + (long) slot * rowBytes;
-                    int to = find(layout().key(row));
-                    PresenceBits.set(taken.address(), to);
-                    layout().copyRow(row, address(to));
-                }
-            }
-        }
-        return true;
-    }
-
-    private long carriedRow(int slot) {
-        return Memory.getLong(address(slot) + layout().carriedOffset());
-    }
-
-    private static long carriedBytes(long carriedRow) {
-        return 4L + Memory.getInt(carriedRow);
-    }
-
-    private void compactCarried() {
-        PagedMemory live = new PagedMemory(allocator);
-        try {
-            for (int slot = 0; slot < slots; slot++) {
-                if (isTaken(slot)) {
-                    long from = carriedRow(slot);
-                    long to = live.take(carriedBytes(from));
-                    Memory.copy(null, from, null, to, carriedBytes(from));
-                    Memory.putLong(address(slot) + layout().carriedOffset(), to);
-                }
-            }
-        } catch (Throwable e) {
-            live.close();
-            throw e;
-        }
-        carried.close();
-        carried = live;
-        deadCarriedBytes = 0;
+    /** A segment's rows and their bytes have moved. */
+    private void moved(ChangingSegment segment, long addedBytes) {
+        count(addedBytes);
+        movedRows += segment.rowCount();
         carriedGeneration++;
+    }
+
+    private void count(long addedBytes) {
+        if (addedBytes != 0) {
+            lengthBytes += addedBytes;
+        }
+    }
+
+    // ------------------------------------------------------------------ directory
+
+    private ChangingSegment segment(long hash) {
+        return directory[entry(hash, depth)];
+    }
+
+    private static int entry(long hash, int depth) {
+        return (int) (hash >>> Integer.SIZE >>> Integer.SIZE - depth);
+    }
+
+    private void makeRoom(ChangingSegment segment, long hash) {
+        if (rowCount >= MAX_ROWS || segment.depth() == MAX_DEPTH) {
+            throw new IllegalStateException(
+                    "Too many rows in a subtask: dimension=%s, rows=%d. Raise the parallelism."
+                            .formatted(dimension.name(), rowCount));
+        }
+        if (segment.slots() < SEGMENT_SLOTS) {
+            ChangingSegment grown = segment.grown();
+            enter(grown, 0, 1);
+            moved(segment, grown.lengthBytes() - segment.lengthBytes());
+        } else {
+            ChangingSegment[] halves = segment.split();
+            if (segment.depth() == depth) {
+                doubleDirectory();
+            }
+            int entries = 1 << depth - segment.depth();
+            int first = entry(hash, depth) & -entries;
+            enter(halves[0], first, first + entries / 2);
+            enter(halves[1], first + entries / 2, first + entries);
+            moved(
+                    segment,
+                    halves[0].lengthBytes() + halves[1].lengthBytes() - segment.lengthBytes());
+        }
+        segment.close();
+    }
+
+    private void enter(ChangingSegment segment, int from, int to) {
+        Arrays.fill(directory, from, to, segment);
+        Arrays.fill(bases, from, to, segment.base());
+    }
+
+    private void doubleDirectory() {
+        ChangingSegment[] segments = new ChangingSegment[2 * directory.length];
+        long[] addresses = new long[segments.length];
+        for (int i = 0; i < segments.length; i++) {
+            segments[i] = directory[i / 2];
+            addresses[i] = bases[i / 2];
+        }
+        directory = segments;
+        bases = addresses;
+        depth++;
     }
 
     // ------------------------------------------------------------------ look-ups
@@ -275,12 +213,31 @@ final class ChangingTable extends CpuJoinTable {
 
     @Override
     KeyLookup addressLookup(int maxKeys, PagedMemory memory) {
-        long homes = memory.take(4L * maxKeys);
-        return (base, keys, count, firstNumber, numbers, matches) ->
-                findFirst(base, keys, count, homes, firstNumber, numbers, matches);
+        long homes = memory.take(12L * maxKeys);
+        return (base, keys, count, firstNumber, numbers, matches) -> {
+            writeHomes(base, keys, count, homes);
+            return findFirst(base, keys, count, homes, firstNumber, numbers, matches);
+        };
     }
 
-    /** Hashes all keys first, so that the cache misses of the second loop overlap. */
+    /**
+     * Hashes all keys first, so that the cache misses of {@link #findFirst} overlap.
+     *
+     * @param homes room for {@code int64[count]}, bases of segments, and {@code int32[count]},
+     *     slots
+     */
+    private void writeHomes(byte[] base, long keys, int count, long homes) {
+        long[] bases = this.bases;
+        int depth = this.depth;
+        int slots = directory[0].slots();
+        long homeSlots = homes + 8L * count;
+        for (int i = 0; i < count; i++) {
+            long hash = SlotHash.hash(Memory.getLong(base, keys + 8L * i));
+            Memory.putLong(homes + 8L * i, bases[entry(hash, depth)]);
+            Memory.putInt(homeSlots + 4L * i, ChangingSegment.home(hash, slots));
+        }
+    }
+
     private int findFirst(
             byte[] base,
             long keys,
@@ -289,26 +246,24 @@ final class ChangingTable extends CpuJoinTable {
             int firstNumber,
             long numbers,
             long matches) {
-        int slots = this.slots;
-        for (int i = 0; i < count; i++) {
-            long hash = SlotHash.hash(Memory.getLong(base, keys + 8L * i));
-            Memory.putInt(homes + 4L * i, SlotHash.slot(hash, slots));
-        }
-        long taken = this.taken.address();
-        long rows = this.rows.address();
+        int slots = directory[0].slots();
+        int rowsOffset = ChangingSegment.rowsOffset(slots);
+        int rowBytes = layout().rowBytes();
+        long homeSlots = homes + 8L * count;
         int found = 0;
         for (int i = 0; i < count; i++) {
             long key = Memory.getLong(base, keys + 8L * i);
-            int slot = Memory.getInt(homes + 4L * i);
-            while (PresenceBits.get(taken, slot) != 0) {
-                long row = rows + (long) slot * rowBytes;
+            long segment = Memory.getLong(homes + 8L * i);
+            int slot = Memory.getInt(homeSlots + 4L * i);
+            while (PresenceBits.get(segment, slot) != 0) {
+                long row = segment + rowsOffset + (long) slot * rowBytes;
                 if (layout().key(row) == key) {
                     Memory.putInt(numbers + 4L * found, firstNumber + i);
                     Memory.putLong(matches + 8L * found, row);
                     found++;
                     break;
                 }
-                slot = slot + 1 == slots ? 0 : slot + 1;
+                slot = slot + 1 & slots - 1;
             }
         }
         return found;
@@ -321,13 +276,17 @@ final class ChangingTable extends CpuJoinTable {
 
     @Override
     long lengthBytes() {
-        return rows.lengthBytes() + taken.lengthBytes() + carried.lengthBytes();
+        return lengthBytes;
     }
 
     @Override
     void free() {
-        rows.close();
-        taken.close();
-        carried.close();
+        ChangingSegment last = null;
+        for (ChangingSegment segment : directory) {
+            if (segment != last) {
+                segment.close();
+            }
+            last = segment;
+        }
     }
 }

@@ -1,0 +1,314 @@
+package io.github.gpujoin.cpu;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.SlotHash;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.PagedMemory;
+import io.github.gpujoin.core.region.Region;
+
+/**
+ * A part of a {@link ChangingTable}: rows, one a key, in open addressing with linear probing, and
+ * their variable-width bytes. Of the table's thread.
+ *
+ * <pre>
+ *  base:     0 1 1 0 1 ...     a bit for each slot: whether it is taken
+ *  rows:     - A B - C ...     rows in {@link RowLayout}, each in the first slot from its hash on
+ *                              that was free
+ *  carried:  a a b a c ...     int32 lengthBytes and the bytes; rows refer to it, appended only
+ * </pre>
+ *
+ * <p>A deleted row leaves no mark: rows after it that would no longer be found move up (Knuth, The
+ * Art of Computer Programming, volume 3, section 6.4, algorithm R).
+ */
+final class ChangingSegment implements AutoCloseable {
+
+    /** Dead bytes up to which {@link #compact} is not worth while. */
+    private static final long MIN_COMPACTION_BYTES = 16 << 10;
+
+    private final RowLayout layout;
+    private final Allocator allocator;
+    private final int depth;
+    private final int slots;
+    private final Region region;
+
+    /** Address of the region, read without its check. */
+    private final long base;
+
+    private PagedMemory carried;
+    private int rowCount;
+    private long deadCarriedBytes;
+    private long liveCarriedBytes;
+
+    /**
+     * @param depth upper bits of the hash that all keys of the segment share
+     * @param slots a power of two, at least 64
+     */
+    ChangingSegment(RowLayout layout, Allocator allocator, int depth, int slots) {
+        this.layout = layout;
+        this.allocator = allocator;
+        this.depth = depth;
+        this.slots = slots;
+        this.region = allocator.allocate(rowsOffset(slots) + (long) slots * layout.rowBytes());
+        this.base = region.address();
+        this.carried = new PagedMemory(allocator);
+        Memory.fill(null, base, rowsOffset(slots), (byte) 0);
+    }
+
+    // ------------------------------------------------------------------ layout
+
+    /** Slot of a hash, before it is probed. */
+    static int home(long hash, int slots) {
+        return (int) hash & slots - 1;
+    }
+
+    /** Offset of the first row from the base. */
+    static int rowsOffset(int slots) {
+        return slots / Byte.SIZE;
+    }
+
+    long base() {
+        return base;
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    int slots() {
+        return slots;
+    }
+
+    int rowCount() {
+        return rowCount;
+    }
+
+    long lengthBytes() {
+        return region.lengthBytes() + carried.lengthBytes();
+    }
+
+    /** Whether a row more would make probing slow. */
+    boolean isFull() {
+        return rowCount >= slots / 2;
+    }
+
+    /** Whether a row more would make probing very slow. */
+    boolean isCrowded() {
+        return rowCount >= slots / 4 * 3;
+    }
+
+    /** Whether most variable-width bytes are those of rows that are gone. */
+    boolean isMostlyDead() {
+        return deadCarriedBytes > Math.max(liveCarriedBytes, MIN_COMPACTION_BYTES);
+    }
+
+    private int home(long key) {
+        return home(SlotHash.hash(key), slots);
+    }
+
+    private int next(int slot) {
+        return slot + 1 & slots - 1;
+    }
+
+    /** Slots from one to another, going up and around. */
+    private int distance(int from, int to) {
+        return to - from & slots - 1;
+    }
+
+    private boolean isTaken(int slot) {
+        return PresenceBits.get(base, slot) != 0;
+    }
+
+    private long address(int slot) {
+        return base + rowsOffset(slots) + (long) slot * layout.rowBytes();
+    }
+
+    /** The key's slot, or the free one where it would go. */
+    private int find(long key) {
+        int slot = home(key);
+        while (isTaken(slot) && layout.key(address(slot)) != key) {
+            slot = next(slot);
+        }
+        return slot;
+    }
+
+    // ------------------------------------------------------------------ changes
+
+    boolean contains(long key) {
+        return isTaken(find(key));
+    }
+
+    /** Writes the key's row, which a slot is free for. */
+    void upsert(long key, Chunk chunk, int row) {
+        long carriedRow = layout.carriedOffset() < 0 ? 0 : copyCarried(chunk, row);
+        int slot = find(key);
+        if (isTaken(slot)) {
+            dropCarried(slot);
+        } else {
+            PresenceBits.set(base, slot);
+            rowCount++;
+        }
+        write(chunk, row, address(slot), carriedRow);
+    }
+
+    /** Whether there was such a row. */
+    boolean delete(long key) {
+        int free = find(key);
+        if (!isTaken(free)) {
+            return false;
+        }
+        dropCarried(free);
+        for (int slot = next(free); isTaken(slot); slot = next(slot)) {
+            int home = home(layout.key(address(slot)));
+            if (distance(home, slot) >= distance(free, slot)) {
+                layout.copyRow(address(slot), address(free));
+                free = slot;
+            }
+        }
+        PresenceBits.clear(base, free);
+        rowCount--;
+        return true;
+    }
+
+    private void write(Chunk chunk, int row, long target, long carriedRow) {
+        copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), row, target);
+        for (int i = 0; i < layout.payloadCount(); i++) {
+            copyColumn(
+                    chunk,
+                    layout.payloadColumn(i),
+                    layout.payloadWidth(i),
+                    row,
+                    target + layout.payloadOffset(i));
+        }
+        if (layout.carriedOffset() >= 0) {
+            Memory.putLong(target + layout.carriedOffset(), carriedRow);
+        }
+    }
+
+    private static void copyColumn(Chunk chunk, int column, int widthBytes, int row, long target) {
+        long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * row;
+        if (widthBytes == Long.BYTES) {
+            Memory.putLong(target, Memory.getLong(chunk.bytes(), source));
+        } else {
+            Memory.putInt(target, Memory.getInt(chunk.bytes(), source));
+        }
+    }
+
+    // ------------------------------------------------------------------ variable-width bytes
+
+    private long copyCarried(Chunk chunk, int row) {
+        int start = chunk.carriedStart(row);
+        int length = chunk.carriedEnd(row) - start;
+        long address = carried.take(4L + length);
+        Memory.putInt(address, length);
+        Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
+        liveCarriedBytes += 4L + length;
+        return address;
+    }
+
+    private long carriedRow(int slot) {
+        return Memory.getLong(address(slot) + layout.carriedOffset());
+    }
+
+    private static long carriedBytes(long carriedRow) {
+        return 4L + Memory.getInt(carriedRow);
+    }
+
+    private void dropCarried(int slot) {
+        if (layout.carriedOffset() >= 0) {
+            long bytes = carriedBytes(carriedRow(slot));
+            liveCarriedBytes -= bytes;
+            deadCarriedBytes += bytes;
+        }
+    }
+
+    private static long copyCarried(long from, PagedMemory target) {
+        long to = target.take(carriedBytes(from));
+        Memory.copy(null, from, null, to, carriedBytes(from));
+        return to;
+    }
+
+    /** Frees the bytes of rows that are gone; the others move. */
+    void compact() {
+        PagedMemory live = new PagedMemory(allocator);
+        try {
+            for (int slot = 0; slot < slots; slot++) {
+                if (isTaken(slot)) {
+                    Memory.putLong(
+                            address(slot) + layout.carriedOffset(),
+                            copyCarried(carriedRow(slot), live));
+                }
+            }
+        } catch (Throwable e) {
+            live.close();
+            throw e;
+        }
+        carried.close();
+        carried = live;
+        deadCarriedBytes = 0;
+    }
+
+    // ------------------------------------------------------------------ growth
+
+    /** A copy with twice the slots. */
+    ChangingSegment grown() {
+        ChangingSegment grown = new ChangingSegment(layout, allocator, depth, 2 * slots);
+        try {
+            copyRows(grown, grown);
+        } catch (Throwable e) {
+            grown.close();
+            throw e;
+        }
+        return grown;
+    }
+
+    /** Copies that have one more bit of the hash in common: first 0, then 1. */
+    ChangingSegment[] split() {
+        ChangingSegment zero = new ChangingSegment(layout, allocator, depth + 1, slots);
+        try {
+            ChangingSegment one = new ChangingSegment(layout, allocator, depth + 1, slots);
+            try {
+                copyRows(zero, one);
+            } catch (Throwable e) {
+                one.close();
+                throw e;
+            }
+            return new ChangingSegment[] {zero, one};
+        } catch (Throwable e) {
+            zero.close();
+            throw e;
+        }
+    }
+
+    private void copyRows(ChangingSegment zero, ChangingSegment one) {
+        for (int slot = 0; slot < slots; slot++) {
+            if (isTaken(slot)) {
+                long hash = SlotHash.hash(layout.key(address(slot)));
+                boolean isOne = (hash << depth) < 0;
+                (isOne ? one : zero).add(address(slot), home(hash, zero.slots));
+            }
+        }
+    }
+
+    /** Copies a row whose key is new here. */
+    private void add(long row, int home) {
+        int slot = home;
+        while (isTaken(slot)) {
+            slot = next(slot);
+        }
+        PresenceBits.set(base, slot);
+        layout.copyRow(row, address(slot));
+        if (layout.carriedOffset() >= 0) {
+            long to = copyCarried(carriedRow(slot), carried);
+            liveCarriedBytes += carriedBytes(to);
+            Memory.putLong(address(slot) + layout.carriedOffset(), to);
+        }
+        rowCount++;
+    }
+
+    @Override
+    public void close() {
+        region.close();
+        carried.close();
+    }
+}
