@@ -111,8 +111,10 @@ public final class Dimension<F, D> {
     }
 
     /**
-     * How large the dimension is, by which it is replicated or partitioned ({@code
-     * gpu-join.replicate-max-bytes}) where neither is asked for. Unknown is taken as small.
+     * How large the dimension is. Without {@link #replicated} or {@link #partitioned} it is
+     * partitioned if that is more than {@code gpu-join.replicate-max-bytes}. Of other dimensions,
+     * the one that may be the largest is measured while it is loaded, and replicated if it is
+     * small.
      */
     public Dimension<F, D> expectedBytes(long bytes) {
         side.expectedBytes(bytes);

@@ -20,9 +20,9 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *
  * <ul>
  *   <li>Chunks of a partitioned dimension: in keyed state under their partition.
- *   <li>Chunks of replicated dimensions: in the {@link ReplicaLog} of the operator before the join,
- *       which replays them after a restore. Here are {@linkplain ReplicaCopies copies} for engines
- *       that may read them again.
+ *   <li>Chunks of replicated dimensions, and of one whose size was measured and is too large for
+ *       that: in the {@link ReplicaLog} of the operator before the join, which replays them after a
+ *       restore. Here are {@linkplain ReplicaCopies copies} for engines that may read them again.
  * </ul>
  */
 public final class BuildLog {
@@ -163,15 +163,15 @@ public final class BuildLog {
     public void append(Chunk chunk) throws Exception {
         int partition = chunk.partition();
         boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).changes();
-        if (partition != ChunkDescriptor.UNPARTITIONED) {
+        if (copies != null && copies.isOf(chunk.dimension())) {
+            copies.add(chunk, compacts);
+        } else if (partition != ChunkDescriptor.UNPARTITIONED) {
             partitioned.append(partition, chunk);
             if (compacts) {
                 partitioned.compact(chunk.dimension(), partition);
             }
-        } else if (copies == null) {
-            broadcast.append(chunk, compacts);
         } else {
-            copies.add(chunk, compacts);
+            broadcast.append(chunk, compacts);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.flink.util.function.ThrowingConsumer;
 
@@ -30,15 +31,23 @@ public final class ReplicaCopies implements AutoCloseable {
     }
 
     private final JoinSpec spec;
+    private final Set<Integer> replayed;
     private final boolean keeps;
     private final Map<Integer, Copies> dimensions = new HashMap<>();
 
     /**
+     * @param replayed numbers of the dimensions that the operator before the join logs
      * @param keeps whether an engine may read the chunks again
      */
-    public ReplicaCopies(JoinSpec spec, boolean keeps) {
+    public ReplicaCopies(JoinSpec spec, Set<Integer> replayed, boolean keeps) {
         this.spec = spec;
+        this.replayed = replayed;
         this.keeps = keeps;
+    }
+
+    /** Whether chunks of a dimension are logged before the join, and so only copied here. */
+    boolean isOf(int dimension) {
+        return replayed.contains(dimension);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.checkpoint;
 
+import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *  replica-log-d: keyed map, head, tail          chunks of dimension d, which changes
  *  replica-log-size, replica-log-d-size: value   as {@link BuildLogSizes} has it
  *  replica-log-complete: value                   that all dimensions were complete
+ *  replica-measured-size: value                  that of the measured dimension alone
  * </pre>
  *
  * <p>Not thread-safe.
@@ -36,6 +38,9 @@ import org.apache.flink.util.function.ThrowingConsumer;
 public final class ReplicaLog {
 
     private static final String NAME = "replica-log";
+
+    /** In place of a measured dimension. */
+    public static final int NONE = -1;
 
     /** Receives the place that a replay is about to enter. */
     @FunctionalInterface
@@ -47,6 +52,11 @@ public final class ReplicaLog {
     private final int partitionCount;
     private final IntConsumer setCurrentKey;
     private final ValueState<Boolean> complete;
+    private final int measured;
+    private final BuildLogSizes measuredSizes;
+
+    /** Of the measured dimension, in all own partitions; unknown until it is asked for. */
+    private Long measuredBytes;
 
     /** First that of all dimensions that do not change, then one a dimension that does. */
     private final List<PartitionLog> logs = new ArrayList<>();
@@ -65,12 +75,15 @@ public final class ReplicaLog {
     private boolean replayed;
 
     /**
+     * @param measured number of the dimension whose size is measured, {@link #NONE} for none; each
+     *     of its chunks is of one partition
      * @param partitionCount of the join, as many as there are key groups
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public ReplicaLog(
             KeyedStateStore store,
             JoinSpec spec,
+            int measured,
             int partitionCount,
             PartitionKeys keys,
             IntConsumer setCurrentKey) {
@@ -80,6 +93,8 @@ public final class ReplicaLog {
         this.complete =
                 store.getState(
                         new ValueStateDescriptor<>(NAME + "-complete", BooleanSerializer.INSTANCE));
+        this.measured = measured;
+        this.measuredSizes = new BuildLogSizes(store, "replica-measured-size", keys, setCurrentKey);
         logs.add(new PartitionLog(store, NAME, spec, keys, setCurrentKey));
         dimensions.add(null);
         for (int d = 0; d < spec.dimensions().size(); d++) {
@@ -100,6 +115,9 @@ public final class ReplicaLog {
         }
         if (!migration.readAgain().isEmpty()) {
             for (int place : keys.ownPartitions()) {
+                if (migration.readAgain().contains(measured)) {
+                    measuredSizes.set(PartitionSize.empty(place));
+                }
                 setCurrentKey.accept(keys.keyOf(place));
                 complete.clear();
             }
@@ -140,11 +158,32 @@ public final class ReplicaLog {
         int index = changing.getOrDefault(dimension, 0);
         int place = PartitionKeys.partitionOf(chunk, partitionCount);
         logs.get(index).append(place, chunk);
+        if (dimension == measured) {
+            measuredBytes = measuredBytes() + EngineChecks.payloadBytes(chunk);
+            measuredSizes.add(place, chunk);
+        }
         boolean passed = hasPassed(index, place);
         if (passed && index > 0) {
             logs.get(index).compact(dimension, place);
         }
         return passed;
+    }
+
+    /** Bytes of the measured dimension's rows in the subtask's own partitions. */
+    public long measuredBytes() throws Exception {
+        if (measuredBytes == null) {
+            long bytes = 0;
+            for (int place : keys.ownPartitions()) {
+                bytes += measuredSizes.get(place).bytes();
+            }
+            measuredBytes = bytes;
+        }
+        return measuredBytes;
+    }
+
+    /** The subtask's own partitions. */
+    public Iterable<Integer> partitions() {
+        return keys.ownPartitions();
     }
 
     private boolean hasPassed(int index, int place) {
@@ -230,5 +269,6 @@ public final class ReplicaLog {
         for (PartitionLog each : logs) {
             each.snapshot();
         }
+        measuredSizes.snapshot();
     }
 }

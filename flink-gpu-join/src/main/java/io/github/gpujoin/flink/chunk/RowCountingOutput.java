@@ -34,6 +34,9 @@ public final class RowCountingOutput<T> implements Output<StreamRecord<T>> {
     @Override
     public <X> void collect(OutputTag<X> tag, StreamRecord<X> element) {
         output.collect(tag, element);
+        if (element.getValue() instanceof Chunk chunk) {
+            rows.emitted(chunk);
+        }
     }
 
     @Override

@@ -66,6 +66,11 @@ public final class RowCounts {
         taskRecordsOut.inc(chunk.rowCount() - 1);
     }
 
+    /** Counts a chunk that was emitted as a record to another operator of the task. */
+    public void emittedInChain(Chunk chunk) {
+        recordsOut.inc(chunk.rowCount() - 1);
+    }
+
     /**
      * Counts a chunk that was emitted as a record, or as a record with a ticket for it.
      *

@@ -106,8 +106,9 @@ public final class GpuJoinOptions {
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
                             "Dimensions expected to be larger are partitioned over the subtasks"
-                                    + " rather than replicated to each. A replicated dimension that"
-                                    + " turns out larger while it is loaded fails the job, unless it"
+                                    + " rather than replicated to each. Of the others, one is"
+                                    + " measured while it is loaded, and stays partitioned if it is"
+                                    + " larger. A further one that is larger fails the job, unless it"
                                     + " is replicated by name or changes.");
 
     public static final ConfigOption<Integer> GPU_DEVICE =

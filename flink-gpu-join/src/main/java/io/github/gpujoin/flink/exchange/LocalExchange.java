@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.exchange;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -96,6 +97,11 @@ public final class LocalExchange implements AutoCloseable {
         }
         nextTicket++;
         return chunk;
+    }
+
+    /** Whether a chunk may be of an edge with local exchange: it is of no partition. */
+    public static boolean mayReceive(Chunk arrived) {
+        return arrived.partition() == ChunkDescriptor.UNPARTITIONED;
     }
 
     /**

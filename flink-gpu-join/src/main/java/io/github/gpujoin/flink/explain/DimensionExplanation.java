@@ -39,6 +39,11 @@ public record DimensionExplanation(
                 name, kind, distribution, why, expectedBytes, PartitionClass.UNKNOWN, List.of());
     }
 
+    /** The same dimension, whose distribution is known. */
+    DimensionExplanation distributed(Distribution chosen, ReasonCode because) {
+        return new DimensionExplanation(name, kind, chosen, because, expectedBytes, rows, classes);
+    }
+
     /** The same dimension, of which more is known. */
     public DimensionExplanation joinedBy(long rowsThatCame, List<PartitionClass> joinedBy) {
         return new DimensionExplanation(

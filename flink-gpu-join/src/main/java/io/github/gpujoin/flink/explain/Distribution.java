@@ -5,5 +5,7 @@ public enum Distribution {
     /** Every subtask gets all of them. */
     REPLICATED,
     /** Every subtask gets the radix partitions that are its key groups. */
-    PARTITIONED
+    PARTITIONED,
+    /** Partitioned while it is measured, then replicated if it is small. Known at run time. */
+    MEASURED
 }

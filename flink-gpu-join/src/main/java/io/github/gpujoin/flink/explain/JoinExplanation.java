@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.explain;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -61,6 +62,22 @@ public record JoinExplanation(
                                                 ReasonCode.ASKED,
                                                 PartitionClass.UNKNOWN))
                         .toList());
+    }
+
+    /**
+     * The same join, whose measured dimension is distributed so.
+     *
+     * @param dimension its number
+     */
+    public JoinExplanation measured(int dimension, Distribution distribution) {
+        List<DimensionExplanation> known = new ArrayList<>(dimensions);
+        ReasonCode why =
+                distribution == Distribution.PARTITIONED
+                        ? ReasonCode.MEASURED_OVER_LIMIT
+                        : ReasonCode.MEASURED_WITHIN_LIMIT;
+        known.set(dimension, known.get(dimension).distributed(distribution, why));
+        return new JoinExplanation(
+                join, stage, transport, unalignedCheckpoints, known, partitionRows);
     }
 
     /** The same join as a subtask runs it. */

@@ -11,6 +11,11 @@ public enum ReasonCode {
     ASKED("the job or its configuration asks for it by name"),
     WITHIN_LIMIT("the dimension is expected to be within gpu-join.replicate-max-bytes"),
     OVER_LIMIT("the dimension is expected to be over gpu-join.replicate-max-bytes"),
+    MEASURED_WHILE_LOADED(
+            "partitioned while it is loaded, then replicated if it is within"
+                    + " gpu-join.replicate-max-bytes"),
+    MEASURED_WITHIN_LIMIT("the dimension was measured within gpu-join.replicate-max-bytes"),
+    MEASURED_OVER_LIMIT("the dimension was measured over gpu-join.replicate-max-bytes"),
     SIZE_UNKNOWN("nobody said how large the dimension is, .expectedBytes(n)"),
     ONE_IS_PARTITIONED("facts are sent by the key of one dimension, and that is another one"),
     VERSIONED("a fact and the version of its event time are in one subtask"),

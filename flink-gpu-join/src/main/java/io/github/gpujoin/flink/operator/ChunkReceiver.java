@@ -139,7 +139,7 @@ final class ChunkReceiver implements AutoCloseable {
 
     /** A chunk of the probe side. */
     Chunk probe(Chunk arrived) throws IOException {
-        if (exchange.isPresent()) {
+        if (exchange.isPresent() && LocalExchange.mayReceive(arrived)) {
             return exchange.get().received(arrived);
         }
         return rings.isPresent()

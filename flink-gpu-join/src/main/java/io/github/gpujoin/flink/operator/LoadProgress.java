@@ -132,6 +132,15 @@ final class LoadProgress {
         return true;
     }
 
+    /** Whether the rows of a replayed dimension came by partition, rather than all of them here. */
+    boolean isPartitioned(int dimension) {
+        return sources.keySet().stream()
+                .anyMatch(
+                        place ->
+                                place.dimension() == dimension
+                                        && place.partition() != ChunkDescriptor.UNPARTITIONED);
+    }
+
     /** Whether the rows of all replayed dimensions are here. */
     boolean isReplayed() {
         return replayed.stream().allMatch(this::isComplete);

@@ -4,7 +4,9 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -32,20 +34,30 @@ final class ReplicaLimit {
         int dimension = chunk.dimension();
         long limit = replicas.maxBytes().getOrDefault(dimension, Replicas.UNLIMITED);
         DimensionSpec side = spec.dimensions().get(dimension);
-        if (limit == Replicas.UNLIMITED || side.changes()) {
+        boolean isWhole = chunk.partition() == ChunkDescriptor.UNPARTITIONED;
+        if (limit == Replicas.UNLIMITED || side.changes() || !isWhole) {
             return;
         }
         long measured = bytes.merge(dimension, EngineChecks.payloadBytes(chunk), Long::sum);
         if (measured > limit) {
             throw new IllegalStateException(
-                    ("Replicated dimension too large: dimension=%s, measured at least %d bytes, %s=%d."
+                    ("Replicated dimension too large: dimension=%s, measured at least %d bytes, %s=%d%s."
                                     + "\nUse .partitioned() for it, .replicated() to replicate it at any"
                                     + " size, or raise the option.")
                             .formatted(
                                     side.name(),
                                     measured,
                                     GpuJoinOptions.REPLICATE_MAX_BYTES.key(),
-                                    limit));
+                                    limit,
+                                    other(dimension)));
         }
+    }
+
+    /** Facts have the partitions of one dimension, so no second one can be partitioned. */
+    private String other(int dimension) {
+        MeasuredDimension other = replicas.measured();
+        return other == null || other.number() == dimension
+                ? ""
+                : ", facts have the partitions of '" + other.name() + "'";
     }
 }

@@ -11,12 +11,17 @@ import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.chunk.LoadMark.Status;
 import io.github.gpujoin.flink.chunk.RowCountingOutput;
 import io.github.gpujoin.flink.chunk.RowCounts;
+import io.github.gpujoin.flink.distribution.DistributionInquiry;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
+import io.github.gpujoin.flink.explain.Distribution;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
@@ -27,12 +32,17 @@ import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.IOUtils;
+import org.apache.flink.util.OutputTag;
 
 /**
  * Logs the chunks of replicated dimensions before they are broadcast to the join, so that a
  * checkpoint holds one copy of them. Each attempt replays the log, in mails of a few milliseconds,
  * and then marks the dimensions complete once they are. Chunks that arrive during the replay follow
  * the logged chunks of their partition.
+ *
+ * <p>If a dimension is distributed by its measured size, the replay waits until the coordinator has
+ * decided. A dimension that stays partitioned is emitted to the owners of its partitions.
  *
  * <p>The join's tables at a barrier hold the log's rows at the barrier: a chunk is logged and
  * emitted in one call, and all edges into this operator and into the join are checkpointed aligned.
@@ -52,6 +62,11 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     /** Time that one mail replays before others get their turn. */
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
+
+    private static final OutputTag<Chunk> PARTITIONS =
+            MeasuredDimension.partitions(TypeInformation.of(Chunk.class));
+
     private final ReplicaSettings settings;
     private final transient MailboxExecutor mailbox;
     private transient ReplicaLog log;
@@ -59,6 +74,12 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     private transient DimensionExpiry expiry;
     private transient LateRows lateRows;
     private transient RowCounts rows;
+
+    /** Null if no dimension is measured. */
+    private transient DistributionInquiry inquiry;
+
+    /** Of the measured dimension. While it is not known, the replay waits. */
+    private transient Distribution distribution;
 
     /** Whether all dimensions are complete, in this attempt or one before. */
     private transient boolean complete;
@@ -83,10 +104,13 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
                         task.getMaxNumberOfParallelSubtasks(),
                         task.getNumberOfParallelSubtasks(),
                         task.getIndexOfThisSubtask());
+        MeasuredDimension measured = settings.replicas().measured();
+        distribution = measured == null ? Distribution.REPLICATED : Distribution.MEASURED;
         log =
                 new ReplicaLog(
                         context.getKeyedStateStore(),
                         settings.spec(),
+                        measured == null ? ReplicaLog.NONE : measured.number(),
                         settings.partitions(),
                         keys,
                         this::setCurrentKey);
@@ -143,7 +167,18 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         for (StreamEdge input : config.getInPhysicalEdges(getUserCodeClassloader())) {
             requireAligned(input);
         }
-        mailbox.execute(this::replaySome, "replay replicated dimensions");
+        if (settings.replicas().measured() == null) {
+            mailbox.execute(this::replaySome, "replay replicated dimensions");
+            return;
+        }
+        inquiry =
+                new DistributionInquiry(
+                        getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway(),
+                        getOperatorID(),
+                        getRuntimeContext().getTaskInfo(),
+                        settings.replicas().measured(),
+                        () -> mailbox.execute(this::adoptAnswer, "distribute the dimension"));
+        mailbox.execute(this::report, "report the measured size");
     }
 
     /** Else an input may have ended for one subtask but not for another in a checkpoint. */
@@ -168,14 +203,57 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void finish() throws Exception {
+        awaitAnswer();
         while (!log.isReplayed()) {
             replayNext();
-            if (getContainingTask().isCanceled()) {
-                throw new CancelTaskException("The task was cancelled during a replay.");
-            }
+            checkNotCancelled();
         }
         markComplete();
         super.finish();
+    }
+
+    @Override
+    public void close() throws Exception {
+        IOUtils.closeAll(inquiry, super::close);
+    }
+
+    // ------------------------------------------------------------------ distribution
+
+    private void report() throws Exception {
+        if (distribution == Distribution.MEASURED) {
+            inquiry.report(log.measuredBytes(), complete);
+        }
+    }
+
+    /** Starts the replay, which emits the measured dimension as the coordinator decided. */
+    private void adoptAnswer() throws Exception {
+        if (distribution == Distribution.MEASURED && inquiry.answer() != distribution) {
+            distribution = inquiry.answer();
+            replaySome();
+        }
+    }
+
+    /** Waits for the decision at the end of all inputs: all subtasks report their whole size. */
+    private void awaitAnswer() throws Exception {
+        if (distribution == Distribution.MEASURED) {
+            report();
+            while (inquiry.answer() == Distribution.MEASURED) {
+                LockSupport.parkNanos(WAIT_NS);
+                checkNotCancelled();
+            }
+            distribution = inquiry.answer();
+        }
+    }
+
+    private void checkNotCancelled() {
+        if (getContainingTask().isCanceled()) {
+            throw new CancelTaskException("The task was cancelled while it finished.");
+        }
+    }
+
+    private boolean isPartitioned(int dimension) {
+        return distribution == Distribution.PARTITIONED
+                && settings.replicas().isMeasured(dimension);
     }
 
     // ------------------------------------------------------------------ replay
@@ -220,9 +298,16 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         if (log.append(stamped)) {
             emit(stamped);
         }
+        if (settings.replicas().isMeasured(chunk.dimension())) {
+            report();
+        }
     }
 
     private void emit(Chunk chunk) {
+        if (isPartitioned(chunk.dimension())) {
+            emitToOwner(chunk);
+            return;
+        }
         Chunk emitted =
                 chunk.partition() == ChunkDescriptor.UNPARTITIONED
                         ? chunk
@@ -230,10 +315,20 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         output.collect(new StreamRecord<>(emitted));
     }
 
+    private void emitToOwner(Chunk chunk) {
+        if (chunk.partition() == ChunkDescriptor.UNPARTITIONED) {
+            throw new IllegalStateException(
+                    "Chunk without a partition of dimension '%s', which is partitioned.\nRestore an earlier checkpoint and report this."
+                            .formatted(settings.replicas().measured().name()));
+        }
+        output.collect(PARTITIONS, new StreamRecord<>(chunk));
+    }
+
     private void setComplete() throws Exception {
         if (!complete) {
             complete = true;
             log.setComplete();
+            report();
         }
         markComplete();
     }
@@ -246,16 +341,23 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         marked = true;
         TaskInfo task = getRuntimeContext().getTaskInfo();
         for (int dimension : settings.replicas().dimensions()) {
-            LoadMark mark =
-                    new LoadMark(
-                            dimension,
-                            ChunkDescriptor.UNPARTITIONED,
-                            task.getIndexOfThisSubtask(),
-                            task.getNumberOfParallelSubtasks(),
-                            Status.COMPLETE);
-            emit(mark.toChunk(settings.spec().dimensions().get(dimension).schema()));
+            if (isPartitioned(dimension)) {
+                // No other subtask has rows of the partition.
+                log.partitions().forEach(partition -> mark(dimension, partition, 0, 1));
+            } else {
+                mark(
+                        dimension,
+                        ChunkDescriptor.UNPARTITIONED,
+                        task.getIndexOfThisSubtask(),
+                        task.getNumberOfParallelSubtasks());
+            }
         }
         output.emitWatermark(Watermark.MAX_WATERMARK);
+    }
+
+    private void mark(int dimension, int partition, int subtask, int parallelism) {
+        LoadMark mark = new LoadMark(dimension, partition, subtask, parallelism, Status.COMPLETE);
+        emit(mark.toChunk(settings.spec().dimensions().get(dimension).schema()));
     }
 
     /** Says nothing, unless the restored snapshot does not hold which dimensions had ended. */

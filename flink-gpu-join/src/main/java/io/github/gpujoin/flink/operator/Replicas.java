@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import java.io.Serializable;
 import java.util.Map;
 import java.util.Set;
@@ -9,8 +10,10 @@ import java.util.Set;
  *
  * @param maxBytes by number of the dimension: the most bytes of its rows, {@value #UNLIMITED} for
  *     dimensions that are replicated at any size
+ * @param measured the one of them that stays partitioned if it proves large; null if there is none
  */
-public record Replicas(Map<Integer, Long> maxBytes) implements Serializable {
+public record Replicas(Map<Integer, Long> maxBytes, MeasuredDimension measured)
+        implements Serializable {
 
     /** For {@link #maxBytes}. */
     public static final long UNLIMITED = Long.MAX_VALUE;
@@ -20,6 +23,16 @@ public record Replicas(Map<Integer, Long> maxBytes) implements Serializable {
 
     public Replicas {
         maxBytes = Map.copyOf(maxBytes);
+    }
+
+    /** Dimensions that are replicated in any case. */
+    public Replicas(Map<Integer, Long> maxBytes) {
+        this(maxBytes, null);
+    }
+
+    /** Whether a dimension is the one that is distributed by its measured size. */
+    boolean isMeasured(int dimension) {
+        return measured != null && measured.number() == dimension;
     }
 
     /** Numbers of the dimensions. */

@@ -18,6 +18,7 @@ import io.github.gpujoin.flink.chunk.ChunkSerializer;
 import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.chunk.RowCountingOutput;
 import io.github.gpujoin.flink.chunk.RowCounts;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
@@ -27,6 +28,8 @@ import io.github.gpujoin.flink.engine.EngineOpener;
 import io.github.gpujoin.flink.engine.SlotMemory;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
 import io.github.gpujoin.flink.expiry.FactExpiry;
+import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.report.FanOutWatch;
 import io.github.gpujoin.flink.report.JoinMetrics;
 import io.github.gpujoin.flink.report.RunReport;
@@ -145,7 +148,11 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         .checkAndWrite(getUserCodeClassloader());
         gpu = new AssignedGpu(getRuntimeContext());
         if (!settings.replicas().isEmpty()) {
-            copies = new ReplicaCopies(spec, settings.engines().mayReadAgain(gpu));
+            copies =
+                    new ReplicaCopies(
+                            spec,
+                            settings.replicas().dimensions(),
+                            settings.engines().mayReadAgain(gpu));
         }
         BuildLog buildLog = new BuildLog(context, spec, keys, copies, this::setCurrentKey);
         buildLog.migrate(migration);
@@ -521,10 +528,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
                 RunReport.of(
-                        settings.reporting().plan(),
-                        getRuntimeContext().getTaskInfo(),
-                        engineInUse,
-                        counts.build()),
+                        plan(), getRuntimeContext().getTaskInfo(), engineInUse, counts.build()),
                 engine.stats().tableBytes(),
                 builtMs,
                 probeLog.size());
@@ -532,6 +536,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (versioned != null) {
             versioned.advance();
         }
+    }
+
+    /** As it is known when all dimensions are complete. */
+    private JoinExplanation plan() {
+        JoinExplanation plan = settings.reporting().plan();
+        MeasuredDimension measured = settings.replicas().measured();
+        if (measured == null) {
+            return plan;
+        }
+        return plan.measured(
+                measured.number(),
+                progress.isPartitioned(measured.number())
+                        ? Distribution.PARTITIONED
+                        : Distribution.REPLICATED);
     }
 
     // ------------------------------------------------------------------ probe side

@@ -6,14 +6,18 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.config.BadRecords;
+import io.github.gpujoin.flink.distribution.DistributionInquiry;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import io.github.gpujoin.flink.exchange.OneToOneEdge;
+import io.github.gpujoin.flink.explain.Distribution;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.Function;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
@@ -33,6 +37,10 @@ import org.apache.flink.util.OutputTag;
  * <p>Rows never wait behind a watermark, a barrier, idleness or the end of the input: those flush
  * first. A packer therefore has no state.
  *
+ * <p>A packer of facts may {@linkplain #partitionUntilReplicated start partitioned}: it emits
+ * chunks of one partition each to a side output, and once the dimension is replicated chunks of any
+ * rows to its main output.
+ *
  * @param <IN> what comes in
  * @param <ROW> what a filter looks at
  */
@@ -50,7 +58,17 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     private record HeldMarker(long untilMs, LatencyMarker marker) {}
 
-    final Packing packing;
+    Packing packing;
+
+    /** Null unless the packing may change. */
+    private MeasuredDimension measured;
+
+    private transient MailboxExecutor mailbox;
+    private transient DistributionInquiry inquiry;
+
+    /** Side output of chunks of one partition; null if all chunks go to the main output. */
+    private OutputTag<Chunk> partitions;
+
     private final ChunkSchema schema;
     private final FilterFunction<ROW> filter;
 
@@ -103,12 +121,64 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                         getProcessingTimeService(),
                         getMetricGroup(),
                         new RowCounts(this),
+                        partitions,
                         exchange().orElse(null),
                         this::drain);
         if (filter != null) {
             open(filter);
         }
+        if (measured != null) {
+            inquiry =
+                    new DistributionInquiry(
+                            getContainingTask()
+                                    .getEnvironment()
+                                    .getOperatorCoordinatorEventGateway(),
+                            getOperatorID(),
+                            getRuntimeContext().getTaskInfo(),
+                            measured,
+                            () -> mailbox.execute(this::adoptAnswer, "change the packing"));
+            inquiry.ask();
+        }
     }
+
+    /**
+     * Has chunks of one partition each emitted to the side output {@link
+     * MeasuredDimension#partitions}, until the dimension is replicated.
+     *
+     * @throws IllegalStateException if the packing has no partitions
+     */
+    public final void partitionUntilReplicated(
+            MeasuredDimension dimension, TypeInformation<Chunk> type) {
+        if (!packing.isPartitioned()) {
+            throw new IllegalStateException(
+                    "Side '%s' is packed without partitions.".formatted(packing.side()));
+        }
+        measured = dimension;
+        partitions = MeasuredDimension.partitions(type);
+    }
+
+    final void setMailbox(MailboxExecutor executor) {
+        mailbox = executor;
+    }
+
+    private void adoptAnswer() {
+        if (inquiry.answer() == Distribution.REPLICATED) {
+            replicate();
+        }
+    }
+
+    /** Packs rows of any partition from now on, and emits them to the main output. */
+    final void replicate() {
+        if (packing.isPartitioned()) {
+            flush();
+            packing = packing.unpartitioned();
+            sink.pack(packing, null, exchange().orElse(null));
+            onPackingChanged();
+        }
+    }
+
+    /** {@link #packing} has changed, and no row waits. */
+    void onPackingChanged() {}
 
     /** {@link RecordField#typesOf} the columns, which chunks have as their epoch. */
     long types() {
@@ -259,6 +329,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     @Override
     public void close() throws Exception {
+        if (inquiry != null) {
+            inquiry.close();
+        }
         if (filter != null) {
             FunctionUtils.closeFunction(filter);
         }

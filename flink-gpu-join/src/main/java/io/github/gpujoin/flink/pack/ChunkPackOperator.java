@@ -42,6 +42,13 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         rowCounts = new RowCounts(this);
         copier = projection.copier();
         selection = new RowSelection();
+        onPackingChanged();
+    }
+
+    @Override
+    void onPackingChanged() {
+        keys = null;
+        partitioner = null;
         if (packing.isPartitioned()) {
             int key = projection.sourceColumn(packing.partitionColumn());
             keys = new ChunkKeys(projection.source(), key);

@@ -12,6 +12,7 @@ import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+import org.apache.flink.util.OutputTag;
 
 /**
  * Collects the rows of a packer in one builder for each partition, seals a builder when it is full
@@ -23,17 +24,21 @@ final class ChunkSink {
     private static final long HISTOGRAM_WINDOW_ROWS = 1 << 22;
 
     private final ChunkSchema schema;
-    private final Packing packing;
+    private Packing packing;
     private final Output<StreamRecord<Chunk>> output;
     private final ProcessingTimeService time;
-    private final ChunkBuilder[] builders;
-    private final long[] firstRowAt;
-    private final RunningHistogram histogram;
+    private ChunkBuilder[] builders;
+    private long[] firstRowAt;
+    private volatile RunningHistogram histogram;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private final Counter chunksOut;
     private final Counter chunksExchangedLocally;
     private final RowCounts rows;
-    private final LocalExchangeSender exchange;
+    private LocalExchangeSender exchange;
+
+    /** Null for the main output. */
+    private OutputTag<Chunk> tag;
+
     private final long types;
     private final Runnable drain;
     private boolean timerRuns;
@@ -41,6 +46,7 @@ final class ChunkSink {
 
     /**
      * @param types {@link RecordField#typesOf}, the epoch of all chunks
+     * @param tag of the output; null for the main one
      * @param exchange with the join; null if all chunks go through the channel
      * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
      *     flush
@@ -53,25 +59,37 @@ final class ChunkSink {
             ProcessingTimeService time,
             MetricGroup metrics,
             RowCounts rows,
+            OutputTag<Chunk> tag,
             LocalExchangeSender exchange,
             Runnable drain) {
         this.schema = schema;
         this.types = types;
-        this.packing = packing;
         this.output = output;
         this.time = time;
         this.rows = rows;
-        this.exchange = exchange;
         this.drain = drain;
-        int count = Math.max(1, packing.partitions());
-        this.builders = new ChunkBuilder[count];
-        this.firstRowAt = new long[count];
-        this.histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
+        pack(packing, tag, exchange);
         this.chunksOut = metrics.counter("chunksOut");
         this.chunksExchangedLocally = metrics.counter("chunksExchangedLocally");
         if (packing.isPartitioned()) {
             metrics.gauge("partitionSkew", this::skew);
         }
+    }
+
+    /**
+     * Packs all further rows so, and emits them there. No row may be waiting.
+     *
+     * @param to null for the main output
+     * @param by null if all chunks go through the channel
+     */
+    void pack(Packing into, OutputTag<Chunk> to, LocalExchangeSender by) {
+        packing = into;
+        tag = to;
+        exchange = by;
+        int count = Math.max(1, into.partitions());
+        builders = new ChunkBuilder[count];
+        firstRowAt = new long[count];
+        histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
     }
 
     /** Where to add rows of the partition, 0 if there are none; always the same, never full. */
@@ -156,6 +174,11 @@ final class ChunkSink {
     private void emit(Chunk chunk) {
         sequence++;
         chunksOut.inc();
+        if (tag != null) {
+            output.collect(tag, element.replace(chunk));
+            rows.emittedInChain(chunk);
+            return;
+        }
         Chunk sent = exchange == null ? chunk : exchange.send(chunk);
         if (sent != chunk) {
             chunksExchangedLocally.inc();
@@ -189,10 +212,11 @@ final class ChunkSink {
 
     /** Rows of the largest partition over the mean; the reporter's thread may see old counts. */
     private double skew() {
+        RunningHistogram seen = histogram;
         double largest = 0;
-        for (int partition = 0; partition < histogram.partitions(); partition++) {
-            largest = Math.max(largest, histogram.share(partition));
+        for (int partition = 0; partition < seen.partitions(); partition++) {
+            largest = Math.max(largest, seen.share(partition));
         }
-        return largest == 0 ? 1 : largest * histogram.partitions();
+        return largest == 0 ? 1 : largest * seen.partitions();
     }
 }

@@ -65,6 +65,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             open(kindOfChange);
         }
         encoder = layout.encoder();
+        onPackingChanged();
+    }
+
+    @Override
+    void onPackingChanged() {
         targets = new RecordEncoder.Target[Math.max(1, packing.partitions())];
         if (!getExecutionConfig().isObjectReuseEnabled()) {
             batch =

@@ -60,6 +60,11 @@ public record Packing(
                 side, dimension, partitions, column, chunkBytes, flushIntervalMs, badRecords);
     }
 
+    /** Chunks of rows of any partition, else the same. */
+    Packing unpartitioned() {
+        return partitionedBy(-1, 0);
+    }
+
     /** The same, where records that cannot be read do so. */
     public Packing with(BadRecords policy) {
         return new Packing(

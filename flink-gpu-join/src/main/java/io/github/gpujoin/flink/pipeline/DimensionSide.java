@@ -204,6 +204,11 @@ public final class DimensionSide<R> {
         return expectedBytes > replicateMaxBytes;
     }
 
+    /** Whether its size may say how it is distributed: the job says neither. */
+    boolean isMeasurable(long replicateMaxBytes) {
+        return !isDistributionFixed() && !input.isChanging() && !isPartitioned(replicateMaxBytes);
+    }
+
     /**
      * Why the dimension is distributed as it is.
      *
@@ -223,6 +228,12 @@ public final class DimensionSide<R> {
             return ReasonCode.SIZE_UNKNOWN;
         }
         return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
+    }
+
+    /** Unknown sizes may be of any number of bytes. */
+    boolean isExpectedLargerThan(DimensionSide<?> other) {
+        return other.expectedBytes != PartitionClass.UNKNOWN
+                && (expectedBytes == PartitionClass.UNKNOWN || expectedBytes > other.expectedBytes);
     }
 
     long expectedBytes() {

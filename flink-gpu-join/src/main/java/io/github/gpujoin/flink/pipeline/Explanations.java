@@ -69,7 +69,7 @@ public final class Explanations {
         if (!config.get(CheckpointingOptions.ENABLE_UNALIGNED)) {
             return ReasonCode.NOT_ENABLED;
         }
-        if (dimensions.stream().anyMatch(d -> d.distribution() == Distribution.REPLICATED)) {
+        if (dimensions.stream().anyMatch(d -> d.distribution() != Distribution.PARTITIONED)) {
             return ReasonCode.BROADCAST_EDGE;
         }
         return rings.usesRings() ? ReasonCode.RINGS : ReasonCode.ENABLED;

@@ -7,11 +7,14 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.ChangeKey;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.pack.FieldKind;
 import io.github.gpujoin.flink.pack.KeyColumn;
+import io.github.gpujoin.flink.pack.MeasuredPackFactory;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.pack.RecordField;
@@ -332,6 +335,27 @@ public final class InputSide<R> {
     /** Adds the packer to the stream, in the chain of its source. */
     SingleOutputStreamOperator<Chunk> transform(Packed packed, ChunkTypeInfo type, String uid) {
         return transform(stream, packed, type, uid);
+    }
+
+    /**
+     * Adds a packer of facts to the stream. Its chunks of one partition are in the side output
+     * {@link MeasuredDimension#partitions}, until the dimension proves small.
+     *
+     * @param measured null if no dimension is
+     */
+    @SuppressWarnings("unchecked")
+    SingleOutputStreamOperator<Chunk> transform(
+            Packed packed, ChunkTypeInfo type, String uid, MeasuredDimension measured) {
+        if (measured == null) {
+            return transform(packed, type, uid);
+        }
+        AbstractPackOperator<Object, ?> packer = (AbstractPackOperator<Object, ?>) packed.packer();
+        packer.partitionUntilReplicated(measured, type);
+        return ((DataStream<Object>) stream)
+                .transform("pack " + name, type, new MeasuredPackFactory<>(packer, measured))
+                .setParallelism(stream.getParallelism())
+                .setBufferTimeout(0)
+                .uid(uid);
     }
 
     /**

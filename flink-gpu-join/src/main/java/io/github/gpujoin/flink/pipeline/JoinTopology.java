@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.Division;
 import io.github.gpujoin.flink.engine.EngineSelection;
@@ -42,6 +43,7 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SideOutputDataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.OneInputTransformation;
@@ -63,6 +65,10 @@ import org.slf4j.LoggerFactory;
  *                    end of probes --------------+                              |
  *   facts -------- pack --+-- forward, or send by partition --------------------+
  * </pre>
+ *
+ * <p>If a dimension is distributed by its measured size, the edges of both distributions are there:
+ * facts leave the packer by partition until the dimension proves small, and "replicas" sends the
+ * dimension's chunks to all subtasks or to the owners of their partitions.
  *
  * <p>Versions come by the input of the facts, so that it has the watermark and the idleness of
  * both. Beside a dimension that had ended before a restore they would not be heard again once they
@@ -287,7 +293,10 @@ final class JoinTopology {
                 lateAtSource.merge(d, logged.getSideOutput(tag), DataStream::union);
             }
         }
-        return logged.broadcast();
+        DataStream<Chunk> replicated = logged.broadcast();
+        return replicas.measured() == null
+                ? replicated
+                : replicated.union(byKey(logged.getSideOutput(MeasuredDimension.partitions(type))));
     }
 
     private static DataStream<Chunk> union(List<DataStream<Chunk>> streams) {
@@ -325,12 +334,21 @@ final class JoinTopology {
     }
 
     /**
+     * Sends the chunks of facts on: by their owners at first, and if the dimension is small, any.
+     */
+    DataStream<Chunk> measuredFacts(SingleOutputStreamOperator<Chunk> packed, String name) {
+        badRecords.add(packed);
+        SideOutputDataStream<Chunk> partitions =
+                packed.getSideOutput(MeasuredDimension.partitions(packed.getType()));
+        return packed.union(byPartition(partitions, name, JoinSide.PROBE));
+    }
+
+    /**
      * Sends chunks of one partition each to the partition's owner.
      *
      * @param name of the side, for its operator
      */
-    private DataStream<Chunk> byPartition(
-            SingleOutputStreamOperator<Chunk> chunks, String name, JoinSide side) {
+    private DataStream<Chunk> byPartition(DataStream<Chunk> chunks, String name, JoinSide side) {
         DataStream<Chunk> sent =
                 chunks.transform(
                                 "send " + name,

@@ -17,7 +17,7 @@ import java.util.Map;
 final class PackedSides {
 
     private final JoinSides sides;
-    private final int partitionedDimension;
+    private final int keyDimension;
     private final JoinTopology topology;
 
     /** One for each dimension. */
@@ -27,13 +27,14 @@ final class PackedSides {
     private final List<Packed> dimensions;
 
     /**
-     * @param partitionedDimension {@link JoinSides#NONE} where there is none
+     * @param keyDimension by whose key the facts are partitioned, if only at first; {@link
+     *     JoinSides#NONE} where there is none
      * @param grouped whether results are added up
      * @throws IllegalArgumentException where keys cannot be compared, or columns are missing
      */
-    PackedSides(JoinSides sides, int partitionedDimension, boolean grouped, JoinTopology topology) {
+    PackedSides(JoinSides sides, int keyDimension, boolean grouped, JoinTopology topology) {
         this.sides = sides;
-        this.partitionedDimension = partitionedDimension;
+        this.keyDimension = keyDimension;
         this.topology = topology;
         this.keys =
                 sides.dimensions().stream().map(side -> JoinKey.of(sides.facts(), side)).toList();
@@ -77,9 +78,9 @@ final class PackedSides {
     }
 
     private Packed packFacts(boolean timed) {
-        JoinKey first = keys.get(Math.max(0, partitionedDimension));
+        JoinKey first = keys.get(Math.max(0, keyDimension));
         InputSide<?> input = sides.facts();
-        boolean partitioned = partitionedDimension != JoinSides.NONE;
+        boolean partitioned = keyDimension != JoinSides.NONE;
         return input.pack(
                 SideKeys.ofFacts(keys, first, keptNullKeys()),
                 timed && input.hasTimestamps(),
@@ -107,7 +108,7 @@ final class PackedSides {
         for (int d = 0; d < sides.dimensions().size(); d++) {
             DimensionSide<?> side = sides.dimensions().get(d);
             // All changes of a key pass one subtask, so that every replica has them in one order.
-            boolean byKey = d == partitionedDimension || side.input().isChanging();
+            boolean byKey = d == keyDimension || side.input().isChanging();
             Packing packing = packing(side.input(), d, byKey);
             SideKeys key = SideKeys.ofDimension(keys.get(d));
             packed.add(side.input().pack(key, hasTime(side), packing));

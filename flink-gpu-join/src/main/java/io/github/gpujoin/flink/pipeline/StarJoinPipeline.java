@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.checkpoint.Generations.Upstream;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.emit.ChunkRows;
 import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.emit.OutputField;
@@ -52,6 +53,10 @@ public final class StarJoinPipeline {
     private final Grouping grouping;
     private final JoinTopology topology;
     private final int partitionedDimension;
+
+    /** The dimension that is distributed by its measured size, or none. */
+    private final int measuredDimension;
+
     private final PackedSides packed;
     private final JoinSpec spec;
 
@@ -80,7 +85,13 @@ public final class StarJoinPipeline {
             grouping.useColumns(sides);
         }
         this.partitionedDimension = partitionedDimension();
-        this.packed = new PackedSides(sides, partitionedDimension, grouping != null, topology);
+        this.measuredDimension = measuredDimension();
+        this.packed =
+                new PackedSides(
+                        sides,
+                        partitionedDimension == NONE ? measuredDimension : partitionedDimension,
+                        grouping != null,
+                        topology);
         this.spec =
                 new JoinSpec(
                         packed.facts().schema(),
@@ -123,16 +134,34 @@ public final class StarJoinPipeline {
         List<DimensionExplanation> explained = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             DimensionSide<?> side = dimensions.get(d);
-            boolean partitioned = d == partitionedDimension;
             explained.add(
                     DimensionExplanation.planned(
                             side.input().name(),
                             side.kind().name(),
-                            partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
-                            side.distributionReason(partitioned, topology.replicateMaxBytes()),
+                            distribution(d),
+                            distributionReason(d),
                             side.expectedBytes()));
         }
         return topology.explain(spec, explained);
+    }
+
+    private Distribution distribution(int dimension) {
+        if (dimension == measuredDimension) {
+            return Distribution.MEASURED;
+        }
+        return dimension == partitionedDimension
+                ? Distribution.PARTITIONED
+                : Distribution.REPLICATED;
+    }
+
+    private ReasonCode distributionReason(int dimension) {
+        if (dimension == measuredDimension) {
+            return ReasonCode.MEASURED_WHILE_LOADED;
+        }
+        return dimensions
+                .get(dimension)
+                .distributionReason(
+                        dimension == partitionedDimension, topology.replicateMaxBytes());
     }
 
     private void requireDistinctNames() {
@@ -171,6 +200,22 @@ public final class StarJoinPipeline {
                             || !other.isDistributionFixed()
                                     && dimension.expectedBytes() > other.expectedBytes();
             chosen = wins ? d : chosen;
+        }
+        return chosen;
+    }
+
+    /**
+     * The dimension that stays partitioned if it proves too large, or none: facts are sent by the
+     * key of one. It is the one that the job expects to be the largest, else the first.
+     */
+    private int measuredDimension() {
+        int chosen = NONE;
+        for (int d = 0; d < dimensions.size() && partitionedDimension == NONE; d++) {
+            DimensionSide<?> dimension = dimensions.get(d);
+            if (dimension.isMeasurable(topology.replicateMaxBytes())
+                    && (chosen == NONE || dimension.isExpectedLargerThan(dimensions.get(chosen)))) {
+                chosen = d;
+            }
         }
         return chosen;
     }
@@ -249,9 +294,14 @@ public final class StarJoinPipeline {
                 versioned == NONE
                         ? ChunkTypeInfo.of(factSchema)
                         : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas);
+        Replicas replicas = replicas();
         SingleOutputStreamOperator<Chunk> factChunks =
-                facts.transform(packed.facts(), probeType, topology.uid("pack-facts"));
-        DataStream<Chunk> probe = topology.facts(factChunks, "facts", partitionedDimension != NONE);
+                facts.transform(
+                        packed.facts(), probeType, topology.uid("pack-facts"), replicas.measured());
+        DataStream<Chunk> probe =
+                measuredDimension == NONE
+                        ? topology.facts(factChunks, "facts", partitionedDimension != NONE)
+                        : topology.measuredFacts(factChunks, "facts");
         List<SingleOutputStreamOperator<Chunk>> probes = new ArrayList<>(List.of(factChunks));
         if (versioned != NONE) {
             String name = dimensions.get(versioned).input().name();
@@ -262,7 +312,6 @@ public final class StarJoinPipeline {
                 build.add(topology.noDimension(versions, spec, versioned));
             }
         }
-        Replicas replicas = replicas();
         if (!replicated.isEmpty()) {
             build.add(
                     topology.replicas(
@@ -328,7 +377,18 @@ public final class StarJoinPipeline {
                 maxBytes.put(d, reason.limitsReplicas() ? limit : Replicas.UNLIMITED);
             }
         }
-        return new Replicas(maxBytes);
+        return new Replicas(maxBytes, measured(limit));
+    }
+
+    /** Null if there is none. */
+    private MeasuredDimension measured(long limit) {
+        return measuredDimension == NONE
+                ? null
+                : new MeasuredDimension(
+                        topology.uid("join"),
+                        measuredDimension,
+                        dimensions.get(measuredDimension).input().name(),
+                        limit);
     }
 
     private Generations generations() {

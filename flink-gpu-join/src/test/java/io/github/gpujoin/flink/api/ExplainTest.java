@@ -77,6 +77,22 @@ class ExplainTest {
     }
 
     @Test
+    void shouldMeasureTheDimensionThatMayBeTheLargest() {
+        config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
+        StarJoin<Row> star = star(env());
+        dimension(star, "code").replicated();
+        dimension(star, "day").expectedBytes(LIMIT);
+        dimension(star, "shop");
+        dimension(star, "item");
+        assertThat(star.explain().lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .contains(
+                        "code INNER REPLICATED ASKED all cpu ASKED - -",
+                        "day INNER REPLICATED WITHIN_LIMIT all cpu ASKED - 1.0 MiB expected",
+                        "shop INNER MEASURED MEASURED_WHILE_LOADED all cpu ASKED - -",
+                        "item INNER REPLICATED SIZE_UNKNOWN all cpu ASKED - -");
+    }
+
+    @Test
     void shouldKnowBeforeTheRunWhatNoGpuJoins() {
         StarJoin<Row> star = star(env());
         for (int d = 0; d < 17; d++) {

@@ -1,7 +1,6 @@
 package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.time.Duration;
@@ -39,7 +38,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Replicated dimensions in checkpoints, after restores and over their limit. */
+/** Replicated dimensions in checkpoints and after restores. */
 @Timeout(120)
 class ReplicaITCase {
 
@@ -150,22 +149,6 @@ class ReplicaITCase {
         }
         assertThat(FAILED).isTrue();
         assertThat(results).containsExactly(Row.of(1L, 7L, 100L));
-    }
-
-    @Test
-    void shouldRefuseADimensionOfUnknownSizeThatIsTooLargeToBeReplicated() throws Exception {
-        StreamExecutionEnvironment env = environment("hashmap");
-        env.configure(
-                new Configuration()
-                        .set(GpuJoinOptions.REPLICATE_MAX_BYTES, new MemorySize(100_000))
-                        .set(RestartStrategyOptions.RESTART_STRATEGY, "disable"));
-        join(env, ROWS, 100, NEVER).uid("join").toRows().sinkTo(new DiscardingSink<>());
-        assertThatThrownBy(env::execute)
-                .hasStackTraceContaining("Replicated dimension too large: dimension=")
-                .hasStackTraceContaining("gpu-join.replicate-max-bytes=100000")
-                .hasStackTraceContaining(
-                        "Use .partitioned() for it, .replicated() to replicate it at any size, or"
-                                + " raise the option.");
     }
 
     private static StreamExecutionEnvironment environment(String backend) {

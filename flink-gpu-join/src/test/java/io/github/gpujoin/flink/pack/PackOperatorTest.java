@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -25,6 +26,7 @@ import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.apache.flink.util.OutputTag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -54,7 +56,11 @@ class PackOperatorTest {
 
     private OneInputStreamOperatorTestHarness<AllKinds, Chunk> open(
             FilterFunction<AllKinds> filter, Packing packing) throws Exception {
-        PackOperator<AllKinds> operator = new PackOperator<>(LAYOUT, filter, packing);
+        return open(new PackOperator<>(LAYOUT, filter, packing));
+    }
+
+    private OneInputStreamOperatorTestHarness<AllKinds, Chunk> open(PackOperator<AllKinds> operator)
+            throws Exception {
         OneInputStreamOperatorTestHarness<AllKinds, Chunk> harness =
                 new OneInputStreamOperatorTestHarness<>(
                         operator, POJO.createSerializer(new SerializerConfigImpl()));
@@ -99,6 +105,36 @@ class PackOperatorTest {
             assertThat(chunks)
                     .extracting(Chunk::partition)
                     .containsOnly(ChunkDescriptor.UNPARTITIONED);
+        }
+    }
+
+    /** Facts of a dimension that is measured, and proves small. */
+    @Test
+    void shouldPackByPartitionUntilTheDimensionIsReplicated() throws Exception {
+        Packing facts =
+                Packing.unpartitioned(
+                        "facts", ChunkDescriptor.FACTS, 1 << 10, Duration.ofMillis(FLUSH_MS));
+        ChunkTypeInfo type = ChunkTypeInfo.of(LAYOUT.schema());
+        OutputTag<Chunk> tag = MeasuredDimension.partitions(type);
+        PackOperator<AllKinds> packer = new PackOperator<>(LAYOUT, null, facts.partitionedBy(0, 8));
+        packer.partitionUntilReplicated(new MeasuredDimension("join", 0, "dimension", 100), type);
+        try (var harness = open(packer)) {
+            harness.processElement(record(1L, 1));
+            harness.processElement(record(2L, 2));
+            operator().replicate();
+            harness.processElement(record(1L, 3));
+            harness.processElement(record(2L, 4));
+            operator().replicate();
+            operator().endInput();
+
+            List<Chunk> byPartition =
+                    harness.getSideOutput(tag).stream().map(StreamRecord::getValue).toList();
+            assertThat(values(byPartition)).containsExactlyInAnyOrder(1, 2);
+            assertThat(byPartition).extracting(Chunk::partition).allMatch(p -> p >= 0 && p < 8);
+            assertThat(values(harness.extractOutputValues())).containsExactly(3, 4);
+            assertThat(harness.extractOutputValues())
+                    .extracting(Chunk::partition)
+                    .containsExactly(ChunkDescriptor.UNPARTITIONED);
         }
     }
 

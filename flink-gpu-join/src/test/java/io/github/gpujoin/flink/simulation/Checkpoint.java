@@ -38,6 +38,9 @@ final class Checkpoint {
 
     final Map<TaskId, TaskState> states = new HashMap<>();
 
+    /** Of coordinators. */
+    final Map<OperatorID, byte[]> coordinators = new HashMap<>();
+
     Checkpoint(long id, List<Integer> parallelism, Set<TaskId> ended) {
         this.id = id;
         this.parallelism = parallelism;

@@ -139,6 +139,9 @@ final class JobPlan {
         config.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(shape.chunkBytes()));
         config.setString("gpu-join.late-dimension-rows", "drop");
         config.set(GpuJoinOptions.TRANSPORT, shape.transport());
+        if (shape.measuredLimit() != JobShape.NOT_MEASURED) {
+            config.set(GpuJoinOptions.REPLICATE_MAX_BYTES, new MemorySize(shape.measuredLimit()));
+        }
         config.set(GpuJoinOptions.RING_SLOTS, JobShape.RING_SLOTS);
         config.set(
                 GpuJoinOptions.ENGINE,
@@ -217,7 +220,7 @@ final class JobPlan {
         }
         if (shape.partitioned()) {
             dimension.partitioned();
-        } else {
+        } else if (!job.isMeasured(d)) {
             dimension.replicated();
         }
     }

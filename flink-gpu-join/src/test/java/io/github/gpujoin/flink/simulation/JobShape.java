@@ -13,6 +13,8 @@ import org.apache.flink.core.execution.CheckpointingMode;
  * @param transport of chunks of partitioned sides
  * @param rowTtlMs time for which rows of a dimension that changes live; 0 for ever
  * @param factTtlMs time for which facts wait for dimensions; 0 for ever
+ * @param measuredLimit bytes up to which the {@linkplain #isMeasured measured} dimension is
+ *     replicated; {@link #NOT_MEASURED} if no dimension is measured
  */
 record JobShape(
         List<DimensionShape> dimensions,
@@ -23,7 +25,10 @@ record JobShape(
         String engine,
         String transport,
         int rowTtlMs,
-        int factTtlMs) {
+        int factTtlMs,
+        int measuredLimit) {
+
+    static final int NOT_MEASURED = -1;
 
     static final int MAX_PARALLELISM = 8;
     static final int RING_SLOTS = 4;
@@ -58,7 +63,7 @@ record JobShape(
     /** This with rings, and a dimension whose chunks go through them. */
     JobShape withRings() {
         List<DimensionShape> partitioned = new ArrayList<>(dimensions);
-        if (!hasPartitions()) {
+        if (!hasPartitions() && measuredLimit == NOT_MEASURED) {
             DimensionShape first = dimensions.get(0);
             partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true));
         }
@@ -71,7 +76,8 @@ record JobShape(
                 engine,
                 SimulatedRings.NAME,
                 rowTtlMs,
-                factTtlMs);
+                factTtlMs,
+                measuredLimit);
     }
 
     /** This with a device that is lost in the midst of it. */
@@ -85,7 +91,8 @@ record JobShape(
                 FailingDevice.NAME,
                 transport,
                 rowTtlMs,
-                factTtlMs);
+                factTtlMs,
+                measuredLimit);
     }
 
     /** This with rows that live for a time, or facts that wait for a time. */
@@ -99,7 +106,35 @@ record JobShape(
                 engine,
                 transport,
                 ofRowsMs,
-                ofFactsMs);
+                ofFactsMs,
+                measuredLimit);
+    }
+
+    /** This with a dimension that is distributed by its measured size, if one may be. */
+    JobShape withMeasured(int limit) {
+        boolean may = !hasPartitions() && dimensions.stream().anyMatch(JobShape::isMeasurable);
+        return new JobShape(
+                dimensions,
+                mode,
+                unaligned,
+                sinkApart,
+                chunkBytes,
+                engine,
+                transport,
+                rowTtlMs,
+                factTtlMs,
+                may ? limit : NOT_MEASURED);
+    }
+
+    private static boolean isMeasurable(DimensionShape dimension) {
+        return dimension.rows() == Rows.BOUNDED || dimension.rows() == Rows.COMPLETE_AT_WATERMARK;
+    }
+
+    /** Whether a dimension is distributed by its measured size: the first that may be. */
+    boolean isMeasured(int dimension) {
+        return measuredLimit != NOT_MEASURED
+                && isMeasurable(dimensions.get(dimension))
+                && dimensions.subList(0, dimension).stream().noneMatch(JobShape::isMeasurable);
     }
 
     boolean hasFailingDevice() {

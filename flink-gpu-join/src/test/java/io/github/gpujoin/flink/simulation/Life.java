@@ -497,7 +497,7 @@ final class Life implements AutoCloseable {
             return false;
         }
         pending = new Checkpoint(++lastCheckpoint, current.parallelism(), ended);
-        coordinators.checkpointBegins(pending.id);
+        coordinators.checkpointBegins(pending);
         for (SimulatedTask task : current.tasks()) {
             if (task.phase() != Phase.ENDED && task.startsCheckpoints()) {
                 task.trigger(pending.id, unaligned);

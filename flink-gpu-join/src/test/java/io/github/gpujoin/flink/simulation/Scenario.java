@@ -58,6 +58,9 @@ record Scenario(
     /** A tenth of it is a turn of each subtask of the join, so it is not less. */
     private static final int ROW_TTL_MS = 50;
 
+    /** Below the size of most dimensions, about that of many, and above that of all. */
+    private static final List<Integer> MEASURED_LIMITS = List.of(0, 64, 100_000);
+
     /** Between two versions of a dimension. */
     private static final long VERSION_MS = 40;
 
@@ -169,6 +172,10 @@ record Scenario(
                 return withSlowSink();
             }
             JobShape shape = shape();
+            if (Math.floorMod(seed, 3) == 1) {
+                int limit = (int) Math.floorMod(seed / 3, (long) MEASURED_LIMITS.size());
+                shape = shape.withMeasured(MEASURED_LIMITS.get(limit));
+            }
             if (Math.floorMod(seed, 10) == 9) {
                 shape = shape.withRings();
             } else if (Math.floorMod(seed, 10) == 3) {
@@ -218,7 +225,8 @@ record Scenario(
                             one(List.of("reference", "cpu")),
                             RingOptions.FLINK,
                             0,
-                            0);
+                            0,
+                            JobShape.NOT_MEASURED);
             List<StreamElement> rows = new ArrayList<>();
             for (long i = 0; i < SLOW_MATCHES; i++) {
                 rows.add(new StreamRecord<>(Row.of(0L, i)));
@@ -295,7 +303,8 @@ record Scenario(
                     one(List.of("reference", "cpu")),
                     RingOptions.FLINK,
                     0,
-                    0);
+                    0,
+                    JobShape.NOT_MEASURED);
         }
 
         private List<Split> splits(JobShape shape) {

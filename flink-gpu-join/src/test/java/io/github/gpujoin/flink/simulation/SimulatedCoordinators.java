@@ -67,14 +67,23 @@ final class SimulatedCoordinators implements AutoCloseable {
      * @param checkpoint to start from; null where the job starts from nothing
      */
     void restart(List<Integer> parallelismOfVertices, int number, Checkpoint checkpoint) {
+        // Flink resets the subtasks of a region alone, unless it is rescaled.
+        boolean ofRegion = parallelism.equals(parallelismOfVertices) && number % 2 == 0;
         parallelism = parallelismOfVertices;
         attempt = number;
         long id = checkpoint == null ? OperatorCoordinator.NO_CHECKPOINT : checkpoint.id;
-        for (OperatorCoordinator coordinator : coordinators.values()) {
-            if (number > 0) {
-                attempt(() -> coordinator.resetToCheckpoint(id, new byte[0]));
-            }
-        }
+        coordinators.forEach(
+                (operator, coordinator) -> {
+                    if (ofRegion) {
+                        for (int i = 0; i < parallelism.get(vertices.get(operator)); i++) {
+                            coordinator.subtaskReset(i, id);
+                        }
+                    } else if (number > 0) {
+                        byte[] state =
+                                checkpoint == null ? null : checkpoint.coordinators.get(operator);
+                        attempt(() -> coordinator.resetToCheckpoint(id, state));
+                    }
+                });
     }
 
     /** The coordinators as one task of an attempt reaches them. */
@@ -118,11 +127,13 @@ final class SimulatedCoordinators implements AutoCloseable {
         }
     }
 
-    void checkpointBegins(long checkpoint) {
-        for (OperatorCoordinator coordinator : coordinators.values()) {
-            CompletableFuture<byte[]> state = new CompletableFuture<>();
-            attempt(() -> coordinator.checkpointCoordinator(checkpoint, state));
-        }
+    void checkpointBegins(Checkpoint checkpoint) {
+        coordinators.forEach(
+                (operator, coordinator) -> {
+                    CompletableFuture<byte[]> state = new CompletableFuture<>();
+                    attempt(() -> coordinator.checkpointCoordinator(checkpoint.id, state));
+                    checkpoint.coordinators.put(operator, state.join());
+                });
     }
 
     void checkpointCompletes(long checkpoint) {

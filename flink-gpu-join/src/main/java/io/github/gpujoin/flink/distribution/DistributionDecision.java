@@ -1,0 +1,250 @@
+package io.github.gpujoin.flink.distribution;
+
+import io.github.gpujoin.flink.explain.Distribution;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.streaming.api.operators.collect.CollectCoordinationResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides how a {@link MeasuredDimension} is distributed, from what its log measures. The
+ * coordinators of the log and of the packers of facts share it.
+ *
+ * <p>The dimension stays partitioned as soon as it is known to be too large. It is replicated when
+ * all of it is measured. A decision holds for the rest of the job.
+ *
+ * <p>All calls come in the JobMaster's main thread.
+ */
+final class DistributionDecision {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DistributionDecision.class);
+
+    private static final int FORMAT_VERSION = 1;
+
+    private final MeasuredDimension dimension;
+    private final Map<Integer, SizeReport> reports = new HashMap<>();
+    private final Map<Integer, CompletableFuture<CoordinationResponse>> questions = new HashMap<>();
+    private final Map<Integer, CompletableFuture<CoordinationResponse>> packers = new HashMap<>();
+
+    /** Checkpoints under way that hold no decision. */
+    private final Set<Long> undecided = new HashSet<>();
+
+    private Distribution decided = Distribution.MEASURED;
+
+    DistributionDecision(MeasuredDimension dimension) {
+        this.dimension = dimension;
+    }
+
+    /** The one of a join, which it makes if there is none. */
+    static DistributionDecision of(CoordinatorStore store, MeasuredDimension dimension) {
+        String key = "gpu-join distribution: " + dimension.join();
+        store.putIfAbsent(key, new DistributionDecision(dimension));
+        return (DistributionDecision) store.get(key);
+    }
+
+    // ------------------------------------------------------------------ the log of the dimension
+
+    /**
+     * Takes a report.
+     *
+     * @param parallelism of the log
+     * @return answers once it is decided, or once the subtask asks again
+     */
+    CompletableFuture<CoordinationResponse> ask(SizeReport report, int parallelism) {
+        SizeReport before = reports.get(report.subtask());
+        if (before == null || before.attempt() <= report.attempt()) {
+            reports.put(report.subtask(), report);
+            decide(parallelism);
+        }
+        CompletableFuture<CoordinationResponse> answer = put(report.subtask(), questions);
+        answerIfDecided();
+        return answer;
+    }
+
+    private static CompletableFuture<CoordinationResponse> put(
+            int subtask, Map<Integer, CompletableFuture<CoordinationResponse>> into) {
+        CompletableFuture<CoordinationResponse> answer = new CompletableFuture<>();
+        CompletableFuture<CoordinationResponse> replaced = into.put(subtask, answer);
+        if (replaced != null) {
+            replaced.complete(response(Distribution.MEASURED));
+        }
+        return answer;
+    }
+
+    private void decide(int parallelism) {
+        if (decided != Distribution.MEASURED) {
+            return;
+        }
+        long bytes = reports.values().stream().mapToLong(SizeReport::bytes).sum();
+        long complete = reports.values().stream().filter(SizeReport::complete).count();
+        if (bytes > dimension.maxBytes()) {
+            decide(Distribution.PARTITIONED, "measured at least " + bytes + " bytes");
+        } else if (complete == parallelism) {
+            decide(Distribution.REPLICATED, "measured " + bytes + " bytes");
+        }
+    }
+
+    private void decide(Distribution distribution, String why) {
+        decided = distribution;
+        LOG.info(
+                "Star join {}: dimension '{}' is {}: {}, limit {} bytes.",
+                dimension.join(),
+                dimension.name(),
+                distribution,
+                why,
+                dimension.maxBytes());
+    }
+
+    private void answerIfDecided() {
+        if (decided != Distribution.MEASURED) {
+            answer(questions);
+        }
+        if (decided != Distribution.MEASURED && undecided.isEmpty()) {
+            answer(packers);
+        }
+    }
+
+    private void answer(Map<Integer, CompletableFuture<CoordinationResponse>> asked) {
+        List<CompletableFuture<CoordinationResponse>> answers = List.copyOf(asked.values());
+        asked.clear();
+        answers.forEach(answer -> answer.complete(response(decided)));
+    }
+
+    /** Forgets what a subtask measured. */
+    void reset(int subtask) {
+        reports.remove(subtask);
+        questions.remove(subtask);
+    }
+
+    /** Forgets what all subtasks measured. */
+    void resetReports() {
+        reports.clear();
+        questions.clear();
+    }
+
+    // ------------------------------------------------------------------ packers of facts
+
+    /**
+     * Answers a packer once it is decided and each checkpoint without the decision is complete or
+     * aborted. So no such checkpoint holds facts that depend on the decision.
+     */
+    CompletableFuture<CoordinationResponse> ask(FactsQuestion question) {
+        CompletableFuture<CoordinationResponse> answer = put(question.subtask(), packers);
+        answerIfDecided();
+        return answer;
+    }
+
+    void packerFailed(int subtask) {
+        packers.remove(subtask);
+    }
+
+    // ------------------------------------------------------------------ state
+
+    /**
+     * What a checkpoint that begins holds.
+     *
+     * <pre>
+     *  int32 format version | int32 0 measured, 1 replicated, 2 partitioned | UTF-8 name
+     * </pre>
+     */
+    byte[] snapshot(long checkpoint) {
+        if (decided == Distribution.MEASURED) {
+            undecided.add(checkpoint);
+        }
+        return toBytes();
+    }
+
+    /** A checkpoint is complete or aborted. */
+    void checkpointEnded(long checkpoint) {
+        if (undecided.remove(checkpoint)) {
+            answerIfDecided();
+        }
+    }
+
+    private byte[] toBytes() {
+        byte[] name = dimension.name().getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(2 * Integer.BYTES + name.length)
+                .putInt(FORMAT_VERSION)
+                .putInt(code(decided))
+                .put(name)
+                .array();
+    }
+
+    /**
+     * Restores a checkpoint.
+     *
+     * @param state null if there is no checkpoint, or the snapshot is of a job that did not measure
+     *     this dimension. Facts in such a snapshot are not partitioned by its key.
+     */
+    void restore(long checkpoint, byte[] state) {
+        packers.clear();
+        undecided.clear();
+        if (checkpoint == OperatorCoordinator.NO_CHECKPOINT) {
+            decided = Distribution.MEASURED;
+        } else if (state == null || state.length == 0) {
+            decide(Distribution.REPLICATED, "the snapshot was written before sizes were measured");
+        } else {
+            restore(ByteBuffer.wrap(state));
+        }
+    }
+
+    private void restore(ByteBuffer state) {
+        int version = state.getInt();
+        if (version != FORMAT_VERSION) {
+            throw new IllegalStateException(
+                    "The snapshot has format %d of a join's distribution, this release reads %d.\nRestore it with the release that wrote it, or a later one."
+                            .formatted(version, FORMAT_VERSION));
+        }
+        Distribution saved = distribution(state.getInt());
+        String name = StandardCharsets.UTF_8.decode(state).toString();
+        if (name.equals(dimension.name())) {
+            decided = saved;
+        } else {
+            decide(
+                    Distribution.REPLICATED,
+                    "facts of the snapshot have the keys of '" + name + "'");
+        }
+    }
+
+    private static int code(Distribution distribution) {
+        return switch (distribution) {
+            case MEASURED -> 0;
+            case REPLICATED -> 1;
+            case PARTITIONED -> 2;
+        };
+    }
+
+    private static Distribution distribution(int code) {
+        return switch (code) {
+            case 0 -> Distribution.MEASURED;
+            case 1 -> Distribution.REPLICATED;
+            case 2 -> Distribution.PARTITIONED;
+            default ->
+                    throw new IllegalStateException(
+                            "Unknown distribution %d in the snapshot. Restore an earlier one."
+                                    .formatted(code));
+        };
+    }
+
+    /** In a class of Flink's own: what reads responses knows no class of a job's jar. */
+    private static CoordinationResponse response(Distribution distribution) {
+        return new CollectCoordinationResponse("", code(distribution), List.of());
+    }
+
+    /** Reads a response; {@link Distribution#MEASURED} if it says nothing. */
+    static Distribution of(CoordinationResponse response) {
+        return response instanceof CollectCoordinationResponse collected
+                ? distribution((int) collected.getLastCheckpointedOffset())
+                : Distribution.MEASURED;
+    }
+}

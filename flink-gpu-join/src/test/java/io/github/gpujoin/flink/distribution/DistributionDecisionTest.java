@@ -1,0 +1,144 @@
+package io.github.gpujoin.flink.distribution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.flink.explain.Distribution;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.junit.jupiter.api.Test;
+
+/** Two subtasks of the log, and packers, of a dimension with a limit of 100 bytes. */
+class DistributionDecisionTest {
+
+    private static final int LIMIT = 100;
+    private static final int PARALLELISM = 2;
+    private static final long CHECKPOINT = 7;
+
+    private DistributionDecision decision = decision("dimension");
+
+    private static DistributionDecision decision(String name) {
+        return new DistributionDecision(new MeasuredDimension("join", 0, name, LIMIT));
+    }
+
+    private CompletableFuture<CoordinationResponse> report(
+            int subtask, int attempt, long bytes, boolean complete) {
+        return decision.ask(new SizeReport(subtask, attempt, bytes, complete), PARALLELISM);
+    }
+
+    private static Distribution of(CompletableFuture<CoordinationResponse> answer) {
+        return DistributionDecision.of(answer.join());
+    }
+
+    private CompletableFuture<CoordinationResponse> packer(int subtask) {
+        return decision.ask(new FactsQuestion(subtask));
+    }
+
+    private void restore(DistributionDecision from) {
+        decision.restore(CHECKPOINT, from.snapshot(CHECKPOINT));
+    }
+
+    @Test
+    void shouldReplicateOnceAllOfItIsMeasured() {
+        CompletableFuture<CoordinationResponse> packer = packer(0);
+        CompletableFuture<CoordinationResponse> first = report(0, 0, 60, true);
+        assertThat(first).isNotDone();
+        CompletableFuture<CoordinationResponse> second = report(1, 0, 40, false);
+        assertThat(second).isNotDone();
+        assertThat(packer).isNotDone();
+        CompletableFuture<CoordinationResponse> last = report(1, 0, 40, true);
+        assertThat(of(first)).isEqualTo(Distribution.REPLICATED);
+        assertThat(of(second)).isEqualTo(Distribution.MEASURED);
+        assertThat(of(last)).isEqualTo(Distribution.REPLICATED);
+        assertThat(of(packer)).isEqualTo(Distribution.REPLICATED);
+        assertThat(of(packer(1))).isEqualTo(Distribution.REPLICATED);
+    }
+
+    /** It would hold facts that depend on the decision, but not the decision. */
+    @Test
+    void shouldTellPackersOnceNoCheckpointWithoutTheDecisionIsUnderWay() {
+        CompletableFuture<CoordinationResponse> packer = packer(0);
+        decision.snapshot(CHECKPOINT);
+        decision.snapshot(CHECKPOINT + 1);
+        report(0, 0, 1, true);
+        assertThat(of(report(1, 0, 1, true))).isEqualTo(Distribution.REPLICATED);
+        decision.snapshot(CHECKPOINT + 2);
+        decision.checkpointEnded(CHECKPOINT + 1);
+        assertThat(packer).isNotDone();
+        decision.checkpointEnded(CHECKPOINT);
+        assertThat(of(packer)).isEqualTo(Distribution.REPLICATED);
+    }
+
+    @Test
+    void shouldPartitionAsSoonAsItIsKnownToBeTooLarge() {
+        CompletableFuture<CoordinationResponse> packer = packer(0);
+        report(0, 0, 60, false);
+        assertThat(of(report(1, 0, 41, false))).isEqualTo(Distribution.PARTITIONED);
+        assertThat(of(report(0, 0, 60, true))).isEqualTo(Distribution.PARTITIONED);
+        assertThat(of(packer)).isEqualTo(Distribution.PARTITIONED);
+    }
+
+    @Test
+    void shouldCountWhatASubtaskMeasuredInItsLastAttemptAlone() {
+        report(0, 0, 60, true);
+        report(1, 0, 30, false);
+        decision.reset(0);
+        decision.reset(1);
+        report(1, 1, 0, true);
+        report(0, 1, 10, false);
+        assertThat(report(0, 0, 1_000, true)).isNotDone();
+        assertThat(of(report(0, 1, 10, true))).isEqualTo(Distribution.REPLICATED);
+    }
+
+    /** Facts of an earlier decision may be in the checkpoint, or will be in the next one. */
+    @Test
+    void shouldKeepADecision() {
+        report(0, 0, 101, false);
+        DistributionDecision before = decision;
+        decision = decision("dimension");
+        restore(before);
+        assertThat(of(report(0, 0, 0, true))).isEqualTo(Distribution.PARTITIONED);
+        decision.reset(0);
+        decision.resetReports();
+        assertThat(of(report(0, 1, 0, false))).isEqualTo(Distribution.PARTITIONED);
+    }
+
+    @Test
+    void shouldGoOnMeasuringIfACheckpointHasNoDecision() {
+        DistributionDecision before = decision("dimension");
+        report(0, 0, 101, false);
+        restore(before);
+        decision.resetReports();
+        report(0, 1, 1, true);
+        assertThat(of(report(1, 1, 1, true))).isEqualTo(Distribution.REPLICATED);
+    }
+
+    @Test
+    void shouldMeasureAnewIfTheJobStartsOverWithoutACheckpoint() {
+        report(0, 0, 101, false);
+        decision.restore(OperatorCoordinator.NO_CHECKPOINT, null);
+        decision.resetReports();
+        assertThat(report(0, 1, 1, true)).isNotDone();
+    }
+
+    /** Its facts lie anywhere, or by the keys of another dimension. */
+    @Test
+    void shouldReplicateAfterASnapshotOfAJobThatDidNotMeasureTheDimension() {
+        decision.restore(CHECKPOINT, null);
+        assertThat(of(packer(0))).isEqualTo(Distribution.REPLICATED);
+        assertThat(of(report(0, 0, 101, false))).isEqualTo(Distribution.REPLICATED);
+        decision = decision("dimension");
+        restore(decision("other"));
+        assertThat(of(report(0, 0, 101, false))).isEqualTo(Distribution.REPLICATED);
+    }
+
+    @Test
+    void shouldRefuseAnUnknownFormat() {
+        byte[] state = decision.snapshot(CHECKPOINT);
+        state[3] = 9;
+        assertThatIllegalStateException()
+                .isThrownBy(() -> decision.restore(CHECKPOINT, state))
+                .withMessageContaining("format 9");
+    }
+}
