@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.checkpoint;
 
+import java.time.Duration;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.execution.CheckpointingMode;
@@ -8,12 +9,27 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Refuses snapshots whose barriers Flink does not align. Such a snapshot holds build rows that
- * their source sends again after a restore, and the build log would keep both copies for good.
+ * Refuses checkpoints after which rows would come twice or never.
+ *
+ * <p>An at-least-once checkpoint holds build rows that their source sends again after a restore,
+ * and the build log would keep both copies for good.
+ *
+ * <p>An unaligned checkpoint without an alignment timeout can lose splits of a source. Flink 2.3.0
+ * puts the trigger of such a checkpoint in front of all mails of a task ({@code
+ * StreamTask#triggerCheckpointAsync}), and so in front of splits that the enumerator has assigned.
+ * The checkpoint then holds these splits in neither the enumerator's state nor the reader's. With a
+ * timeout the trigger keeps its place. A join widens the gap, because its packers run in the
+ * sources' tasks.
  */
 public final class ExactlyOnce {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExactlyOnce.class);
+
+    private static final Duration SHORTEST_ALIGNMENT = Duration.ofMillis(1);
 
     private ExactlyOnce() {}
 
@@ -29,18 +45,39 @@ public final class ExactlyOnce {
         }
     }
 
+    /** Sets the shortest alignment timeout for a job that is being made, if it has none. */
+    public static void keepSplits(CheckpointConfig config) {
+        if (config.isUnalignedCheckpointsEnabled()
+                && config.getAlignedCheckpointTimeout().isZero()) {
+            LOG.info(
+                    "Setting {} to {} ms: without it, Flink 2.3.0 may lose splits of sources in a restart.",
+                    CheckpointingOptions.ALIGNED_CHECKPOINT_TIMEOUT.key(),
+                    SHORTEST_ALIGNMENT.toMillis());
+            config.setAlignedCheckpointTimeout(SHORTEST_ALIGNMENT);
+        }
+    }
+
     /**
-     * Checks a task that starts: the mode may have been set after the join was made, or by the
+     * Checks a task that starts: options may have been set after the join was made, or by the
      * cluster's configuration.
      *
-     * @throws SuppressRestartsException if the job checkpoints at least once, since a restart would
-     *     meet the same mode
+     * @throws SuppressRestartsException if the job checkpoints at least once, or unaligned without
+     *     an alignment timeout, since a restart would meet the same options
      */
     public static void requireAtStart(Configuration job) {
         CheckpointingMode mode = CheckpointingOptions.getCheckpointingMode(job);
         if (CheckpointingOptions.isCheckpointingEnabled(job)
                 && mode != CheckpointingMode.EXACTLY_ONCE) {
             throw new SuppressRestartsException(refusal(mode));
+        }
+        if (CheckpointingOptions.isUnalignedCheckpointEnabled(job)
+                && job.get(CheckpointingOptions.ALIGNED_CHECKPOINT_TIMEOUT).isZero()) {
+            throw new SuppressRestartsException(
+                    new IllegalStateException(
+                            "Unaligned checkpoints without an alignment timeout may lose splits of sources.\nSet %s: 1 ms."
+                                    .formatted(
+                                            CheckpointingOptions.ALIGNED_CHECKPOINT_TIMEOUT
+                                                    .key())));
         }
     }
 

@@ -79,6 +79,9 @@ final class ProbeSide {
     private boolean mailPosted;
     private boolean idle;
 
+    /** Not after a restore of complete dimensions: facts only wait until these are replayed. */
+    private boolean factsExpire = true;
+
     /** Since the last mail. */
     private boolean factsCame;
 
@@ -133,6 +136,7 @@ final class ProbeSide {
      * @param loads whether it goes on waiting for the dimensions, and so may expire
      */
     void restore(boolean loads) throws Exception {
+        factsExpire = loads;
         unmatched.restore();
         log.restore(
                 partition -> {
@@ -170,8 +174,10 @@ final class ProbeSide {
         watermarks.accepted(line(chunk));
         if (phase == JoinPhase.LOAD) {
             log.append(probe);
-            expiry.waits();
-            expiry.dropSome(this::completed);
+            if (factsExpire) {
+                expiry.waits();
+                expiry.dropSome(this::completed);
+            }
             return false;
         }
         if (spilled != null && spilled.putOff(probe)) {

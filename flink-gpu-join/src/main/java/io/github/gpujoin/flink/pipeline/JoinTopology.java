@@ -111,6 +111,7 @@ final class JoinTopology {
         }
         GpuJoinOptions.check(env.getConfiguration());
         ExactlyOnce.require(env.getCheckpointConfig());
+        ExactlyOnce.keepSplits(env.getCheckpointConfig());
         this.env = env;
         this.uid = uid;
         this.badRecords = badRecords;

@@ -18,7 +18,12 @@ import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.core.execution.CheckpointingMode;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions;
+import org.apache.flink.runtime.checkpoint.CheckpointOptions.AlignmentType;
+import org.apache.flink.runtime.checkpoint.CheckpointType;
+import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
@@ -215,6 +220,46 @@ class StarJoinRefusalTest {
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("AT_LEAST_ONCE")
                 .hasMessageContaining("Set execution.checkpointing.mode: EXACTLY_ONCE");
+    }
+
+    /** Else the trigger overtakes splits in the mailbox of a source, and a restart loses them. */
+    @Test
+    void shouldAlignUnalignedCheckpointsForAMomentSoThatNoSplitIsOvertaken() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        env.enableCheckpointing(100);
+        env.getCheckpointConfig().enableUnalignedCheckpoints();
+        StarJoin.facts(data.saleStream(env))
+                .select("note")
+                .dimension(data.customerStream(env))
+                .on("customer", "id")
+                .toRows();
+        CheckpointConfig config = env.getCheckpointConfig();
+        assertThat(config.getAlignedCheckpointTimeout()).isEqualTo(Duration.ofMillis(1));
+        CheckpointOptions options =
+                CheckpointOptions.forConfig(
+                        CheckpointType.CHECKPOINT,
+                        CheckpointStorageLocationReference.getDefault(),
+                        true,
+                        config.isUnalignedCheckpointsEnabled(),
+                        config.getAlignedCheckpointTimeout().toMillis());
+        assertThat(options.getAlignment()).isNotEqualTo(AlignmentType.UNALIGNED);
+    }
+
+    @Test
+    void shouldKeepTheAlignmentTimeoutOfTheJob() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        env.enableCheckpointing(100);
+        env.getCheckpointConfig().enableUnalignedCheckpoints();
+        env.getCheckpointConfig().setAlignedCheckpointTimeout(Duration.ofSeconds(3));
+        StarJoin.facts(data.saleStream(env))
+                .select("note")
+                .dimension(data.customerStream(env))
+                .on("customer", "id")
+                .toRows();
+        assertThat(env.getCheckpointConfig().getAlignedCheckpointTimeout())
+                .isEqualTo(Duration.ofSeconds(3));
     }
 
     @Test
