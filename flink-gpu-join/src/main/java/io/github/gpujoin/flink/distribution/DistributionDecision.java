@@ -31,10 +31,13 @@ final class DistributionDecision {
 
     private static final int FORMAT_VERSION = 1;
 
+    /** An open question of an attempt of a subtask. */
+    private record Question(int attempt, CompletableFuture<CoordinationResponse> answer) {}
+
     private final MeasuredDimension dimension;
     private final Map<Integer, SizeReport> reports = new HashMap<>();
-    private final Map<Integer, CompletableFuture<CoordinationResponse>> questions = new HashMap<>();
-    private final Map<Integer, CompletableFuture<CoordinationResponse>> packers = new HashMap<>();
+    private final Map<Integer, Question> questions = new HashMap<>();
+    private final Map<Integer, Question> packers = new HashMap<>();
 
     /** Checkpoints under way that hold no decision. */
     private final Set<Long> undecided = new HashSet<>();
@@ -66,17 +69,23 @@ final class DistributionDecision {
             reports.put(report.subtask(), report);
             decide(parallelism);
         }
-        CompletableFuture<CoordinationResponse> answer = put(report.subtask(), questions);
+        CompletableFuture<CoordinationResponse> answer =
+                put(report.subtask(), report.attempt(), questions);
         answerIfDecided();
         return answer;
     }
 
+    /** A task that lives on after its attempt does not replace the question of a later one. */
     private static CompletableFuture<CoordinationResponse> put(
-            int subtask, Map<Integer, CompletableFuture<CoordinationResponse>> into) {
+            int subtask, int attempt, Map<Integer, Question> into) {
+        Question before = into.get(subtask);
+        if (before != null && before.attempt() > attempt) {
+            return CompletableFuture.completedFuture(response(Distribution.MEASURED));
+        }
         CompletableFuture<CoordinationResponse> answer = new CompletableFuture<>();
-        CompletableFuture<CoordinationResponse> replaced = into.put(subtask, answer);
-        if (replaced != null) {
-            replaced.complete(response(Distribution.MEASURED));
+        into.put(subtask, new Question(attempt, answer));
+        if (before != null) {
+            before.answer().complete(response(Distribution.MEASURED));
         }
         return answer;
     }
@@ -114,10 +123,10 @@ final class DistributionDecision {
         }
     }
 
-    private void answer(Map<Integer, CompletableFuture<CoordinationResponse>> asked) {
-        List<CompletableFuture<CoordinationResponse>> answers = List.copyOf(asked.values());
+    private void answer(Map<Integer, Question> asked) {
+        List<Question> answered = List.copyOf(asked.values());
         asked.clear();
-        answers.forEach(answer -> answer.complete(response(decided)));
+        answered.forEach(question -> question.answer().complete(response(decided)));
     }
 
     /** Forgets what a subtask measured. */
@@ -139,7 +148,8 @@ final class DistributionDecision {
      * aborted. So no such checkpoint holds facts that depend on the decision.
      */
     CompletableFuture<CoordinationResponse> ask(FactsQuestion question) {
-        CompletableFuture<CoordinationResponse> answer = put(question.subtask(), packers);
+        CompletableFuture<CoordinationResponse> answer =
+                put(question.subtask(), question.attempt(), packers);
         answerIfDecided();
         return answer;
     }

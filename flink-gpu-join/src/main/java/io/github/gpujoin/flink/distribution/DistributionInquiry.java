@@ -58,7 +58,7 @@ public final class DistributionInquiry implements AutoCloseable {
 
     /** Asks for a subtask that packs facts. */
     public void ask() {
-        send(new FactsQuestion(task.getIndexOfThisSubtask()));
+        send(new FactsQuestion(task.getIndexOfThisSubtask(), task.getAttemptNumber()));
     }
 
     /** Reports what a subtask has measured, unless its last report says about the same. */

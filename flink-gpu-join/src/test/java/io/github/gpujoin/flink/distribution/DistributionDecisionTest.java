@@ -32,7 +32,7 @@ class DistributionDecisionTest {
     }
 
     private CompletableFuture<CoordinationResponse> packer(int subtask) {
-        return decision.ask(new FactsQuestion(subtask));
+        return decision.ask(new FactsQuestion(subtask, 0));
     }
 
     private void restore(DistributionDecision from) {
@@ -86,8 +86,9 @@ class DistributionDecisionTest {
         decision.reset(0);
         decision.reset(1);
         report(1, 1, 0, true);
-        report(0, 1, 10, false);
-        assertThat(report(0, 0, 1_000, true)).isNotDone();
+        CompletableFuture<CoordinationResponse> question = report(0, 1, 10, false);
+        assertThat(of(report(0, 0, 1_000, true))).isEqualTo(Distribution.MEASURED);
+        assertThat(question).isNotDone();
         assertThat(of(report(0, 1, 10, true))).isEqualTo(Distribution.REPLICATED);
     }
 

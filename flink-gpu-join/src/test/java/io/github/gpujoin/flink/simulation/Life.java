@@ -132,6 +132,9 @@ final class Life implements AutoCloseable {
     /** Whether the job drains before its sources end; its next checkpoint is its last. */
     private boolean endsWithSavepoint;
 
+    /** The last complete checkpoint of a job that drains. */
+    private long savepoint;
+
     /** Set while the job stops with a savepoint: the parallelism to go on with. */
     private int stoppingFor;
 
@@ -462,12 +465,11 @@ final class Life implements AutoCloseable {
         }
         fewestWaiting.clear();
         progressSinceCheckpoint = true;
-        drained = false;
-        if (endsWithSavepoint && from != null && from.isFinished(0)) {
-            throw new LifeFailure("a task failed behind the savepoint of a drained job");
+        if (!endsWithSavepoint || from == null || from.id != savepoint) {
+            drained = false;
+            endsWithSavepoint = false;
+            oracle = new Oracle(scenario);
         }
-        endsWithSavepoint = false;
-        oracle = new Oracle(scenario);
         lastDataMs = VirtualTime.nowMs();
         lastTriggerStep = step;
     }
@@ -522,6 +524,7 @@ final class Life implements AutoCloseable {
         completed = pending;
         pending = null;
         if (endsWithSavepoint) {
+            savepoint = completed.id;
             faults.clear();
         }
         current.sink().commit(completed.id);
