@@ -48,7 +48,7 @@ class ModuleOrderTest {
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
                     List.of("flink.config", "flink.chunk", "flink.exchange", "flink.explain"),
-                    List.of("flink.transport"),
+                    List.of("flink.transport", "flink.distribution"),
                     List.of("flink.pack"),
                     List.of("flink.checkpoint"),
                     List.of("flink.emit"),
@@ -83,7 +83,8 @@ class ModuleOrderTest {
         ROOT + "flink.report..",
         ROOT + "flink.operator..",
         ROOT + "flink.pipeline..",
-        ROOT + "flink.transport.."
+        ROOT + "flink.transport..",
+        ROOT + "flink.distribution.."
     };
 
     private static final JavaClasses CLASSES =

@@ -133,6 +133,8 @@ public final class PacedJoin {
                                 .returns(ChunkTypeInfo.of(TupleSchemas.BUILD)))
                 .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
                 .select(TupleSchemas.BUILD_PAYLOAD)
+                // Paced facts wait in their task for results, so no chunk may wait there for more.
+                .replicated()
                 .toChunks()
                 .map(new Taken(id))
                 .sinkTo(new DiscardingSink<>());
