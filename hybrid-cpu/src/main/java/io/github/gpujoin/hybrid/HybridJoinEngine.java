@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 /**
  * Joins with a device and the host together, each within its memory budget, and from the log what
  * fits neither. The build side is divided by radix partition into {@linkplain Unit units}; a probe
- * chunk is of one partition and goes to the engine of its unit. Results come in order of chunks,
- * whichever engine gives them.
+ * chunk is of one partition, or of many if there is one unit, and goes to the engine of its unit.
+ * Results come in order of chunks, whichever engine gives them.
  *
  * <pre>
  *   probe chunk -- its partition -- unit --+-- DEVICE   engine of the unit, device's budget
@@ -119,6 +119,15 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         List<Place> current = shown.places();
         return !current.isEmpty()
                 && current.get(placement.unitOf(rows.index(partition)).number()) == Place.SPILLED;
+    }
+
+    /**
+     * Whether facts of many partitions may be submitted in one chunk, since all of them have their
+     * tables in one place. Facts that it has by then are joined wherever tables move.
+     */
+    public boolean takesManyPartitions() {
+        List<Place> current = shown.places();
+        return current.size() == 1 && current.get(0).hasTables();
     }
 
     /** Bytes of facts for which it is worth while to make a spilled partition's tables. */
@@ -278,11 +287,11 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         return batch;
     }
 
-    private SpillVisit visit(int partition) {
+    private SpillVisit visit(HybridProbe first) {
         return new SpillVisit(
                 spec(),
                 options.partitionedDimension(),
-                partition,
+                first,
                 host,
                 log,
                 this::retireVisited,

@@ -7,21 +7,33 @@ import io.github.gpujoin.core.engine.ProbeQueue;
 final class HybridProbe extends ProbeQueue.Probe {
 
     private final Unit unit;
-    private final int partition;
+    private final int firstPartition;
+    private final int endPartition;
     private boolean submitted;
 
+    /**
+     * @param partition of the chunk; meaningless if it has many, all of the unit
+     */
     HybridProbe(PendingProbe pending, Unit unit, int partition) {
         super(pending);
         this.unit = unit;
-        this.partition = partition;
+        boolean many = pending.chunk().hasManyPartitions();
+        this.firstPartition = many ? unit.firstPartition() : partition;
+        this.endPartition = many ? unit.endPartition() : partition + 1;
     }
 
     Unit unit() {
         return unit;
     }
 
-    int partition() {
-        return partition;
+    /** First of the partitions that the chunk may have rows of. */
+    int firstPartition() {
+        return firstPartition;
+    }
+
+    /** Behind the last of these partitions. */
+    int endPartition() {
+        return endPartition;
     }
 
     boolean isSubmitted() {

@@ -11,9 +11,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Joins chunks of one partition that has no tables: makes them in the host's memory for as long as
- * chunks of the partition follow each other. Where they do not fit, a chunk passes over the
- * partition slice by slice, and none of its rows is complete before the last slice.
+ * Joins chunks of one partition, or of all of a unit, that has no tables: makes them in the host's
+ * memory for as long as chunks of the same partitions follow each other. Where they do not fit, a
+ * chunk passes over the partition slice by slice, and none of its rows is complete before the last
+ * slice.
  *
  * <p>Not thread-safe.
  */
@@ -27,7 +28,8 @@ final class SpillVisit implements AutoCloseable {
     private final JoinSpec spec;
     private final int dimension;
     private final JoinKind kind;
-    private final int partition;
+    private final int firstPartition;
+    private final int endPartition;
     private final PlaceEngines host;
     private final BuildChunks log;
     private final Consumer<JoinEngine> retire;
@@ -56,6 +58,7 @@ final class SpillVisit implements AutoCloseable {
     private final BatchRows agreedRows;
 
     /**
+     * @param first chunk of the visit
      * @param retire given engines that are no longer used, whose last batch may still be read
      * @param makeRoom has others give memory back by the next poll; false where there are none
      * @param memoryWaitNs longest time to wait for the least memory, which others may hold
@@ -63,7 +66,7 @@ final class SpillVisit implements AutoCloseable {
     SpillVisit(
             JoinSpec spec,
             int dimension,
-            int partition,
+            HybridProbe first,
             PlaceEngines host,
             BuildChunks log,
             Consumer<JoinEngine> retire,
@@ -72,19 +75,21 @@ final class SpillVisit implements AutoCloseable {
         this.spec = spec;
         this.dimension = dimension;
         this.kind = spec.dimensions().get(dimension).kind();
-        this.partition = partition;
+        this.firstPartition = first.firstPartition();
+        this.endPartition = first.endPartition();
         this.host = host;
         this.log = log;
         this.retire = retire;
         this.makeRoom = makeRoom;
         this.memoryWaitNs = memoryWaitNs;
-        this.chunks = log.count(partition);
+        this.chunks = log.count(firstPartition, endPartition);
         this.sliceChunks = chunks;
         this.agreedRows = new BatchRows(spec);
     }
 
-    int partition() {
-        return partition;
+    /** Whether a chunk has rows of the partitions that are visited alone. */
+    boolean isOf(HybridProbe probe) {
+        return firstPartition == probe.firstPartition() && endPartition == probe.endPartition();
     }
 
     /** The engine over the tables that are made; null if there is none. */
@@ -202,7 +207,7 @@ final class SpillVisit implements AutoCloseable {
                         new TableLoad(
                                 host.newEngine(dimension),
                                 dimension,
-                                log.slice(partition, sliceFrom, sliceTo()));
+                                log.slice(firstPartition, endPartition, sliceFrom, sliceTo()));
             }
             for (int step = 0; step < STEPS; step++) {
                 if (load.step(JoinEngine.BUILD_STEP_ROWS, 1)) {
@@ -251,7 +256,7 @@ final class SpillVisit implements AutoCloseable {
                         + " (OVER_HOST_BUDGET): dimension="
                         + spec.dimensions().get(dimension).name()
                         + ", partition="
-                        + partition
+                        + firstPartition
                         + ", availableBytes="
                         + host.availableBytes(),
                 e);

@@ -3,7 +3,7 @@ package io.github.gpujoin.hybrid;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 
 /**
  * Joins chunks without tables, of one partition after the other: tables of the last partition stay
@@ -11,17 +11,17 @@ import java.util.function.IntFunction;
  */
 final class SpillVisits implements AutoCloseable {
 
-    private final IntFunction<SpillVisit> opener;
+    private final Function<HybridProbe, SpillVisit> opener;
     private final Consumer<JoinEngine> takeGroups;
 
     /** Null before the first chunk. */
     private SpillVisit current;
 
     /**
-     * @param opener of a visit to a partition
+     * @param opener of a visit to the partitions of a chunk
      * @param takeGroups of an engine that stops until they are taken
      */
-    SpillVisits(IntFunction<SpillVisit> opener, Consumer<JoinEngine> takeGroups) {
+    SpillVisits(Function<HybridProbe, SpillVisit> opener, Consumer<JoinEngine> takeGroups) {
         this.opener = opener;
         this.takeGroups = takeGroups;
     }
@@ -41,9 +41,9 @@ final class SpillVisits implements AutoCloseable {
 
     /** As {@link SpillVisit#poll}. */
     ResultBatch poll(HybridProbe head) {
-        if (current == null || current.partition() != head.partition()) {
+        if (current == null || !current.isOf(head)) {
             close();
-            current = opener.apply(head.partition());
+            current = opener.apply(head);
             return null; // until the memory of the last visit is given back
         }
         ResultBatch batch = current.poll(head);

@@ -285,6 +285,45 @@ class HybridJoinEngineTest {
         }
     }
 
+    @ParameterizedTest(name = "{0} after {1} calls, host {2} % of the need")
+    @CsvSource({
+        "INNER, 200, 0", "INNER, 210, 30", "INNER, 220, 300", "LEFT, 200, 0", "LEFT, 220, 30",
+        "LEFT, 210, 300", "SEMI, 200, 0", "SEMI, 220, 30", "ANTI, 200, 0", "ANTI, 220, 30"
+    })
+    void shouldJoinChunksOfManyPartitionsThatADeviceLeaves(
+            JoinKind kind, int goodCalls, int hostPercent) {
+        PartitionedStar star =
+                new PartitionedStar(goodCalls, KEYS, kind, false)
+                        .probeManyPartitions(20)
+                        .probe(40, 0, PartitionedStar.PARTITIONS);
+        FailingDevice device = new FailingDevice(goodCalls);
+        long hostBytes = LEAST_BYTES + neededBytes(star) * hostPercent / 100;
+        try (HybridJoinEngine engine = engine(star, 1, device, hostMemory.within(hostBytes))) {
+            star.load(engine);
+            assertThat(engine.takesManyPartitions()).isTrue();
+            assertJoins(star, engine);
+            assertThat(device.hasFailed()).isTrue();
+            assertThat(engine.places()).doesNotContain(Place.DEVICE);
+        }
+        assertThat(hostMemory.peakBytes()).isLessThanOrEqualTo(hostBytes);
+        assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldTakeChunksOfOnePartitionOnlyIntoSeveralUnits() {
+        PartitionedStar star = new PartitionedStar(3, 4_000, JoinKind.INNER, false);
+        try (HybridJoinEngine engine =
+                engine(
+                        star,
+                        16,
+                        deviceMemory.within(Long.MAX_VALUE),
+                        hostMemory.within(Long.MAX_VALUE))) {
+            assertThat(engine.takesManyPartitions()).isFalse();
+            star.load(engine);
+            assertThat(engine.takesManyPartitions()).isFalse();
+        }
+    }
+
     @Test
     void shouldSayWhyItFailsWhereverTheHostDoesThatTakesADevicesPlace() {
         PartitionedStar star =

@@ -121,6 +121,22 @@ final class PartitionedStar {
         return this;
     }
 
+    /** Adds chunks of facts of any partitions that come here. */
+    PartitionedStar probeManyPartitions(int chunks) {
+        for (int i = 0; i < chunks; i++) {
+            ChunkBuilder builder = new ChunkBuilder(spec.factSchema(), 64 * CHUNK_ROWS);
+            while (builder.rowCount() < CHUNK_ROWS) {
+                long key = random.nextInt(2 * keys);
+                if (partition(key) >= 0) {
+                    TestChunks.addRow(
+                            builder, new Object[] {key, random.nextInt(2 * REPLICATED_KEYS)});
+                }
+            }
+            probes.add(builder.sealMany(ChunkDescriptor.FACTS, FIRST_PARTITION, 0, i));
+        }
+        return this;
+    }
+
     private static List<List<Object[]>> partitions() {
         return IntStream.range(0, PARTITIONS)
                 .mapToObj(p -> (List<Object[]>) new ArrayList<Object[]>())

@@ -17,10 +17,12 @@ public final class PartitionKeys {
 
     private final KeyGroupTable table;
     private final KeyGroupRange range;
+    private final int partitions;
     private int nextGroup;
 
     public PartitionKeys(int maxParallelism, int parallelism, int subtaskIndex) {
         this.table = tableFor(maxParallelism);
+        this.partitions = maxParallelism;
         this.range =
                 KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
                         maxParallelism, parallelism, subtaskIndex);
@@ -37,6 +39,11 @@ public final class PartitionKeys {
     /** Partitions, which are key groups, of this subtask. */
     public KeyGroupRange ownPartitions() {
         return range;
+    }
+
+    /** Number of partitions of all subtasks. */
+    int partitions() {
+        return partitions;
     }
 
     public int keyOf(int partition) {

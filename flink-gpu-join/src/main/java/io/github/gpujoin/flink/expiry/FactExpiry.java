@@ -38,6 +38,11 @@ public final class FactExpiry {
         this.expiredFacts = expiredFacts;
     }
 
+    /** Whether facts expire while they wait. */
+    public boolean isOn() {
+        return ttlMs != TimesToLive.FOREVER;
+    }
+
     /** Takes note of a chunk that the log has. */
     public void waits() {
         if (ttlMs != TimesToLive.FOREVER) {

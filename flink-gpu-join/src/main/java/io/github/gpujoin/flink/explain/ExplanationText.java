@@ -48,6 +48,12 @@ final class ExplanationText {
         text.append(", unaligned checkpoints=");
         text.append(unaligned == ReasonCode.ENABLED ? "yes" : "no").append(" (");
         text.append(unaligned).append(')');
+        if (explanation.partitionedDimension() != JoinExplanation.NONE) {
+            codes.add(explanation.chunks());
+            boolean many = explanation.chunks() == ReasonCode.MANY_KEY_GROUPS;
+            text.append(", chunks of a ").append(many ? "subtask" : "key group");
+            text.append(" (").append(explanation.chunks()).append(')');
+        }
         append(text, lines);
         if (explanation.partitionRows().partitions() > 0) {
             text.append("\n  ").append(explanation.partitionRows());

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
  * @param join prefix of the uids of its operators
  * @param stage {@code planned}, or which subtask tells how it runs
  * @param transport how chunks of partitioned sides travel
+ * @param chunks of which rows packers make the chunks of partitioned sides
  * @param unalignedCheckpoints whether the edges into the join take part in them, and if not, why
  * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
  */
@@ -20,6 +21,7 @@ public record JoinExplanation(
         String join,
         String stage,
         String transport,
+        ReasonCode chunks,
         ReasonCode unalignedCheckpoints,
         List<DimensionExplanation> dimensions,
         PartitionSummary partitionRows)
@@ -43,7 +45,19 @@ public record JoinExplanation(
             ReasonCode unalignedCheckpoints,
             List<DimensionExplanation> dimensions) {
         return new JoinExplanation(
-                join, PLANNED, transport, unalignedCheckpoints, dimensions, PartitionSummary.NONE);
+                join,
+                PLANNED,
+                transport,
+                ReasonCode.FEW_KEY_GROUPS,
+                unalignedCheckpoints,
+                dimensions,
+                PartitionSummary.NONE);
+    }
+
+    /** The same join with other chunks of partitioned sides. */
+    public JoinExplanation withChunks(ReasonCode why) {
+        return new JoinExplanation(
+                join, stage, transport, why, unalignedCheckpoints, dimensions, partitionRows);
     }
 
     /** Of a join that nobody planned: all its dimensions are replicated, as they come. */
@@ -77,14 +91,20 @@ public record JoinExplanation(
                         : ReasonCode.MEASURED_WITHIN_LIMIT;
         known.set(dimension, known.get(dimension).distributed(distribution, why));
         return new JoinExplanation(
-                join, stage, transport, unalignedCheckpoints, known, partitionRows);
+                join, stage, transport, chunks, unalignedCheckpoints, known, partitionRows);
     }
 
     /** The same join as a subtask runs it. */
     public JoinExplanation running(
             String subtask, List<DimensionExplanation> joined, PartitionSummary rows) {
         return new JoinExplanation(
-                join, "as it runs in " + subtask, transport, unalignedCheckpoints, joined, rows);
+                join,
+                "as it runs in " + subtask,
+                transport,
+                chunks,
+                unalignedCheckpoints,
+                joined,
+                rows);
     }
 
     /** Number of the dimension by whose key facts are sent, or {@link #NONE}. */

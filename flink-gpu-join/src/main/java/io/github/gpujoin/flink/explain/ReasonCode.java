@@ -35,6 +35,13 @@ public enum ReasonCode {
     DEVICE_LOST("the device failed under way"),
     KERNEL_STALLED("the kernel ran and made no progress"),
 
+    // ------------------------------------------- chunks of partitioned sides
+    FEW_KEY_GROUPS("a packer fills one chunk a key group, as there are 256 of them at most"),
+    MANY_KEY_GROUPS("a packer fills one chunk a subtask, as there are more than 256 key groups"),
+    DIVIDED_BY_FLINK("one chunk a key group: Flink divides unaligned checkpoints by key group"),
+    KEYED_LOG("one chunk a key group: the join keeps changes or numbers of each build row"),
+    NOT_CHAINED("one chunk a key group: without operator chaining packers do not see the subtasks"),
+
     // ------------------------------------------- unaligned checkpoints
     NOT_ENABLED("execution.checkpointing.unaligned.enabled is off"),
     BROADCAST_EDGE("Flink aligns all edges into an operator that one of them is broadcast to"),

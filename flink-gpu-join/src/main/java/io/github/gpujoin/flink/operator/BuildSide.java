@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.checkpoint.PartitionDivider;
 import io.github.gpujoin.flink.checkpoint.PartitionSize;
 import io.github.gpujoin.flink.engine.Division;
 import io.github.gpujoin.flink.expiry.DimensionExpiry;
@@ -28,12 +29,16 @@ final class BuildSide {
     private final SubtaskCounts counts;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
+    /** Collects chunks of many partitions while the build side loads. */
+    private final PartitionDivider divider;
+
     /** Changes that the log has, and that the engine gets when its tables are complete. */
     private final ArrayDeque<Chunk> deferred = new ArrayDeque<>();
 
     private long buildStartNs;
 
     /**
+     * @param divider of chunks of the partitioned dimension; null if there is none
      * @param checkNotCancelled throws if the task does not go on
      */
     BuildSide(
@@ -43,6 +48,7 @@ final class BuildSide {
             DimensionExpiry expiry,
             ReplicaLimit limit,
             SubtaskCounts counts,
+            PartitionDivider divider,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.engine = engine;
         this.log = log;
@@ -50,6 +56,7 @@ final class BuildSide {
         this.expiry = expiry;
         this.limit = limit;
         this.counts = counts;
+        this.divider = divider;
         this.checkNotCancelled = checkNotCancelled;
     }
 
@@ -57,6 +64,25 @@ final class BuildSide {
     void append(Chunk chunk) throws Exception {
         long startNs = System.nanoTime();
         limit.add(chunk);
+        if (chunk.hasManyPartitions()) {
+            divider.add(chunk, 0);
+            if (divider.isFull()) {
+                divideCollected();
+            }
+        } else {
+            appendPart(chunk);
+        }
+        counts.times().addSince(Stage.LOAD, startNs);
+    }
+
+    /** Writes rows to the log that were collected. */
+    private void divideCollected() throws Exception {
+        if (divider != null) {
+            divider.divide(this::appendPart);
+        }
+    }
+
+    private void appendPart(Chunk chunk) throws Exception {
         Chunk logged = unmatched.numbered(expiry.stamped(chunk));
         log.append(logged);
         if (engine.state() == EngineState.BUILDING) {
@@ -64,7 +90,6 @@ final class BuildSide {
         } else {
             load(logged);
         }
-        counts.times().addSince(Stage.LOAD, startNs);
     }
 
     /** Applies deletions of rows that the log has no longer. */
@@ -73,7 +98,8 @@ final class BuildSide {
     }
 
     /** All is there that the join waits for; the engine's build steps follow. */
-    void startBuild() {
+    void startBuild() throws Exception {
+        divideCollected();
         buildStartNs = System.nanoTime();
         log.holdRewrites(true);
     }
@@ -133,6 +159,7 @@ final class BuildSide {
     }
 
     void snapshot() throws Exception {
+        divideCollected();
         log.snapshot();
     }
 }

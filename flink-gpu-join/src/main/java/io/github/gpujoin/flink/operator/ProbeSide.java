@@ -4,9 +4,12 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.checkpoint.PartitionDivider;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.expiry.FactExpiry;
 import io.github.gpujoin.flink.report.StageTimes;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -75,6 +78,12 @@ final class ProbeSide {
     private final BooleanSupplier barrierIsDue;
     private final BooleanSupplier outputHasRoom;
     private final long maxBytesForBarrier;
+
+    /**
+     * Collects chunks of many partitions while the build side loads; empty between two calls else.
+     */
+    private final PartitionDivider divider;
+
     private JoinPhase phase = JoinPhase.LOAD;
     private boolean mailPosted;
     private boolean idle;
@@ -96,6 +105,7 @@ final class ProbeSide {
      * @param outputHasRoom whether all outputs of the task have a free buffer, so that Flink reads
      *     input
      * @param channels of facts
+     * @param divider of chunks of facts; null if no dimension is partitioned
      */
     ProbeSide(
             JoinEngine engine,
@@ -109,7 +119,8 @@ final class ProbeSide {
             ThrowingRunnable<Exception> check,
             BooleanSupplier barrierIsDue,
             BooleanSupplier outputHasRoom,
-            int channels) {
+            int channels,
+            PartitionDivider divider) {
         this.engine = engine;
         this.log = log;
         this.spilled = spilled;
@@ -122,6 +133,7 @@ final class ProbeSide {
         this.outputHasRoom = outputHasRoom;
         this.maxBytesForBarrier =
                 MAX_WAITING_BYTES + (long) BYTES_OF_CHANNEL * Math.max(2, channels);
+        this.divider = divider;
         this.pump = pumpOf.apply(this::completed);
         this.watermarks = new WatermarkGate(pump::pass);
     }
@@ -149,6 +161,7 @@ final class ProbeSide {
 
     /** The build side is complete, and the engine's tables. */
     void startJoining() throws Exception {
+        divideCollected();
         phase = phase.to(JoinPhase.JOIN);
         expiry.dropAll(this::completed);
         postMail();
@@ -158,10 +171,59 @@ final class ProbeSide {
 
     /** Takes facts; joins while too many wait. */
     void accept(Chunk chunk) throws Exception {
-        if (submit(chunk)) {
+        if (chunk.hasManyPartitions()) {
+            acceptMany(chunk);
+        } else if (submit(chunk)) {
             awaitRoom();
         }
         postMail();
+    }
+
+    private void acceptMany(Chunk chunk) throws Exception {
+        boolean loads = phase == JoinPhase.LOAD;
+        if (!loads && submitWhole(chunk)) {
+            awaitRoom();
+            return;
+        }
+        divider.add(chunk, 0);
+        if (!loads || divider.isFull() || expiry.isOn()) {
+            divideCollected();
+        }
+        if (!loads) {
+            awaitRoom();
+        }
+    }
+
+    /** Accepts rows that were collected, partition by partition. */
+    private void divideCollected() throws Exception {
+        if (divider != null) {
+            divider.divide(this::submit);
+        }
+    }
+
+    /**
+     * Submits facts of many partitions in one piece, and waits for room to do so.
+     *
+     * @return false if they must be divided, to wait in state
+     */
+    private boolean submitWhole(Chunk chunk) throws Exception {
+        PendingProbe probe = new PendingProbe(chunk, 0);
+        while (takesManyPartitions()) {
+            if (trySubmit(probe)) {
+                watermarks.accepted(line(chunk));
+                return true;
+            }
+            if (makesWayForBarrier()) {
+                return false;
+            }
+            check.run();
+            work(MAIL_MS);
+        }
+        return false;
+    }
+
+    private boolean takesManyPartitions() {
+        return spilled == null || spilled.takesManyPartitions();
     }
 
     /**
@@ -223,18 +285,21 @@ final class ProbeSide {
      * and the others are idle, and does not where the facts end while idle.
      */
     void accept(Watermark mark) throws Exception {
+        divideCollected();
         if (mark.getTimestamp() != Long.MAX_VALUE) {
             watermarks.hold(mark);
         }
     }
 
     void accept(WatermarkStatus status) throws Exception {
+        divideCollected();
         idle = status.isIdle();
         watermarks.hold(status);
     }
 
     /** Takes a latency marker, or a watermark of another kind than event time. */
     void acceptOther(StreamElement element) throws Exception {
+        divideCollected();
         watermarks.hold(element);
     }
 
@@ -243,6 +308,7 @@ final class ProbeSide {
      * fact comes any more.
      */
     void ended() throws Exception {
+        divideCollected();
         resumeSpilled();
         if (unmatched.factsEnded()) {
             watermarks.accepted(UNMATCHED);
@@ -321,10 +387,27 @@ final class ProbeSide {
 
     /** Writes what the engine has in flight to the state. */
     void snapshot() throws Exception {
+        divideCollected();
         if (phase == JoinPhase.JOIN) {
-            log.snapshotInFlight(pump.emitted(engine.snapshot()));
+            log.snapshotInFlight(divided(pump.emitted(engine.snapshot())));
         }
         unmatched.snapshot();
+    }
+
+    /** The same facts in chunks that state can hold. */
+    private List<PendingProbe> divided(List<PendingProbe> probes) throws Exception {
+        List<PendingProbe> parts = new ArrayList<>();
+        for (PendingProbe probe : probes) {
+            if (probe.chunk().hasManyPartitions()) {
+                divider.add(probe.chunk(), probe.firstRow());
+            } else {
+                parts.add(probe);
+            }
+        }
+        if (divider != null) {
+            divider.divide(part -> parts.add(new PendingProbe(part, 0)));
+        }
+        return parts;
     }
 
     /**

@@ -73,6 +73,19 @@ final class SpilledFacts {
     }
 
     /**
+     * Whether a chunk of many partitions that just came can be joined in one piece; it goes behind
+     * all that the log has.
+     */
+    boolean takesManyPartitions() {
+        factsCame = true;
+        if (!engine.takesManyPartitions()) {
+            return false;
+        }
+        List.copyOf(partitions.keySet()).forEach(this::resume);
+        return true;
+    }
+
+    /**
      * Puts a chunk off that just came, where its build rows have no tables.
      *
      * @return whether it did; if not, the chunk goes behind all that the log has of its partition

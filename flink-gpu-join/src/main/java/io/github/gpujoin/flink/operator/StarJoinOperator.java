@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.checkpoint.EndedDimensions;
 import io.github.gpujoin.flink.checkpoint.EventTimeLog;
 import io.github.gpujoin.flink.checkpoint.ExactlyOnce;
 import io.github.gpujoin.flink.checkpoint.JoinMetadata;
+import io.github.gpujoin.flink.checkpoint.PartitionDivider;
 import io.github.gpujoin.flink.checkpoint.PartitionKeys;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.checkpoint.ReplicaCopies;
@@ -241,7 +242,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         this::checkNotCancelled,
                         () -> checkpoints.isAnnounced(ProbeSide.MAX_WAIT_MS),
                         this::outputHasRoom,
-                        chunks.factChannels());
+                        chunks.factChannels(),
+                        factDivider(partitioned, keys));
         DimensionExpiry expiry =
                 new DimensionExpiry(
                         settings.ttls().dimensions(),
@@ -260,6 +262,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         expiry,
                         new ReplicaLimit(spec, settings.replicas()),
                         counts,
+                        buildDivider(partitioned, keys),
                         this::checkNotCancelled);
         tableBuild = new TableBuild(engine, mailbox, this::onBuilt);
         progress =
@@ -299,6 +302,26 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         if (context.isRestored()) {
             restore(migration.readAgain());
         }
+    }
+
+    /** Null if facts are never sent by the key of a dimension. */
+    private PartitionDivider factDivider(int partitioned, PartitionKeys keys) {
+        JoinSpec spec = settings.spec();
+        MeasuredDimension measured = settings.replicas().measured();
+        int dimension = measured == null ? partitioned : measured.number();
+        return dimension == JoinExplanation.NONE
+                ? null
+                : new PartitionDivider(
+                        keys, spec.factSchema(), spec.dimensions().get(dimension).factKeyColumn());
+    }
+
+    /** Null if no dimension is partitioned. */
+    private PartitionDivider buildDivider(int partitioned, PartitionKeys keys) {
+        if (partitioned == JoinExplanation.NONE) {
+            return null;
+        }
+        DimensionSpec dimension = settings.spec().dimensions().get(partitioned);
+        return new PartitionDivider(keys, dimension.schema(), dimension.keyColumn());
     }
 
     /** Null where all build rows always have tables. */

@@ -11,8 +11,11 @@ import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
 import io.github.gpujoin.flink.exchange.OneToOneEdge;
 import io.github.gpujoin.flink.explain.Distribution;
+import io.github.gpujoin.flink.transport.JoinSide;
+import io.github.gpujoin.flink.transport.SendEdge;
 import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.Function;
@@ -72,6 +75,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     private final ChunkSchema schema;
     private final FilterFunction<ROW> filter;
 
+    transient PartitionGroups groups;
     transient ChunkSink sink;
     transient Counter rowsIn;
     transient Counter rowsFiltered;
@@ -112,11 +116,13 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
         badRecords = getMetricGroup().counter("badRecords");
+        groups = groups();
         sink =
                 new ChunkSink(
                         schema,
                         types(),
                         packing,
+                        groups,
                         output,
                         getProcessingTimeService(),
                         getMetricGroup(),
@@ -172,7 +178,8 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         if (packing.isPartitioned()) {
             flush();
             packing = packing.unpartitioned();
-            sink.pack(packing, null, exchange().orElse(null));
+            groups = groups();
+            sink.pack(packing, groups, null, exchange().orElse(null));
             onPackingChanged();
         }
     }
@@ -183,6 +190,25 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     /** {@link RecordField#typesOf} the columns, which chunks have as their epoch. */
     long types() {
         return 0;
+    }
+
+    /** Of the subtasks of the join if they can be told; else each partition is a group. */
+    private PartitionGroups groups() {
+        if (packing.receivers() == null || !packing.isPartitioned()) {
+            return PartitionGroups.ofPartitions(packing.partitions());
+        }
+        OptionalInt receivers =
+                SendEdge.receivers(
+                        packing.receivers(),
+                        packing.dimension() == ChunkDescriptor.FACTS
+                                ? JoinSide.PROBE
+                                : JoinSide.BUILD,
+                        getContainingTask().getConfiguration(),
+                        getContainingTask().getEnvironment(),
+                        getUserCodeClassloader());
+        return receivers.isPresent()
+                ? PartitionGroups.ofReceivers(packing.partitions(), receivers.getAsInt())
+                : PartitionGroups.ofPartitions(packing.partitions());
     }
 
     /** Opens a function that may be a rich one. */

@@ -8,7 +8,7 @@ import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Objects;
 
-/** Sorts the rows of chunks by the radix partition of a key column. Not thread-safe. */
+/** Sorts the rows of chunks by the group of a key column. Not thread-safe. */
 final class ChunkKeys {
 
     private final int column;
@@ -27,9 +27,10 @@ final class ChunkKeys {
     void sort(Chunk chunk, RowPartitioner partitioner) {
         int rowCount = chunk.rowCount();
         partitioner.begin(rowCount);
-        int[] partitionOf = partitioner.partitionOf();
+        int[] groupOf = partitioner.groupOf();
         int[] counts = partitioner.counts();
-        int partitions = partitioner.partitions();
+        int partitions = partitioner.groups().partitions();
+        int[] table = partitioner.groups().table();
         // Known to be no null, the array is known to the compiler as heap memory.
         byte[] array = Objects.requireNonNull(chunk.array());
         long start = Memory.BYTES + chunk.columnOffset(column);
@@ -40,8 +41,9 @@ final class ChunkKeys {
                             ? Memory.getLong(array, start + 8L * row)
                             : Memory.getInt(array, start + 4L * row);
             int partition = RowPartitioner.of(key, partitions);
-            partitionOf[row] = partition;
-            counts[partition + 1]++;
+            int group = table == null ? partition : table[partition];
+            groupOf[row] = group;
+            counts[group + 1]++;
         }
         partitioner.sort(rowCount);
     }
@@ -51,9 +53,10 @@ final class ChunkKeys {
         int count = selection.size();
         int[] rows = selection.rows();
         partitioner.begin(count);
-        int[] partitionOf = partitioner.partitionOf();
+        int[] groupOf = partitioner.groupOf();
         int[] counts = partitioner.counts();
-        int partitions = partitioner.partitions();
+        int partitions = partitioner.groups().partitions();
+        int[] table = partitioner.groups().table();
         boolean isFixed = chunk.columnOffset(column) >= 0;
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
         byte[] array = Objects.requireNonNull(chunk.array());
@@ -70,8 +73,9 @@ final class ChunkKeys {
                 key = Memory.getInt(array, start + 4L * row);
             }
             int partition = RowPartitioner.of(key, partitions);
-            partitionOf[i] = partition;
-            counts[partition + 1]++;
+            int group = table == null ? partition : table[partition];
+            groupOf[i] = group;
+            counts[group + 1]++;
         }
         partitioner.sort(rows, count);
     }

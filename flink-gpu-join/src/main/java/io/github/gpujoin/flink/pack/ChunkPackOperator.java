@@ -52,7 +52,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         if (packing.isPartitioned()) {
             int key = projection.sourceColumn(packing.partitionColumn());
             keys = new ChunkKeys(projection.source(), key);
-            partitioner = new RowPartitioner(packing.partitions());
+            partitioner = new RowPartitioner(groups);
         }
     }
 
@@ -80,7 +80,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         boolean keepsAll = !hasFilter() && projection.nullableKeys().length == 0;
         if (keepsAll && partitioner != null) {
             keys.sort(chunk, partitioner);
-            appendPartitions(chunk);
+            appendGroups(chunk);
             return;
         }
         select(chunk, keepsAll);
@@ -89,12 +89,12 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
             return;
         }
         keys.sort(chunk, selection, partitioner);
-        appendPartitions(chunk);
+        appendGroups(chunk);
     }
 
-    private void appendPartitions(Chunk chunk) {
-        for (int p = 0; p < packing.partitions(); p++) {
-            append(chunk, p, partitioner.rows(), partitioner.start(p), partitioner.end(p));
+    private void appendGroups(Chunk chunk) {
+        for (int g = 0; g < groups.count(); g++) {
+            append(chunk, g, partitioner.rows(), partitioner.start(g), partitioner.end(g));
         }
     }
 
@@ -143,12 +143,12 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         return false;
     }
 
-    private void append(Chunk chunk, int partition, int[] rows, int from, int end) {
+    private void append(Chunk chunk, int group, int[] rows, int from, int end) {
         int next = from;
         while (next < end) {
-            ChunkBuilder builder = sink.builder(partition);
+            ChunkBuilder builder = sink.builder(group);
             int appended = copier.append(chunk, rows, next, end - next, builder);
-            sink.added(partition, appended, sink.nowMs());
+            sink.added(group, appended, sink.nowMs());
             next += appended;
         }
     }

@@ -15,8 +15,9 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Collects the rows of a packer in one builder for each partition, seals a builder when it is full
- * or its first row has waited for the flush interval, and emits the chunks. Runs in the mailbox.
+ * Collects the rows of a packer in one builder for each group of partitions, seals a builder when
+ * it is full or its first row has waited for the flush interval, and emits the chunks. Runs in the
+ * mailbox.
  */
 final class ChunkSink {
 
@@ -25,6 +26,7 @@ final class ChunkSink {
 
     private final ChunkSchema schema;
     private Packing packing;
+    private PartitionGroups groups;
     private final Output<StreamRecord<Chunk>> output;
     private final ProcessingTimeService time;
     private ChunkBuilder[] builders;
@@ -55,6 +57,7 @@ final class ChunkSink {
             ChunkSchema schema,
             long types,
             Packing packing,
+            PartitionGroups groups,
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
             MetricGroup metrics,
@@ -68,7 +71,7 @@ final class ChunkSink {
         this.time = time;
         this.rows = rows;
         this.drain = drain;
-        pack(packing, tag, exchange);
+        pack(packing, groups, tag, exchange);
         this.chunksOut = metrics.counter("chunksOut");
         this.chunksExchangedLocally = metrics.counter("chunksExchangedLocally");
         if (packing.isPartitioned()) {
@@ -79,25 +82,27 @@ final class ChunkSink {
     /**
      * Packs all further rows so, and emits them there. No row may be waiting.
      *
+     * @param by what rows are grouped
      * @param to null for the main output
-     * @param by null if all chunks go through the channel
+     * @param through null if all chunks go through the channel
      */
-    void pack(Packing into, OutputTag<Chunk> to, LocalExchangeSender by) {
+    void pack(Packing into, PartitionGroups by, OutputTag<Chunk> to, LocalExchangeSender through) {
         packing = into;
+        groups = by;
         tag = to;
-        exchange = by;
-        int count = Math.max(1, into.partitions());
+        exchange = through;
+        int count = groups.count();
         builders = new ChunkBuilder[count];
         firstRowAt = new long[count];
         histogram = new RunningHistogram(count, HISTOGRAM_WINDOW_ROWS);
     }
 
-    /** Where to add rows of the partition, 0 if there are none; always the same, never full. */
-    ChunkBuilder builder(int partition) {
-        ChunkBuilder builder = builders[partition];
+    /** Where to add rows of the group, 0 if there are none; always the same, never full. */
+    ChunkBuilder builder(int group) {
+        ChunkBuilder builder = builders[group];
         if (builder == null) {
-            builder = new ChunkBuilder(schema, packing.builderBytes());
-            builders[partition] = builder;
+            builder = new ChunkBuilder(schema, packing.builderBytes(groups.count()));
+            builders[group] = builder;
         }
         return builder;
     }
@@ -119,17 +124,17 @@ final class ChunkSink {
     }
 
     /**
-     * To be called when rows were added to the partition's builder that are its first or fill it.
+     * To be called when rows were added to the group's builder that are its first or fill it.
      *
      * @param rows how many, at least 1
      * @param arrivedAtMs processing time at which the first of them came
      */
-    void added(int partition, int rows, long arrivedAtMs) {
-        ChunkBuilder builder = builders[partition];
+    void added(int group, int rows, long arrivedAtMs) {
+        ChunkBuilder builder = builders[group];
         if (builder.isFull()) {
-            seal(partition);
+            seal(group);
         } else if (builder.rowCount() == rows) {
-            firstRowAt[partition] = arrivedAtMs;
+            firstRowAt[group] = arrivedAtMs;
             startTimer(arrivedAtMs + packing.flushIntervalMs());
         }
     }
@@ -148,9 +153,9 @@ final class ChunkSink {
     }
 
     private void flush(long firstRowBefore) {
-        for (int partition = 0; partition < builders.length; partition++) {
-            if (waits(partition) && firstRowAt[partition] <= firstRowBefore) {
-                seal(partition);
+        for (int group = 0; group < builders.length; group++) {
+            if (waits(group) && firstRowAt[group] <= firstRowBefore) {
+                seal(group);
             }
         }
     }
@@ -160,15 +165,14 @@ final class ChunkSink {
         return timerRuns;
     }
 
-    private boolean waits(int partition) {
-        return builders[partition] != null && !builders[partition].isEmpty();
+    private boolean waits(int group) {
+        return builders[group] != null && !builders[group].isEmpty();
     }
 
-    private void seal(int partition) {
-        ChunkBuilder builder = builders[partition];
-        histogram.add(partition, builder.rowCount());
-        int header = packing.isPartitioned() ? partition : ChunkDescriptor.UNPARTITIONED;
-        emit(builder.seal(packing.dimension(), header, types, sequence));
+    private void seal(int group) {
+        ChunkBuilder builder = builders[group];
+        histogram.add(group, builder.rowCount());
+        emit(groups.seal(builder, packing.dimension(), group, types, sequence));
     }
 
     private void emit(Chunk chunk) {
@@ -200,9 +204,9 @@ final class ChunkSink {
         drain.run();
         flush(nowMs() - packing.flushIntervalMs());
         long oldest = Long.MAX_VALUE;
-        for (int partition = 0; partition < builders.length; partition++) {
-            if (waits(partition)) {
-                oldest = Math.min(oldest, firstRowAt[partition]);
+        for (int group = 0; group < builders.length; group++) {
+            if (waits(group)) {
+                oldest = Math.min(oldest, firstRowAt[group]);
             }
         }
         if (oldest != Long.MAX_VALUE) {
@@ -210,12 +214,12 @@ final class ChunkSink {
         }
     }
 
-    /** Rows of the largest partition over the mean; the reporter's thread may see old counts. */
+    /** Rows of the largest group over the mean; the reporter's thread may see old counts. */
     private double skew() {
         RunningHistogram seen = histogram;
         double largest = 0;
-        for (int partition = 0; partition < seen.partitions(); partition++) {
-            largest = Math.max(largest, seen.share(partition));
+        for (int group = 0; group < seen.partitions(); group++) {
+            largest = Math.max(largest, seen.share(group));
         }
         return largest == 0 ? 1 : largest * seen.partitions();
     }

@@ -70,11 +70,14 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     @Override
     void onPackingChanged() {
-        targets = new RecordEncoder.Target[Math.max(1, packing.partitions())];
+        targets = new RecordEncoder.Target[groups.count()];
         if (!getExecutionConfig().isObjectReuseEnabled()) {
             batch =
                     RecordColumns.of(layout)
-                            .map(all -> new RecordBatch(all, layout.schema(), packing, sink))
+                            .map(
+                                    all ->
+                                            new RecordBatch(
+                                                    all, layout.schema(), packing, groups, sink))
                             .orElse(null);
         }
     }
@@ -175,14 +178,14 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     }
 
     private void add(T record, long timestamp) {
-        int partition = 0;
+        int group = 0;
         RecordEncoder.Target target = null;
         try {
             if (packing.isPartitioned()) {
                 long key = encoder.key(record, packing.partitionColumn());
-                partition = RowPartitioner.of(key, packing.partitions());
+                group = groups.of(key);
             }
-            target = target(partition);
+            target = target(group);
             encoder.encode(record, timestamp, target);
         } catch (Exception e) {
             if (target != null) {
@@ -191,7 +194,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
-            sink.added(partition, 1, sink.nowMs());
+            sink.added(group, 1, sink.nowMs());
         }
     }
 
@@ -208,11 +211,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
                 "a record of a side of the join cannot be packed", packing.side(), cause);
     }
 
-    private RecordEncoder.Target target(int partition) {
-        RecordEncoder.Target target = targets[partition];
+    private RecordEncoder.Target target(int group) {
+        RecordEncoder.Target target = targets[group];
         if (target == null) {
-            target = encoder.target(sink.builder(partition));
-            targets[partition] = target;
+            target = encoder.target(sink.builder(group));
+            targets[group] = target;
         }
         return target;
     }

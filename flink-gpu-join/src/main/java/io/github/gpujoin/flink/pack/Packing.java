@@ -17,6 +17,8 @@ import java.time.Duration;
  * @param chunkBytes payload at which a chunk is full
  * @param flushIntervalMs longest time that a row waits for its chunk to fill
  * @param badRecords whether a record that cannot be read fails the job
+ * @param receivers prefix of the uids of the join each of whose subtasks gets chunks of all its
+ *     partitions; null for chunks of one partition each
  */
 public record Packing(
         String side,
@@ -25,7 +27,8 @@ public record Packing(
         int partitionColumn,
         int chunkBytes,
         long flushIntervalMs,
-        BadRecords badRecords)
+        BadRecords badRecords,
+        String receivers)
         implements Serializable {
 
     public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);
@@ -51,13 +54,27 @@ public record Packing(
     public static Packing unpartitioned(
             String side, int dimension, int chunkBytes, Duration flushInterval) {
         return new Packing(
-                side, dimension, 0, -1, chunkBytes, flushInterval.toMillis(), BadRecords.FAIL);
+                side,
+                dimension,
+                0,
+                -1,
+                chunkBytes,
+                flushInterval.toMillis(),
+                BadRecords.FAIL,
+                null);
     }
 
     /** Chunks of one radix partition of a key column each. */
     public Packing partitionedBy(int column, int partitions) {
         return new Packing(
-                side, dimension, partitions, column, chunkBytes, flushIntervalMs, badRecords);
+                side,
+                dimension,
+                partitions,
+                column,
+                chunkBytes,
+                flushIntervalMs,
+                badRecords,
+                receivers);
     }
 
     /** Chunks of rows of any partition, else the same. */
@@ -68,15 +85,24 @@ public record Packing(
     /** The same, where records that cannot be read do so. */
     public Packing with(BadRecords policy) {
         return new Packing(
-                side, dimension, partitions, partitionColumn, chunkBytes, flushIntervalMs, policy);
+                side,
+                dimension,
+                partitions,
+                partitionColumn,
+                chunkBytes,
+                flushIntervalMs,
+                policy,
+                receivers);
     }
 
     /**
      * Payload in bytes at which a chunk is full: less than {@link #chunkBytes} if there are so many
-     * partitions that a packer's builders would take more than {@value #MAX_BUILDERS_BYTES} bytes.
+     * builders that all would take more than {@value #MAX_BUILDERS_BYTES} bytes.
+     *
+     * @param builders of a packer
      */
-    public int builderBytes() {
-        int share = isPartitioned() ? Math.max(1, MAX_BUILDERS_BYTES / partitions) : chunkBytes;
+    public int builderBytes(int builders) {
+        int share = isPartitioned() ? Math.max(1, MAX_BUILDERS_BYTES / builders) : chunkBytes;
         return Math.min(chunkBytes, share);
     }
 

@@ -13,8 +13,8 @@ final class RecordBatch {
     /** Rows of a batch: few enough that the records are still in a core's cache. */
     private static final int MAX_ROWS = 512;
 
-    /** As many rows for each partition pay for the steps that are taken partition by partition. */
-    private static final int ROWS_PER_PARTITION = 32;
+    /** As many rows for each group pay for the steps that are taken group by group. */
+    private static final int ROWS_PER_GROUP = 32;
 
     private static final int MAX_PARTITIONED_ROWS = 4096;
 
@@ -30,13 +30,17 @@ final class RecordBatch {
     private int count;
     private long arrivedAtMs;
 
-    RecordBatch(RecordColumns columns, ChunkSchema schema, Packing packing, ChunkSink sink) {
+    RecordBatch(
+            RecordColumns columns,
+            ChunkSchema schema,
+            Packing packing,
+            PartitionGroups groups,
+            ChunkSink sink) {
         this.columns = columns;
         this.packing = packing;
         this.sink = sink;
-        this.partitioner =
-                packing.isPartitioned() ? new RowPartitioner(packing.partitions()) : null;
-        this.capacityRows = capacityRows(schema, packing);
+        this.partitioner = packing.isPartitioned() ? new RowPartitioner(groups) : null;
+        this.capacityRows = capacityRows(schema, packing, groups.count());
         this.inOrder = IntStream.range(0, capacityRows).toArray();
         this.keepsTimestamps = schema.indexOf(RecordLayout.TIMESTAMP) >= 0;
         this.records = new Object[capacityRows];
@@ -44,8 +48,8 @@ final class RecordBatch {
     }
 
     /** Chunks of few rows are not kept back longer than they take to fill. */
-    private static int capacityRows(ChunkSchema schema, Packing packing) {
-        int wanted = Math.max(MAX_ROWS, ROWS_PER_PARTITION * packing.partitions());
+    private static int capacityRows(ChunkSchema schema, Packing packing, int groups) {
+        int wanted = Math.max(MAX_ROWS, ROWS_PER_GROUP * groups);
         int most = Math.max(1, packing.chunkBytes() / Math.max(1, schema.fixedRowBytes()));
         return Math.min(most, Math.min(wanted, MAX_PARTITIONED_ROWS));
     }
@@ -101,19 +105,19 @@ final class RecordBatch {
             return;
         }
         columns.sort(taken, rows, packing.partitionColumn(), partitioner);
-        for (int p = 0; p < packing.partitions(); p++) {
-            append(p, taken, partitioner.rows(), partitioner.start(p), partitioner.end(p));
+        for (int g = 0; g < partitioner.groups().count(); g++) {
+            append(g, taken, partitioner.rows(), partitioner.start(g), partitioner.end(g));
         }
     }
 
-    private void append(int partition, Object[] taken, int[] order, int from, int end) {
+    private void append(int group, Object[] taken, int[] order, int from, int end) {
         int next = from;
         while (next < end) {
-            ChunkBuilder builder = sink.builder(partition);
+            ChunkBuilder builder = sink.builder(group);
             int room = builder.capacityRows() - builder.rowCount();
             int last = Math.min(end, next + room);
             columns.append(taken, timestamps, order, next, last, builder);
-            sink.added(partition, last - next, arrivedAtMs);
+            sink.added(group, last - next, arrivedAtMs);
             next = last;
         }
     }

@@ -59,12 +59,13 @@ final class RecordColumns {
         };
     }
 
-    /** Sorts the numbers of the first {@code count} records by the partition of a key column. */
+    /** Sorts the numbers of the first {@code count} records by the group of a key column. */
     void sort(Object[] records, int count, int keyColumn, RowPartitioner partitioner) {
         partitioner.begin(count);
-        int[] partitionOf = partitioner.partitionOf();
+        int[] groupOf = partitioner.groupOf();
         int[] counts = partitioner.counts();
-        int partitions = partitioner.partitions();
+        int partitions = partitioner.groups().partitions();
+        int[] table = partitioner.groups().table();
         Source key = sources[keyColumn];
         long offset = key.offset;
         boolean isWide = key.reading == Reading.EIGHT_BYTES;
@@ -75,8 +76,9 @@ final class RecordColumns {
                             ? Memory.getLong(record, offset)
                             : FieldBits.narrowed(record, key.kind, offset);
             int partition = RowPartitioner.of(value, partitions);
-            partitionOf[i] = partition;
-            counts[partition + 1]++;
+            int group = table == null ? partition : table[partition];
+            groupOf[i] = group;
+            counts[group + 1]++;
         }
         partitioner.sort(count);
     }

@@ -4,24 +4,23 @@ import io.github.gpujoin.core.layout.KeyHash;
 import java.util.Arrays;
 
 /**
- * Sorts rows of a batch by the radix partition of a key: a counting sort, stable, with loops over
- * few arrays each. Afterwards each partition's columns are copied as runs of rows, which keeps the
- * writes of a run in one place. Not thread-safe.
+ * Sorts rows of a batch by the {@linkplain PartitionGroups group} of their key's radix partition: a
+ * counting sort, stable, with loops over few arrays each. Afterwards each group's columns are
+ * copied as runs of rows, which keeps the writes of a run in one place. Not thread-safe.
  *
- * <p>For each batch: {@link #begin}, then the {@link #of partition} of each row into {@link
- * #partitionOf} and one more in {@link #counts}, in the caller's loop over its keys, then {@link
- * #sort}.
+ * <p>For each batch: {@link #begin}, then the group of each row into {@link #groupOf} and one more
+ * in {@link #counts}, in the caller's loop over its keys, then {@link #sort}.
  */
 final class RowPartitioner {
 
-    private final int partitions;
+    private final PartitionGroups groups;
     private final int[] ends;
-    private int[] partitionOf = new int[0];
+    private int[] groupOf = new int[0];
     private int[] sorted = new int[0];
 
-    RowPartitioner(int partitions) {
-        this.partitions = partitions;
-        this.ends = new int[partitions + 1];
+    RowPartitioner(PartitionGroups groups) {
+        this.groups = groups;
+        this.ends = new int[groups.count() + 1];
     }
 
     /** Radix partition of a key. */
@@ -31,23 +30,23 @@ final class RowPartitioner {
 
     /** Makes room for a batch. */
     void begin(int rowCount) {
-        if (partitionOf.length < rowCount) {
-            partitionOf = new int[rowCount];
+        if (groupOf.length < rowCount) {
+            groupOf = new int[rowCount];
             sorted = new int[rowCount];
         }
         Arrays.fill(ends, 0);
     }
 
-    int partitions() {
-        return partitions;
+    PartitionGroups groups() {
+        return groups;
     }
 
-    /** Partition of each row of the batch, to be filled in. */
-    int[] partitionOf() {
-        return partitionOf;
+    /** Group of each row of the batch, to be filled in. */
+    int[] groupOf() {
+        return groupOf;
     }
 
-    /** How many rows are of partition p, at index p + 1; to be filled in. */
+    /** How many rows are of group g, at index g + 1; to be filled in. */
     int[] counts() {
         return ends;
     }
@@ -55,10 +54,10 @@ final class RowPartitioner {
     /** Sorts the numbers from 0 to {@code rowCount - 1}. */
     void sort(int rowCount) {
         int[] next = starts();
-        int[] partitionOf = this.partitionOf;
+        int[] groupOf = this.groupOf;
         int[] sorted = this.sorted;
         for (int i = 0; i < rowCount; i++) {
-            sorted[next[partitionOf[i]]++] = i;
+            sorted[next[groupOf[i]]++] = i;
         }
     }
 
@@ -66,28 +65,28 @@ final class RowPartitioner {
     void sort(int[] rows, int rowCount) {
         int[] next = starts();
         for (int i = 0; i < rowCount; i++) {
-            sorted[next[partitionOf[i]]++] = rows[i];
+            sorted[next[groupOf[i]]++] = rows[i];
         }
     }
 
-    /** Makes counts into the starts of the partitions; they are the ends when all is placed. */
+    /** Makes counts into the starts of the groups; they are the ends when all is placed. */
     private int[] starts() {
-        for (int p = 0; p < partitions; p++) {
-            ends[p + 1] += ends[p];
+        for (int g = 0; g + 1 < ends.length; g++) {
+            ends[g + 1] += ends[g];
         }
         return ends;
     }
 
-    /** The rows that were sorted, those of partition 0 first. */
+    /** The rows that were sorted, those of group 0 first. */
     int[] rows() {
         return sorted;
     }
 
-    int start(int partition) {
-        return partition == 0 ? 0 : ends[partition - 1];
+    int start(int group) {
+        return group == 0 ? 0 : ends[group - 1];
     }
 
-    int end(int partition) {
-        return ends[partition];
+    int end(int group) {
+        return ends[group];
     }
 }

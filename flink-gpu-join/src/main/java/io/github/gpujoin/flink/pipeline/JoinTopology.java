@@ -18,12 +18,14 @@ import io.github.gpujoin.flink.expiry.DimensionTtl;
 import io.github.gpujoin.flink.expiry.TimesToLive;
 import io.github.gpujoin.flink.explain.DimensionExplanation;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.operator.JoinSettings;
 import io.github.gpujoin.flink.operator.LateRowPolicy;
 import io.github.gpujoin.flink.operator.ReplicaOperatorFactory;
 import io.github.gpujoin.flink.operator.ReplicaSettings;
 import io.github.gpujoin.flink.operator.Replicas;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.transport.JoinSide;
 import io.github.gpujoin.flink.transport.RingOptions;
@@ -38,6 +40,7 @@ import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.dag.Transformation;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
@@ -88,6 +91,9 @@ final class JoinTopology {
     /** Of a join beside other operators of its slots; Flink's hash join of tables has the same. */
     private static final int MANAGED_MEMORY_WEIGHT = 128;
 
+    /** Key groups up to which a packer fills a chunk for each. */
+    private static final int MAX_CHUNKS_OF_KEY_GROUPS = 256;
+
     private final StreamExecutionEnvironment env;
     private final String uid;
     private final int maxParallelism;
@@ -96,6 +102,9 @@ final class JoinTopology {
 
     /** Of dimensions that are read again. */
     private final Map<String, Integer> generations = new HashMap<>();
+
+    /** Of partitioned sides. */
+    private ReasonCode chunks = ReasonCode.FEW_KEY_GROUPS;
 
     /** Late rows that are known at the source, by dimension. */
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
@@ -122,6 +131,33 @@ final class JoinTopology {
                         : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
                                 env.getParallelism());
         this.rings = RingOptions.of(env.getConfiguration(), uid, maxParallelism);
+    }
+
+    /**
+     * Chooses which rows a packer of a partitioned side puts into one chunk: those of one subtask
+     * of the join ({@link ReasonCode#MANY_KEY_GROUPS}) or of one key group.
+     *
+     * @param keyed whether the join keeps build rows by more than their partition's table
+     * @param dimensions of the join; if there are several, some are replicated
+     */
+    void planChunks(boolean keyed, int dimensions) {
+        boolean unaligned = env.getConfiguration().get(CheckpointingOptions.ENABLE_UNALIGNED);
+        if (maxParallelism <= MAX_CHUNKS_OF_KEY_GROUPS) {
+            chunks = ReasonCode.FEW_KEY_GROUPS;
+        } else if (unaligned && !rings.usesRings() && dimensions == 1) {
+            chunks = ReasonCode.DIVIDED_BY_FLINK;
+        } else if (keyed) {
+            chunks = ReasonCode.KEYED_LOG;
+        } else if (!env.isChainingEnabled()) {
+            chunks = ReasonCode.NOT_CHAINED;
+        } else {
+            chunks = ReasonCode.MANY_KEY_GROUPS;
+        }
+    }
+
+    /** For {@link Packing#receivers()} of partitioned sides, as {@link #planChunks} chose. */
+    String receivers() {
+        return chunks == ReasonCode.MANY_KEY_GROUPS ? uid : null;
     }
 
     /** Radix partitions: one for each key group. */
@@ -359,7 +395,12 @@ final class JoinTopology {
                         .setBufferTimeout(0)
                         .uid(uid("send", name));
         SendPartitioner partitioner =
-                new SendPartitioner(new PartitionKeySelector(maxParallelism), maxParallelism, side);
+                new SendPartitioner(
+                        new PartitionKeySelector(maxParallelism), maxParallelism, uid, side);
+        if (this.chunks == ReasonCode.MANY_KEY_GROUPS) {
+            // Flink could not send a chunk of a snapshot to the owners of all its key groups.
+            partitioner.disableUnalignedCheckpoints();
+        }
         if (rings.usesRings()) {
             partitioner.disableUnalignedCheckpoints();
             LOG.info(
@@ -380,7 +421,8 @@ final class JoinTopology {
      * @param dimensions without what joins them
      */
     JoinExplanation explain(JoinSpec spec, List<DimensionExplanation> dimensions) {
-        return Explanations.planned(env.getConfiguration(), rings, spec, dimensions);
+        return Explanations.planned(env.getConfiguration(), rings, spec, dimensions)
+                .withChunks(chunks);
     }
 
     /**

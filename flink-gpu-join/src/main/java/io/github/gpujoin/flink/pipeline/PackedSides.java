@@ -39,6 +39,7 @@ final class PackedSides {
         this.keys =
                 sides.dimensions().stream().map(side -> JoinKey.of(sides.facts(), side)).toList();
         requireExactKeys(grouped);
+        planChunks();
         this.facts = packFacts(!grouped || sides.versionedDimension() != JoinSides.NONE);
         this.dimensions = packDimensions();
     }
@@ -116,7 +117,16 @@ final class PackedSides {
         return packed;
     }
 
+    private void planChunks() {
+        boolean keyed =
+                sides.versionedDimension() != JoinSides.NONE
+                        || keyDimension != JoinSides.NONE
+                                && sides.dimensions().get(keyDimension).input().isChanging();
+        topology.planChunks(keyed, sides.dimensions().size());
+    }
+
     private Packing packing(InputSide<?> side, int dimension, boolean partitioned) {
+        boolean sent = dimension == ChunkDescriptor.FACTS || dimension == keyDimension;
         return new Packing(
                 side.name(),
                 dimension,
@@ -124,7 +134,8 @@ final class PackedSides {
                 0,
                 topology.chunkBytes(),
                 topology.flushIntervalMs(),
-                topology.badRecords());
+                topology.badRecords(),
+                sent ? topology.receivers() : null);
     }
 
     List<DimensionSpec> specs() {

@@ -192,6 +192,7 @@ public final class PairJoinPipeline<B, P> {
             requireReadOnce();
             BoundedInput.require("the probe side of a right or full join", probe);
         }
+        topology.planChunks(kind.keepsUnmatchedBuild(), 1);
         Plan<B, P, R> plan = plan(env.clean(function));
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
@@ -294,6 +295,7 @@ public final class PairJoinPipeline<B, P> {
 
     private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
         boolean partitioned = isPartitioned(topology);
+        topology.planChunks(kind.keepsUnmatchedBuild(), 1);
         return topology.explain(
                 spec,
                 List.of(
@@ -383,7 +385,8 @@ public final class PairJoinPipeline<B, P> {
                 0,
                 topology.chunkBytes(),
                 topology.flushIntervalMs(),
-                topology.badRecords());
+                topology.badRecords(),
+                topology.receivers());
     }
 
     private static <T> SingleOutputStreamOperator<Chunk> pack(

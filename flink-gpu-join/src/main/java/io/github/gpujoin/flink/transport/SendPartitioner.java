@@ -12,15 +12,23 @@ public final class SendPartitioner extends KeyGroupStreamPartitioner<Chunk, Inte
 
     private static final long serialVersionUID = 1L;
 
+    private final String join;
     private final JoinSide side;
 
     /**
      * @param keys gives the key of a chunk's partition
      * @param maxParallelism of the join
+     * @param join prefix of the uids of the join's operators
      */
-    public SendPartitioner(KeySelector<Chunk, Integer> keys, int maxParallelism, JoinSide side) {
+    public SendPartitioner(
+            KeySelector<Chunk, Integer> keys, int maxParallelism, String join, JoinSide side) {
         super(keys, maxParallelism);
+        this.join = join;
         this.side = side;
+    }
+
+    String join() {
+        return join;
     }
 
     public JoinSide side() {
@@ -29,11 +37,13 @@ public final class SendPartitioner extends KeyGroupStreamPartitioner<Chunk, Inte
 
     @Override
     public boolean equals(Object other) {
-        return super.equals(other) && side == ((SendPartitioner) other).side;
+        return super.equals(other)
+                && join.equals(((SendPartitioner) other).join)
+                && side == ((SendPartitioner) other).side;
     }
 
     @Override
     public int hashCode() {
-        return 31 * super.hashCode() + side.hashCode();
+        return 31 * (31 * super.hashCode() + join.hashCode()) + side.hashCode();
     }
 }

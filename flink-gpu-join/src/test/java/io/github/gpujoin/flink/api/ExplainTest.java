@@ -67,13 +67,26 @@ class ExplainTest {
         assertThat(star.explain().lines().map(line -> line.strip().replaceAll(" +", " ")))
                 .startsWith(
                         "Star join sales, planned: transport=flink, unaligned checkpoints=no"
-                                + " (NOT_ENABLED)",
+                                + " (NOT_ENABLED), chunks of a key group (FEW_KEY_GROUPS)",
                         "dimension kind distribution why partitions engine why rows bytes",
                         "day INNER REPLICATED WITHIN_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "shop INNER REPLICATED SIZE_UNKNOWN all cpu ASKED - -",
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "item INNER REPLICATED ONE_IS_PARTITIONED all cpu ASKED - 1.0 MiB expected",
                         "code INNER REPLICATED ASKED all cpu ASKED - -");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "256, false, chunks of a key group (FEW_KEY_GROUPS)",
+        "257, false, chunks of a subtask (MANY_KEY_GROUPS)",
+        "257, true, chunks of a key group (DIVIDED_BY_FLINK)"
+    })
+    void shouldSayWhoseRowsAChunkHas(int keyGroups, boolean unaligned, String expected) {
+        config.set(CheckpointingOptions.ENABLE_UNALIGNED, unaligned);
+        StarJoin<Row> star = star(env().setMaxParallelism(keyGroups));
+        dimension(star, "order").partitioned();
+        assertThat(star.explain()).contains(expected);
     }
 
     @Test

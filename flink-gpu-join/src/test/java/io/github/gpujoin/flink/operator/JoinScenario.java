@@ -23,7 +23,11 @@ import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.expiry.TimesToLive;
+import io.github.gpujoin.flink.explain.DimensionExplanation;
+import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.explain.JoinExplanation;
+import io.github.gpujoin.flink.explain.PartitionClass;
+import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.flink.report.FanOutWatch;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.report.SampledKeys;
@@ -136,6 +140,23 @@ public final class JoinScenario {
                 context -> new TextEmitter());
     }
 
+    /** A join that is planned with a partitioned dimension. */
+    static StarJoinOperatorFactory<String> partitionedOperator(EngineSelection engines) {
+        DimensionExplanation dimension =
+                DimensionExplanation.planned(
+                        "dimension",
+                        JoinKind.INNER.name(),
+                        Distribution.PARTITIONED,
+                        ReasonCode.ASKED,
+                        PartitionClass.UNKNOWN);
+        JoinExplanation plan =
+                JoinExplanation.planned(
+                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));
+        return new StarJoinOperatorFactory<>(
+                settings(spec(), engines, 1_000, plan, null, TimesToLive.NONE),
+                context -> new TextEmitter());
+    }
+
     /** Of a join whose rows are joined as they come, and live for ever. */
     static JoinSettings settings(JoinSpec spec, EngineSelection engines, long groupIntervalMs) {
         return settings(spec, engines, groupIntervalMs, null, TimesToLive.NONE);
@@ -245,6 +266,49 @@ public final class JoinScenario {
         return (int) facts.stream().filter(fact -> fact[0] < key).count();
     }
 
+    /** Build rows from one to another, in chunks of all partitions of a subtask each. */
+    List<Chunk> buildChunks(int from, int to, int subtasks) {
+        return manyPartitions(DIMENSION, 0, build.subList(from, to), subtasks);
+    }
+
+    /** Facts from one to another, in chunks of all partitions of a subtask each. */
+    List<Chunk> factChunks(int from, int to, int subtasks) {
+        return manyPartitions(FACTS, ChunkDescriptor.FACTS, facts.subList(from, to), subtasks);
+    }
+
+    int buildRows() {
+        return build.size();
+    }
+
+    int facts() {
+        return facts.size();
+    }
+
+    private List<Chunk> manyPartitions(
+            ChunkSchema schema, int dimension, List<long[]> rows, int subtasks) {
+        Map<Integer, ChunkBuilder> builders = new TreeMap<>();
+        List<Chunk> chunks = new ArrayList<>();
+        for (long[] row : rows) {
+            int partition = KeyHash.partition(KeyHash.hash(row[0]), MAX_PARALLELISM);
+            int subtask = partition * subtasks / MAX_PARALLELISM;
+            ChunkBuilder builder =
+                    builders.computeIfAbsent(
+                            subtask, s -> new ChunkBuilder(schema, 16 * CHUNK_ROWS));
+            builder.putLong(0, row[0]);
+            builder.putLong(1, row[1]);
+            builder.endRow();
+            if (builder.isFull()) {
+                chunks.add(builder.sealMany(dimension, partition, 0, sequence++));
+            }
+        }
+        builders.forEach(
+                (subtask, builder) -> {
+                    int first = (subtask * MAX_PARALLELISM + subtasks - 1) / subtasks;
+                    chunks.add(builder.sealMany(dimension, first, 0, sequence++));
+                });
+        return chunks;
+    }
+
     private List<Chunk> chunks(ChunkSchema schema, int dimension, List<long[]> rows) {
         Map<Integer, ChunkBuilder> builders = new TreeMap<>();
         List<Chunk> chunks = new ArrayList<>();
@@ -327,11 +391,17 @@ public final class JoinScenario {
         private static final long serialVersionUID = 1L;
 
         private final JoinEngineFactory inner;
+        private final List<Chunk> submitted = new ArrayList<>();
         private long allowedBatches;
 
         Throttle(JoinEngineFactory inner, long allowedBatches) {
             this.inner = inner;
             this.allowedBatches = allowedBatches;
+        }
+
+        /** Facts that any of the engines was asked to join. */
+        List<Chunk> submitted() {
+            return submitted;
         }
 
         void allow(long batches) {
@@ -355,6 +425,9 @@ public final class JoinScenario {
                                         && engine.inFlight() > 0
                                         && allowedBatches-- <= 0) {
                                     return null;
+                                }
+                                if (method.getName().equals("submitProbe")) {
+                                    submitted.add((Chunk) arguments[0]);
                                 }
                                 try {
                                     return method.invoke(engine, arguments);

@@ -373,7 +373,7 @@ class PackOperatorTest {
         Packing packing =
                 Packing.unpartitioned("facts", ChunkDescriptor.FACTS, 1 << 20, Duration.ofHours(1))
                         .partitionedBy(0, partitions);
-        assertThat((long) partitions * packing.builderBytes())
+        assertThat((long) partitions * packing.builderBytes(partitions))
                 .isLessThanOrEqualTo(Packing.MAX_BUILDERS_BYTES);
         Random random = new Random(19);
         int rows = 5 * partitions;

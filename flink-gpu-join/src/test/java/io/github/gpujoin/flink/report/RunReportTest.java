@@ -82,7 +82,8 @@ class RunReportTest {
         assertThat(report(engine).lines().map(String::strip))
                 .containsExactly(
                         "Star join sales, as it runs in subtask 2/4: transport=shm, unaligned"
-                                + " checkpoints=no (NOT_ENABLED)",
+                                + " checkpoints=no (NOT_ENABLED), chunks of a key group"
+                                + " (FEW_KEY_GROUPS)",
                         "dimension  kind   distribution  why           partitions  engine   why "
                                 + "                rows  bytes",
                         "day        INNER  REPLICATED    WITHIN_LIMIT  all         gpu+cpu"
@@ -95,6 +96,7 @@ class RunReportTest {
                         "OVER_LIMIT: " + ReasonCode.OVER_LIMIT.sentence(),
                         "PREFERRED: " + ReasonCode.PREFERRED.sentence(),
                         "OVER_DEVICE_BUDGET: " + ReasonCode.OVER_DEVICE_BUDGET.sentence(),
+                        "FEW_KEY_GROUPS: " + ReasonCode.FEW_KEY_GROUPS.sentence(),
                         "NOT_ENABLED: " + ReasonCode.NOT_ENABLED.sentence());
     }
 

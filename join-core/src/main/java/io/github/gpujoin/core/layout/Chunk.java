@@ -11,6 +11,7 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_LENGTH_OFFSET
 import static io.github.gpujoin.core.layout.ChunkDescriptor.LENGTH_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.MANY_PARTITIONS;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.NULL_LENGTH;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.PARTITION_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.RESERVED_OFFSET;
@@ -20,6 +21,7 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.UNPARTITIONED;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_WITH_FLAGS;
 
 import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
@@ -96,7 +98,11 @@ public final class Chunk {
         int magic = intAt(bytes, MAGIC_OFFSET);
         require(magic == MAGIC, "a chunk starts with GJC1", "magic", magic);
         int version = Memory.getShort(bytes, Memory.BYTES + VERSION_OFFSET);
-        require(version == VERSION, "this release reads version 1", "version", version);
+        require(
+                version == VERSION || version == VERSION_WITH_FLAGS,
+                "this release reads versions 1 and 2",
+                "version",
+                version);
         int header = Memory.getShort(bytes, Memory.BYTES + HEADER_LENGTH_OFFSET);
         require(header == HEADER_BYTES, "the header has 64 bytes", "headerLength", header);
         int length = intAt(bytes, LENGTH_OFFSET);
@@ -116,7 +122,12 @@ public final class Chunk {
         int partition = intAt(bytes, PARTITION_OFFSET);
         require(partition >= UNPARTITIONED, "partitions count from 0", "partition", partition);
         int flags = Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET);
-        require(flags == 0, "version 1 has no flags", "flags", flags);
+        if (version == VERSION) {
+            require(flags == 0, "version 1 has no flags", "flags", flags);
+        } else {
+            require(flags == MANY_PARTITIONS, "version 2 has one flag", "flags", flags);
+            require(partition >= 0, "a receiver has partitions", "partition", partition);
+        }
         long reserved = Memory.getLong(bytes, Memory.BYTES + RESERVED_OFFSET);
         require(reserved == 0, "the reserved word is zero", "reserved", reserved);
     }
@@ -192,9 +203,17 @@ public final class Chunk {
         return Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
     }
 
-    /** Radix partition of all rows, or {@link ChunkDescriptor#UNPARTITIONED}. */
+    /**
+     * Radix partition of all rows, or {@link ChunkDescriptor#UNPARTITIONED}; if the rows are of
+     * {@linkplain #hasManyPartitions() many partitions}, one of those of their receiver.
+     */
     public int partition() {
         return intAt(bytes, PARTITION_OFFSET);
+    }
+
+    /** Whether rows are of several radix partitions of one receiver, told by their keys. */
+    public boolean hasManyPartitions() {
+        return Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET) == MANY_PARTITIONS;
     }
 
     public long epoch() {

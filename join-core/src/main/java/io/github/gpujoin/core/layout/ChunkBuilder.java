@@ -251,6 +251,19 @@ public final class ChunkBuilder {
      *     that are not those of the schema
      */
     public Chunk seal(int dimension, int partition, long epoch, long sequence) {
+        return seal(dimension, partition, epoch, sequence, false);
+    }
+
+    /**
+     * As {@link #seal}, of rows of many radix partitions.
+     *
+     * @param partition one of those of the rows' receiver
+     */
+    public Chunk sealMany(int dimension, int partition, long epoch, long sequence) {
+        return seal(dimension, partition, epoch, sequence, true);
+    }
+
+    private Chunk seal(int dimension, int partition, long epoch, long sequence, boolean many) {
         checkSealable(dimension);
         boolean asItStands = rowCount == capacityRows && !schema.hasCarried();
         byte[] sealed = asItStands ? bytes : compacted();
@@ -258,6 +271,17 @@ public final class ChunkBuilder {
             bytes = new byte[bytes.length];
         }
         writeHeader(sealed, dimension, partition, epoch, sequence);
+        if (many) {
+            long at = Memory.BYTES;
+            Memory.putShort(
+                    sealed,
+                    at + ChunkDescriptor.VERSION_OFFSET,
+                    (short) ChunkDescriptor.VERSION_WITH_FLAGS);
+            Memory.putShort(
+                    sealed,
+                    at + ChunkDescriptor.FLAGS_OFFSET,
+                    (short) ChunkDescriptor.MANY_PARTITIONS);
+        }
         rowCount = 0;
         carriedBytes = 0;
         return Chunk.unverified(schema, sealed);

@@ -26,7 +26,9 @@ package io.github.gpujoin.core.layout;
  *  lengthBytes: the whole chunk, a multiple of 8
  * </pre>
  *
- * <p>Version 1 has no flags: the field is zero.
+ * <p>Version 1 has no flags: the field is zero. Version 2 is a chunk between tasks, never in state:
+ * its one flag says that its rows are of many radix partitions, all of one receiver. {@code
+ * partition} is then one of that receiver's, and the key of each row tells the row's own.
  */
 public final class ChunkDescriptor {
 
@@ -34,6 +36,13 @@ public final class ChunkDescriptor {
     public static final int MAGIC = 0x31434A47;
 
     public static final int VERSION = 1;
+
+    /** Version of chunks with flags. */
+    public static final int VERSION_WITH_FLAGS = 2;
+
+    /** Flag of a chunk whose rows are of many radix partitions. */
+    public static final int MANY_PARTITIONS = 1;
+
     public static final int HEADER_BYTES = 64;
 
     public static final int MAGIC_OFFSET = 0;

@@ -2,6 +2,7 @@ package io.github.gpujoin.core.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
 import java.util.Random;
@@ -46,7 +47,8 @@ class ChunkFormatTest {
     static Stream<Arguments> wrongFields() {
         return Stream.of(
                 wrong("a chunk starts with GJC1: magic=1", 0, 1),
-                wrong("this release reads version 1: version=2", 4, 64 << 16 | 2),
+                wrong("this release reads versions 1 and 2: version=3", 4, 64 << 16 | 3),
+                wrong("version 2 has one flag: flags=0", 4, 64 << 16 | 2),
                 wrong("the header has 64 bytes: headerLength=72", 4, 72 << 16 | 1),
                 wrong("the length is the array's: lengthBytes=0", 8, 0),
                 wrong("the length is the array's: lengthBytes=-8", 8, -8),
@@ -59,6 +61,22 @@ class ChunkFormatTest {
                 wrong("partitions count from 0: partition=-2", 24, -2),
                 wrong("no column is carried: carriedOffset=64", 28, 64),
                 wrong("the reserved word is zero: reserved=9", 56, 9));
+    }
+
+    @Test
+    void shouldTellChunksOfManyPartitionsFromOthers() {
+        ChunkSchema schema = ChunkSamples.SCHEMAS.get(0);
+        ChunkBuilder builder = new ChunkBuilder(schema, 1 << 10);
+        builder.putLong(0, 5);
+        builder.endRow();
+        Chunk many = Chunk.wrap(schema, builder.sealMany(3, 70, 1, 2).bytes());
+        assertThat(many.hasManyPartitions()).isTrue();
+        assertThat(many.partition()).isEqualTo(70);
+        assertThat(many.dimension()).isEqualTo(3);
+        assertThat(many.getLong(0, 0)).isEqualTo(5);
+        assertThat(ChunkSamples.chunk(0, ROWS).hasManyPartitions()).isFalse();
+        assertThatThrownBy(() -> builder.sealMany(3, ChunkDescriptor.UNPARTITIONED, 1, 2))
+                .hasMessage("a receiver has partitions: partition=-1");
     }
 
     private static Arguments wrong(String message, int offset, int value) {
