@@ -145,7 +145,9 @@ final class JobAttempt implements AutoCloseable {
         for (StreamEdge edge : vertex.out()) {
             List<SimulatedChannel> out = from(edge, subtask);
             partitions.add(new SimulatedEnvironment.Output(plan.dataOf(edge), out.size()));
-            outputs.add(new NetworkOutput(edge, out, parallelism.get(vertex.number())));
+            outputs.add(
+                    new NetworkOutput(
+                            edge, out, parallelism.get(vertex.number()), vertex.maxParallelism()));
         }
         List<SimulatedEnvironment.Input> gates =
                 vertex.in().stream().map(edge -> gate(edge, subtask)).toList();
@@ -245,7 +247,8 @@ final class JobAttempt implements AutoCloseable {
         }
         // Records go where the partitioner sends them now. Of watermarks, Flink keeps the least of
         // the old channels; here those in flight are dropped, and later ones tell.
-        StreamPartitioner<Object> partitioner = NetworkOutput.partitioner(edge);
+        StreamPartitioner<Object> partitioner =
+                NetworkOutput.partitioner(edge, plan.targetOf(edge).maxParallelism());
         partitioner.setup(receiversOf(edge));
         SerializationDelegate<StreamRecord<Object>> delegate = new SerializationDelegate<>(null);
         for (StreamElement element : data) {

@@ -60,6 +60,7 @@ final class JobPlan {
      * @param in edges into the vertex, in the order of the task's input gates
      * @param out edges out of it
      * @param coordinators of its operators
+     * @param maxParallelism number of key groups
      */
     record Vertex(
             JobVertexID id,
@@ -69,7 +70,8 @@ final class JobPlan {
             Map<Integer, StreamConfig> chain,
             List<StreamEdge> in,
             List<StreamEdge> out,
-            List<OperatorCoordinator.Provider> coordinators) {
+            List<OperatorCoordinator.Provider> coordinators,
+            int maxParallelism) {
 
         StreamConfig operator(int node) {
             return chain.get(node);
@@ -150,7 +152,7 @@ final class JobPlan {
                         : GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(PLANNED_PARALLELISM);
-        env.setMaxParallelism(JobShape.MAX_PARALLELISM);
+        env.setMaxParallelism(shape.keyGroups());
         env.enableCheckpointing(1_000, shape.mode());
         env.getCheckpointConfig().enableUnalignedCheckpoints(shape.unaligned());
         SingleOutputStreamOperator<Row> results = join(env, shape);
@@ -272,7 +274,8 @@ final class JobPlan {
                         chain,
                         vertex.isInputVertex() ? List.of() : head.getInPhysicalEdges(loader),
                         new ArrayList<>(),
-                        vertex.getOperatorCoordinators().stream().map(JobPlan::provider).toList());
+                        vertex.getOperatorCoordinators().stream().map(JobPlan::provider).toList(),
+                        vertex.getMaxParallelism());
         vertices.add(added);
         chain.keySet().forEach(node -> ofNode.put(node, added));
     }

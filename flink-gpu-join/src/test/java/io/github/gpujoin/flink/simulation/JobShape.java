@@ -15,6 +15,7 @@ import org.apache.flink.core.execution.CheckpointingMode;
  * @param factTtlMs time for which facts wait for dimensions; 0 for ever
  * @param measuredLimit bytes up to which the {@linkplain #isMeasured measured} dimension is
  *     replicated; {@link #NOT_MEASURED} if no dimension is measured
+ * @param keyGroups maximum parallelism of all vertices
  */
 record JobShape(
         List<DimensionShape> dimensions,
@@ -26,11 +27,12 @@ record JobShape(
         String transport,
         int rowTtlMs,
         int factTtlMs,
-        int measuredLimit) {
+        int measuredLimit,
+        int keyGroups) {
 
     static final int NOT_MEASURED = -1;
 
-    static final int MAX_PARALLELISM = 8;
+    static final int FEW_KEY_GROUPS = 8;
     static final int RING_SLOTS = 4;
 
     /** How a dimension is joined. */
@@ -60,15 +62,41 @@ record JobShape(
         }
     }
 
+    /** The dimensions, by the key of one of which facts are sent. */
+    private List<DimensionShape> partitioned() {
+        if (hasPartitions() || measuredLimit != NOT_MEASURED) {
+            return dimensions;
+        }
+        List<DimensionShape> partitioned = new ArrayList<>(dimensions);
+        DimensionShape first = dimensions.get(0);
+        partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true));
+        return List.copyOf(partitioned);
+    }
+
+    /**
+     * This with so many key groups that a chunk has those of a subtask, if checkpoints are aligned.
+     *
+     * @param count more than 256
+     */
+    JobShape withManyKeyGroups(int count, boolean unalignedCheckpoints) {
+        return new JobShape(
+                partitioned(),
+                mode,
+                unalignedCheckpoints,
+                sinkApart,
+                chunkBytes,
+                engine,
+                transport,
+                rowTtlMs,
+                factTtlMs,
+                measuredLimit,
+                count);
+    }
+
     /** This with rings, and a dimension whose chunks go through them. */
     JobShape withRings() {
-        List<DimensionShape> partitioned = new ArrayList<>(dimensions);
-        if (!hasPartitions() && measuredLimit == NOT_MEASURED) {
-            DimensionShape first = dimensions.get(0);
-            partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true));
-        }
         return new JobShape(
-                List.copyOf(partitioned),
+                partitioned(),
                 mode,
                 unaligned,
                 sinkApart,
@@ -77,7 +105,8 @@ record JobShape(
                 SimulatedRings.NAME,
                 rowTtlMs,
                 factTtlMs,
-                measuredLimit);
+                measuredLimit,
+                keyGroups);
     }
 
     /** This with a device that is lost in the midst of it. */
@@ -92,7 +121,8 @@ record JobShape(
                 transport,
                 rowTtlMs,
                 factTtlMs,
-                measuredLimit);
+                measuredLimit,
+                keyGroups);
     }
 
     /** This with rows that live for a time, or facts that wait for a time. */
@@ -107,7 +137,8 @@ record JobShape(
                 transport,
                 ofRowsMs,
                 ofFactsMs,
-                measuredLimit);
+                measuredLimit,
+                keyGroups);
     }
 
     /** This with a dimension that is distributed by its measured size, if one may be. */
@@ -123,7 +154,8 @@ record JobShape(
                 transport,
                 rowTtlMs,
                 factTtlMs,
-                may ? limit : NOT_MEASURED);
+                may ? limit : NOT_MEASURED,
+                keyGroups);
     }
 
     private static boolean isMeasurable(DimensionShape dimension) {

@@ -25,8 +25,13 @@ import org.apache.flink.util.IOUtils;
  */
 final class Life implements AutoCloseable {
 
-    /** Bound of the steps of a life; one that takes more stands still. */
+    /**
+     * Bound of the steps of a life but for those of key groups; one that takes more stands still.
+     */
     private static final long MAX_STEPS = 6_000;
+
+    /** Each sender says of each key group that a dimension is complete, in each attempt. */
+    private static final long STEPS_OF_KEY_GROUP = 32;
 
     /**
      * Bound of the facts by which a subtask in JOIN may fall behind, as payload of their chunks.
@@ -91,6 +96,7 @@ final class Life implements AutoCloseable {
     private record Lingering(JobAttempt attempt, long untilStep) {}
 
     private final JobPlan plan;
+    private final long maxSteps;
     private final Scenario scenario;
     private Oracle oracle;
     private final Setting setting;
@@ -140,6 +146,7 @@ final class Life implements AutoCloseable {
 
     Life(JobPlan plan, Scenario scenario) {
         this.plan = plan;
+        this.maxSteps = MAX_STEPS + STEPS_OF_KEY_GROUP * scenario.shape().keyGroups();
         this.scenario = scenario;
         VirtualTime.reset();
         this.network = SimulatedNetwork.open(scenario.network(), scenario.seed());
@@ -159,7 +166,7 @@ final class Life implements AutoCloseable {
         VirtualTime.beside(this::inBackground, this::whileATaskWaits);
         deploy(uniform(scenario.parallelism()), null);
         while (!isOver()) {
-            if (++step > MAX_STEPS) {
+            if (++step > maxSteps) {
                 throw new LifeFailure("the job stands still: steps=" + step + ", " + this);
             }
             choices.beginStep(step);
@@ -297,7 +304,7 @@ final class Life implements AutoCloseable {
                         .filter(task -> mayGoOnAbove(waiting, task))
                         .toList();
         if (!runnable.isEmpty()) {
-            if (++step > MAX_STEPS) {
+            if (++step > maxSteps) {
                 throw new LifeFailure("the job stands still: steps=" + step + ", " + this);
             }
             choices.beginStep(step);

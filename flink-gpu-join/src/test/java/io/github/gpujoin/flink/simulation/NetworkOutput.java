@@ -25,11 +25,13 @@ final class NetworkOutput implements ChainOutput.Target {
 
     /**
      * @param parallelism of the task
+     * @param keyGroups of all tasks
      */
-    NetworkOutput(StreamEdge edge, List<SimulatedChannel> channels, int parallelism) {
+    NetworkOutput(
+            StreamEdge edge, List<SimulatedChannel> channels, int parallelism, int keyGroups) {
         this.edge = edge;
         this.channels = channels;
-        this.partitioner = partitioner(edge);
+        this.partitioner = partitioner(edge, keyGroups);
         // Flink replaces a forward edge whose ends differ in parallelism. A rebalanced edge starts
         // at a random channel there, and here at the first.
         this.isRoundRobin =
@@ -41,10 +43,10 @@ final class NetworkOutput implements ChainOutput.Target {
     }
 
     @SuppressWarnings("unchecked")
-    static StreamPartitioner<Object> partitioner(StreamEdge edge) {
+    static StreamPartitioner<Object> partitioner(StreamEdge edge, int keyGroups) {
         StreamPartitioner<Object> copy = (StreamPartitioner<Object>) edge.getPartitioner().copy();
         if (copy instanceof ConfigurableStreamPartitioner configurable) {
-            configurable.configure(JobShape.MAX_PARALLELISM);
+            configurable.configure(keyGroups);
         }
         return copy;
     }

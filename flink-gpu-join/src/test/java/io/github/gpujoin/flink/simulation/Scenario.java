@@ -181,6 +181,9 @@ record Scenario(
             } else if (Math.floorMod(seed, 10) == 3) {
                 shape = shape.withFailingDevice();
             }
+            if (Math.floorMod(seed - 1, 11) < 2) {
+                shape = withManyKeyGroups(shape);
+            }
             int parallelism = 1 + random.nextInt(4);
             return new Scenario(
                     seed,
@@ -196,6 +199,16 @@ record Scenario(
                     faults(),
                     network(shape),
                     one(List.of(0, 2, 10, 40, 150)));
+        }
+
+        /**
+         * Chunks have one key group each in one life of four of these: its checkpoints are
+         * unaligned.
+         */
+        private JobShape withManyKeyGroups(JobShape shape) {
+            List<Integer> counts = List.of(257, 300, 1_024);
+            int count = counts.get((int) Math.floorMod(seed / 11, (long) counts.size()));
+            return shape.withManyKeyGroups(count, Math.floorMod(seed / 33, 4) == 0);
         }
 
         /** Half of the lives with rings have faults in their network. */
@@ -226,7 +239,8 @@ record Scenario(
                             RingOptions.FLINK,
                             0,
                             0,
-                            JobShape.NOT_MEASURED);
+                            JobShape.NOT_MEASURED,
+                            JobShape.FEW_KEY_GROUPS);
             List<StreamElement> rows = new ArrayList<>();
             for (long i = 0; i < SLOW_MATCHES; i++) {
                 rows.add(new StreamRecord<>(Row.of(0L, i)));
@@ -304,7 +318,8 @@ record Scenario(
                     RingOptions.FLINK,
                     0,
                     0,
-                    JobShape.NOT_MEASURED);
+                    JobShape.NOT_MEASURED,
+                    JobShape.FEW_KEY_GROUPS);
         }
 
         private List<Split> splits(JobShape shape) {

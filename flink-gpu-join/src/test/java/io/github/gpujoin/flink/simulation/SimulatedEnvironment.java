@@ -94,6 +94,7 @@ final class SimulatedEnvironment extends MockEnvironment {
             JobVertexID vertex,
             int subtask,
             int parallelism,
+            int maxParallelism,
             int attempt,
             List<Input> inputs,
             List<Output> outputs,
@@ -112,7 +113,7 @@ final class SimulatedEnvironment extends MockEnvironment {
                 IO,
                 states,
                 new TestGlobalAggregateManager(),
-                JobShape.MAX_PARALLELISM,
+                maxParallelism,
                 parallelism,
                 subtask,
                 SimpleUserCodeClassLoader.create(SimulatedEnvironment.class.getClassLoader()),
@@ -123,7 +124,7 @@ final class SimulatedEnvironment extends MockEnvironment {
                 new ChannelStateWriteRequestExecutorFactory(JOB));
         this.job = job;
         this.coordinators = coordinators;
-        this.info = new TaskInfoImpl(name, JobShape.MAX_PARALLELISM, subtask, parallelism, attempt);
+        this.info = new TaskInfoImpl(name, maxParallelism, subtask, parallelism, attempt);
         this.attempt = attemptOf(vertex, subtask, attempt);
         for (int gate = 0; gate < inputs.size(); gate++) {
             addInputs(List.of(new Gate(gate, inputs.get(gate), attempt)));

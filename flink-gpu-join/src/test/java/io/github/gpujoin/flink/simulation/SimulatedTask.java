@@ -123,6 +123,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         vertex.id(),
                         id.subtask(),
                         parallelism,
+                        vertex.maxParallelism(),
                         attempt,
                         inputEdges,
                         outputEdges,
@@ -130,6 +131,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         setting.coordinators().gateway(id.subtask(), attempt));
         task =
                 new MockStreamTaskBuilder(environment)
+                        .setConfig(vertex.operator(vertex.head()))
                         .setTaskMailbox(mailbox)
                         .setTimerService(timers)
                         .setTaskActionExecutor(

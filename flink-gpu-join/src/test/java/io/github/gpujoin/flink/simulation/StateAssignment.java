@@ -40,7 +40,10 @@ final class StateAssignment {
             }
         }
         Map<OperatorID, OperatorSubtaskState> assigned = new HashMap<>();
-        old.forEach((id, states) -> assigned.put(id, assign(states, subtask, parallelism)));
+        old.forEach(
+                (id, states) ->
+                        assigned.put(
+                                id, assign(states, subtask, parallelism, vertex.maxParallelism())));
         return assigned;
     }
 
@@ -53,10 +56,9 @@ final class StateAssignment {
     }
 
     private static OperatorSubtaskState assign(
-            List<OperatorSubtaskState> old, int subtask, int parallelism) {
+            List<OperatorSubtaskState> old, int subtask, int parallelism, int keyGroups) {
         KeyGroupRange range =
-                StateAssignmentOperation.createKeyGroupPartitions(
-                                JobShape.MAX_PARALLELISM, parallelism)
+                StateAssignmentOperation.createKeyGroupPartitions(keyGroups, parallelism)
                         .get(subtask);
         List<KeyedStateHandle> keyed = new ArrayList<>();
         old.stream()
