@@ -47,10 +47,10 @@ import org.apache.flink.util.OutputTag;
  * <p>The join's tables at a barrier hold the log's rows at the barrier: a chunk is logged and
  * emitted in one call, and all edges into this operator and into the join are checkpointed aligned.
  *
- * <p>Flink drops the state of a subtask that has finished. The packers of the dimensions, of the
- * facts and of versions are connected to every subtask here, so a subtask finishes only after all
- * of them have ended, and the checkpoint that lets it finish holds no fact that is still to be
- * joined. See docs/decisions/0001.
+ * <p>Flink drops the state of a subtask that has finished. The packers of all dimensions, of facts
+ * and of versions are connected to every subtask here, so a subtask finishes only after all of them
+ * have ended, and the checkpoint that lets it finish holds no fact that is still to be joined. See
+ * docs/decisions/0001.
  *
  * <p>Runs in the task's mailbox thread.
  */

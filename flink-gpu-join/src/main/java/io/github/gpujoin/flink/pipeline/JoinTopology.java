@@ -281,12 +281,13 @@ final class JoinTopology {
      * the join.
      *
      * @param dimensions of {@link #dimension}
-     * @param probes packers of facts and versions, which the operator outlives
+     * @param outlived packers of facts, versions and the partitioned dimension, which the operator
+     *     outlives, because facts wait for all of them
      * @param ttls of all dimensions
      */
     DataStream<Chunk> replicas(
             List<DataStream<Chunk>> dimensions,
-            List<SingleOutputStreamOperator<Chunk>> probes,
+            List<SingleOutputStreamOperator<Chunk>> outlived,
             JoinSpec spec,
             Replicas replicas,
             TimesToLive ttls,
@@ -295,8 +296,8 @@ final class JoinTopology {
             int partitionedDimension) {
         TypeInformation<Chunk> type = dimensions.get(0).getType();
         List<DataStream<Chunk>> inputs = new ArrayList<>(dimensions);
-        for (int i = 0; i < probes.size(); i++) {
-            inputs.add(end(probes.get(i), type, uid("end-of-probes-" + i)));
+        for (int i = 0; i < outlived.size(); i++) {
+            inputs.add(end(outlived.get(i), type, uid("end-of-probes-" + i)));
         }
         ReplicaSettings settings =
                 new ReplicaSettings(

@@ -8,8 +8,9 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * Connects a packer of facts or versions with the log of replicated dimensions: emits nothing but
- * the end of its input, which the log outlives. Its watermark holds nobody back.
+ * Connects a packer of facts, of versions or of the partitioned dimension with the log of
+ * replicated dimensions: emits only the end of its input, which the log outlives. Its watermark is
+ * the largest.
  */
 final class ProbesEnd extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {

@@ -275,12 +275,17 @@ public final class StarJoinPipeline {
         LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
         List<DataStream<Chunk>> replicated = new ArrayList<>();
+        List<SingleOutputStreamOperator<Chunk>> outlived = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             if (!dimensions.get(d).isVersioned()) {
+                SingleOutputStreamOperator<Chunk> dimension = pack(d, buildType);
+                if (d == partitionedDimension) {
+                    outlived.add(dimension);
+                }
                 (d == partitionedDimension ? build : replicated)
                         .add(
                                 topology.dimension(
-                                        pack(d, buildType),
+                                        dimension,
                                         spec,
                                         d,
                                         dimensions.get(d).completeAtWatermark(),
@@ -302,11 +307,11 @@ public final class StarJoinPipeline {
                 measuredDimension == NONE
                         ? topology.facts(factChunks, "facts", partitionedDimension != NONE)
                         : topology.measuredFacts(factChunks, "facts");
-        List<SingleOutputStreamOperator<Chunk>> probes = new ArrayList<>(List.of(factChunks));
+        outlived.add(0, factChunks);
         if (versioned != NONE) {
             String name = dimensions.get(versioned).input().name();
             SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
-            probes.add(versions);
+            outlived.add(versions);
             probe = probe.union(topology.versions(versions, name));
             if (replicated.isEmpty() && build.isEmpty()) {
                 build.add(topology.noDimension(versions, spec, versioned));
@@ -316,7 +321,7 @@ public final class StarJoinPipeline {
             build.add(
                     topology.replicas(
                             replicated,
-                            probes,
+                            outlived,
                             spec,
                             replicas,
                             ttls(),

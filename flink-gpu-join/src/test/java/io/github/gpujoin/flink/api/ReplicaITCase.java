@@ -138,10 +138,36 @@ class ReplicaITCase {
                         .on("key", "key")
                         .select("number AS match")
                         .replicated()
-                        .dimension(timed(env, new SlowVersions(), "key", "price"))
+                        .dimension(timed(env, new SlowDimension(), "key", "price"))
                         .on("key", "key")
                         .select("price")
                         .versioned()
+                        .uid("join")
+                        .toRows()
+                        .executeAndCollect()) {
+            rows.forEachRemaining(results::add);
+        }
+        assertThat(FAILED).isTrue();
+        assertThat(results).containsExactly(Row.of(1L, 7L, 100L));
+    }
+
+    @Test
+    void shouldKeepTheDimensionWhileFactsThatHaveEndedWaitForThePartitionedDimension()
+            throws Exception {
+        StreamExecutionEnvironment env = environment("hashmap");
+        List<Row> results = new ArrayList<>();
+        try (CloseableIterator<Row> rows =
+                StarJoin.facts(timed(env, new LastFact(), "key", "number"))
+                        .select("number")
+                        .dimension(numbers(env, 1_000, "dimension", 1_000))
+                        .on("key", "key")
+                        .select("number AS match")
+                        .replicated()
+                        .dimension(timed(env, new SlowDimension(), "key", "price"))
+                        .on("key", "key")
+                        .select("price")
+                        .partitioned()
+                        .completeAtWatermark(200)
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {
@@ -202,7 +228,7 @@ class ReplicaITCase {
         return env.addSource(source, columns[1], Types.ROW_NAMED(columns, Types.LONG, Types.LONG));
     }
 
-    /** Ends at once; the version of its time is still due. */
+    /** Ends at once. */
     private static final class LastFact implements SourceFunction<Row> {
 
         private static final long serialVersionUID = 1L;
@@ -218,8 +244,8 @@ class ReplicaITCase {
         public void cancel() {}
     }
 
-    /** Fails once checkpoints cover the end of the facts, and ends in the next attempt. */
-    private static final class SlowVersions implements SourceFunction<Row>, CheckpointListener {
+    /** A dimension that fails once checkpoints cover the end of the facts, and then ends. */
+    private static final class SlowDimension implements SourceFunction<Row>, CheckpointListener {
 
         private static final long serialVersionUID = 1L;
         private static final int CHECKPOINTS_AFTER_THE_FACTS = 12;
