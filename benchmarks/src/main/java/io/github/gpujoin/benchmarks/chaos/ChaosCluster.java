@@ -37,6 +37,10 @@ final class ChaosCluster implements AutoCloseable {
     static final int HEARTBEAT_TIMEOUT_MS = 4_000;
 
     /** One slot each; one more than the job needs, so that it goes on while one is started anew. */
+    /** Flink 2.3.0 keeps requesting partitions over a connection that was cut. */
+    private static final String NO_REUSE =
+            "taskmanager.network.tcp-connection.enable-reuse-across-jobs=false";
+
     private static final int TASK_MANAGERS = StarRowsJob.PARALLELISM + 1;
 
     /** For processes that live for seconds, in which compiling costs more than it gains. */
@@ -173,6 +177,7 @@ final class ChaosCluster implements AutoCloseable {
                 dataProxies.add(before);
                 command.addAll(List.of("-D", "taskmanager.data.port=" + before.port()));
                 command.addAll(List.of("-D", "taskmanager.data.bind-port=" + port));
+                command.addAll(List.of("-D", NO_REUSE));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
