@@ -37,11 +37,11 @@ final class ChaosCluster implements AutoCloseable {
     static final int HEARTBEAT_TIMEOUT_MS = 4_000;
 
     /** One slot each; one more than the job needs, so that it goes on while one is started anew. */
+    private static final int TASK_MANAGERS = StarRowsJob.PARALLELISM + 1;
+
     /** Flink 2.3.0 keeps requesting partitions over a connection that was cut. */
     private static final String NO_REUSE =
             "taskmanager.network.tcp-connection.enable-reuse-across-jobs=false";
-
-    private static final int TASK_MANAGERS = StarRowsJob.PARALLELISM + 1;
 
     /** For processes that live for seconds, in which compiling costs more than it gains. */
     private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
