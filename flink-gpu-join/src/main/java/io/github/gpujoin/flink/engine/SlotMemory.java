@@ -24,12 +24,8 @@ public final class SlotMemory {
         this.limitBytes = limitBytes;
     }
 
-    /**
-     * The share that Flink planned for the operator, without memory where it planned none.
-     *
-     * @param capBytes most of it that the join may take
-     */
-    public static SlotMemory of(Environment environment, StreamConfig operator, long capBytes) {
+    /** The share that Flink planned for the operator, without memory where it planned none. */
+    public static SlotMemory of(Environment environment, StreamConfig operator) {
         double fraction =
                 operator.getManagedMemoryFractionOperatorUseCaseOfSlot(
                         ManagedMemoryUseCase.OPERATOR,
@@ -38,7 +34,16 @@ public final class SlotMemory {
                         environment.getUserCodeClassLoader().asClassLoader());
         MemoryManager manager = environment.getMemoryManager();
         long shareBytes = fraction > 0 ? manager.computeMemorySize(fraction) : 0;
-        return new SlotMemory(manager, Math.min(capBytes, shareBytes));
+        return new SlotMemory(manager, shareBytes);
+    }
+
+    /**
+     * What rings leave of this share.
+     *
+     * @param capBytes most of it that the tables may take
+     */
+    public SlotMemory forTables(long ringBytes, long capBytes) {
+        return new SlotMemory(manager, Math.min(capBytes, limitBytes - ringBytes));
     }
 
     long limitBytes() {

@@ -1,6 +1,8 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.engine.RingMemory;
+import io.github.gpujoin.flink.engine.SlotMemory;
 import io.github.gpujoin.flink.exchange.LocalExchange;
 import io.github.gpujoin.flink.exchange.OneToOneEdge;
 import io.github.gpujoin.flink.transport.JoinSide;
@@ -14,7 +16,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.Environment;
-import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
@@ -31,23 +32,27 @@ final class ChunkReceiver implements AutoCloseable {
 
     private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
+    private final RingMemory ringMemory;
     private final BooleanSupplier cancelled;
     private final int factChannels;
 
     private ChunkReceiver(
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
+            RingMemory ringMemory,
             BooleanSupplier cancelled,
             int factChannels) {
         this.factChannels = factChannels;
         this.exchange = exchange;
         this.rings = rings;
+        this.ringMemory = ringMemory;
         this.cancelled = cancelled;
     }
 
     /**
      * @param inputs all edges into the operator, in the order of the task's input gates
      * @param coordinator of the operator
+     * @param memory the subtask's share, for rings alone
      * @param cancelled whether the task is
      * @throws IOException where the rings' transport cannot be had
      */
@@ -56,28 +61,46 @@ final class ChunkReceiver implements AutoCloseable {
             Environment task,
             RingOptions options,
             OperatorEventGateway coordinator,
+            SlotMemory memory,
             BooleanSupplier cancelled)
             throws IOException {
-        Optional<RingReceiver> rings = Optional.empty();
-        Map<JoinSide, Integer> writers = new EnumMap<>(JoinSide.class);
+        Map<JoinSide, Integer> writers = Map.of();
         if (options.usesRings()) {
             writers = writers(inputs, task);
         }
-        if (!writers.isEmpty()) {
-            rings =
-                    Optional.of(
-                            RingReceiver.open(
-                                    options,
-                                    writers,
-                                    task.getJobInfo(),
-                                    task.getTaskInfo(),
-                                    task.getTaskManagerInfo().getConfiguration(),
-                                    coordinator));
+        int ringCount = writers.values().stream().mapToInt(Integer::intValue).sum();
+        RingMemory ringMemory = RingMemory.reserve(memory, options.hostBytes(ringCount));
+        Optional<RingReceiver> rings = Optional.empty();
+        Optional<LocalExchange> exchange;
+        try {
+            if (ringCount > 0) {
+                rings = Optional.of(openRings(options, writers, task, coordinator));
+            }
+            exchange = exchange(inputs, task);
+        } catch (IOException | RuntimeException e) {
+            IOUtils.closeAllQuietly(rings.orElse(null), ringMemory);
+            throw e;
         }
-        TimerGauge idle = task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond();
-        rings.ifPresent(opened -> opened.countWaits(idle));
         return new ChunkReceiver(
-                exchange(inputs, task), rings, cancelled, factChannels(inputs, task));
+                exchange, rings, ringMemory, cancelled, factChannels(inputs, task));
+    }
+
+    private static RingReceiver openRings(
+            RingOptions options,
+            Map<JoinSide, Integer> writers,
+            Environment task,
+            OperatorEventGateway coordinator)
+            throws IOException {
+        RingReceiver rings =
+                RingReceiver.open(
+                        options,
+                        writers,
+                        task.getJobInfo(),
+                        task.getTaskInfo(),
+                        task.getTaskManagerInfo().getConfiguration(),
+                        coordinator);
+        rings.countWaits(task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond());
+        return rings;
     }
 
     private static int factChannels(List<StreamEdge> inputs, Environment task) {
@@ -88,6 +111,11 @@ final class ChunkReceiver implements AutoCloseable {
             }
         }
         return channels;
+    }
+
+    /** Managed memory of the rings. */
+    long ringBytes() {
+        return ringMemory.lengthBytes();
     }
 
     /** Channels of the input of the facts. */
@@ -149,6 +177,6 @@ final class ChunkReceiver implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null));
+        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), ringMemory);
     }
 }

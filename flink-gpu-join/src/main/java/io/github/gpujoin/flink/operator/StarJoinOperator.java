@@ -164,12 +164,14 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 new ProbeLog(
                         context.getKeyedStateStore(), keys, this::setCurrentKey, spec.factSchema());
         probeLog.migrate(migration);
+        SlotMemory memory = SlotMemory.of(getContainingTask().getEnvironment(), config);
         chunks =
                 ChunkReceiver.open(
                         config.getInPhysicalEdges(getUserCodeClassloader()),
                         getContainingTask().getEnvironment(),
                         settings.rings().onDevice(gpu::numberOr),
                         coordinator,
+                        memory,
                         getContainingTask()::isCanceled);
         arriving = new ArrivingColumns(settings.columns());
         rows = new RowCounts(this);
@@ -190,10 +192,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 getOperatorName(),
                                 getOperatorID(),
                                 getRuntimeContext(),
-                                SlotMemory.of(
-                                        getContainingTask().getEnvironment(),
-                                        config,
-                                        settings.engines().slotMemoryBytes()),
+                                memory.forTables(
+                                        chunks.ringBytes(), settings.engines().slotMemoryBytes()),
                                 reason -> metrics.fallbacks(reason).inc())
                         .open(keys, buildLog, gpu);
         engine = opened.engine();
@@ -207,6 +207,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                                 .getMetricGroup()
                                 .getIOMetricGroup()
                                 .getIdleTimeMsPerSecond());
+        metrics.rings(chunks.ringBytes());
         metrics.engine(engineInUse, opened.names(), keys.ownPartitions().getNumberOfKeyGroups());
         counts =
                 new SubtaskCounts(

@@ -476,12 +476,19 @@ final class JoinTopology {
         join.setStateKeyType(Types.INT);
         join.setMaxParallelism(maxParallelism);
         join.setUid(uid("join"));
-        if (env.getConfiguration().get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE) {
+        if (reservesMemory()) {
             join.declareManagedMemoryUseCaseAtOperatorScope(
                     ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
         }
         env.addOperator(join);
         return new OperatorStream<>(env, join);
+    }
+
+    /** Whether tables or rings lie in managed memory. */
+    private boolean reservesMemory() {
+        ReadableConfig config = env.getConfiguration();
+        return config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE
+                || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK);
     }
 
     /** In MiB, as Flink's table operators weigh theirs. */

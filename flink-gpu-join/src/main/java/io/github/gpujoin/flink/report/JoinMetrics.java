@@ -128,6 +128,13 @@ public final class JoinMetrics {
         gauge("hostBytes", () -> CpuJoinEngineFactory.memoryUse().usedBytes());
     }
 
+    /**
+     * @param lengthBytes managed memory of the rings into the subtask
+     */
+    public void rings(long lengthBytes) {
+        gauge("ringBytes", () -> lengthBytes);
+    }
+
     private void stat(String name, JoinEngine engine, ToLongFunction<EngineStats> value) {
         gauge(name, () -> value.applyAsLong(engine.stats()));
     }

@@ -161,6 +161,15 @@ public record RingOptions(
         }
     }
 
+    /**
+     * Host memory that the reader's process takes for so many rings.
+     *
+     * @param ringCount into one subtask of the join
+     */
+    public long hostBytes(int ringCount) {
+        return gpuDirect == null ? ringCount * geometry().lengthBytes() : 0;
+    }
+
     RingGeometry geometry() {
         return RingGeometry.forPayload(slotCount, payloadBytes);
     }

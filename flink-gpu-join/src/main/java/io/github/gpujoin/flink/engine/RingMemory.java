@@ -1,0 +1,58 @@
+package io.github.gpujoin.flink.engine;
+
+import io.github.gpujoin.flink.config.GpuJoinOptions;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+
+/**
+ * Managed memory for the rings into one subtask of the join. Rings are mapped outside the heap, and
+ * whoever makes a ring touches its pages first, so the reader's process is charged for them.
+ */
+public final class RingMemory implements AutoCloseable {
+
+    private final SlotMemory slot;
+    private final long lengthBytes;
+
+    private RingMemory(SlotMemory slot, long lengthBytes) {
+        this.slot = slot;
+        this.lengthBytes = lengthBytes;
+    }
+
+    /**
+     * Reserves memory in the subtask's share, before the rings are made.
+     *
+     * @param slot of this subtask's rings alone; tables reserve by another
+     * @param lengthBytes of all rings
+     * @throws SuppressRestartsException if the share is too small: a restart would need as much
+     */
+    public static RingMemory reserve(SlotMemory slot, long lengthBytes) {
+        long availableBytes = slot.availableBytes();
+        long reservedBytes = slot.reserveUpTo(lengthBytes);
+        RingMemory memory = new RingMemory(slot, reservedBytes);
+        if (reservedBytes < lengthBytes) {
+            memory.close();
+            throw new SuppressRestartsException(
+                    new IllegalConfigurationException(
+                            "Rings into a subtask do not fit its managed memory: neededBytes=%d, availableBytes=%d.\nRaise"
+                                    + " %s, lower %s or %s, or set %s: flink.",
+                            lengthBytes,
+                            availableBytes,
+                            TaskManagerOptions.MANAGED_MEMORY_SIZE.key(),
+                            GpuJoinOptions.RING_SLOTS.key(),
+                            GpuJoinOptions.CHUNK_BYTES.key(),
+                            GpuJoinOptions.TRANSPORT.key()));
+        }
+        return memory;
+    }
+
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    /** To be called after the rings are closed; legal twice. */
+    @Override
+    public void close() {
+        slot.releaseUpTo(lengthBytes);
+    }
+}
