@@ -8,7 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The size of a TaskManager's process as Flink plans it, {@code taskmanager.memory.process.size},
@@ -24,6 +25,9 @@ class ProcessMemoryClusterTest {
     /** Of 1 KiB; four times the share of a slot's managed memory that RocksDB leaves. */
     private static final int ROWS = 500_000;
 
+    /** Of 200 KiB: two rings of 50 MiB take most of the 128 MiB that a join has of its slot. */
+    private static final int RING_SLOTS = 256;
+
     private static final long PATIENCE_S = 240;
 
     /** Flink's default process, with its parts as Flink computes them. */
@@ -37,9 +41,14 @@ class ProcessMemoryClusterTest {
         "taskmanager.memory.jvm-metaspace.size=256m"
     };
 
-    /** Two jobs, each with a class loader of its own in the same process. */
-    @Test
-    void shouldStayWithinTheProcessSizeWithTwoBuildSidesLargerThanManagedMemory() throws Exception {
+    /**
+     * Two jobs, each with a class loader of its own in the same process. Rings of shm are mapped by
+     * both their ends in that process, so its resident memory counts each of their pages twice.
+     */
+    @ParameterizedTest(name = "transport={0}")
+    @ValueSource(strings = {"flink", "shm"})
+    void shouldStayWithinTheProcessSizeWithTwoBuildSidesLargerThanManagedMemory(String transport)
+            throws Exception {
         assertThat(JAR).as("mvn package makes it").isRegularFile();
         try (LocalCluster cluster = new LocalCluster(STATE)) {
             cluster.start(1, 2, PROCESS_OF_1728_MIB);
@@ -48,7 +57,7 @@ class ProcessMemoryClusterTest {
                 clients.add(
                         cluster.submit(
                                 output(job),
-                                options(),
+                                options(transport),
                                 LargeBuildSide.class.getName(),
                                 JAR,
                                 List.of(String.valueOf(ROWS))));
@@ -60,12 +69,14 @@ class ProcessMemoryClusterTest {
                 assertThat(said).contains(LargeBuildSide.expected(ROWS));
             }
             long peakMib = cluster.peakResidentBytes(1) / MIB;
-            System.out.println("Peak of the TaskManager's process: " + peakMib + " MiB of 1728");
+            System.out.printf(
+                    "Peak of the TaskManager's process: transport=%s, %d MiB of 1728%n",
+                    transport, peakMib);
             assertThat(peakMib).isLessThan(1728);
         }
     }
 
-    private static List<String> options() throws MalformedURLException {
+    private static List<String> options(String transport) throws MalformedURLException {
         return List.of(
                 "-C",
                 TARGET.resolve("test-classes").toUri().toURL().toString(),
@@ -73,6 +84,8 @@ class ProcessMemoryClusterTest {
                 "1",
                 "-Dstate.backend.type=rocksdb",
                 "-Dgpu-join.engine=cpu",
+                "-Dgpu-join.transport=" + transport,
+                "-Dgpu-join.ring.slots=" + RING_SLOTS,
                 "-Dgpu-join.spill-delay=1s",
                 "-Drestart-strategy.type=none");
     }
