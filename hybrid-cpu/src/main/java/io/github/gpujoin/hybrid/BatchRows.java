@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
-/** Some rows of a batch, as a batch of its own. */
+/** Copies selected rows of a result batch into a batch of its own. Not thread-safe. */
 final class BatchRows implements AutoCloseable {
 
     private final int dimensions;
@@ -17,8 +17,10 @@ final class BatchRows implements AutoCloseable {
     }
 
     /**
-     * The first {@code count} of these rows of the batch; valid until the next call or close, and
-     * as long as the batch's engine is open.
+     * Copies the rows {@code rows[0..count)} of a batch.
+     *
+     * @return valid until the next call or {@link #close()}, and only while the engine of {@code
+     *     batch} is open
      */
     ResultBatch copy(ResultBatch batch, int[] rows, int count) {
         ResultLayout layout = batch.layout();

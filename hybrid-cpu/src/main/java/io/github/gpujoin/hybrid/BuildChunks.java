@@ -6,37 +6,47 @@ import java.util.NoSuchElementException;
 import java.util.stream.IntStream;
 
 /**
- * All build chunks of an engine, from which tables are made and made again. Whoever owns the engine
- * keeps them, in state or in memory.
+ * All build chunks of an engine, from which tables are built and rebuilt.
+ *
+ * <p>The owner of the engine keeps the chunks, in keyed state or in memory.
  */
 public interface BuildChunks {
 
-    /** All chunks of dimensions that every unit needs, read when they are asked for. */
+    /** Iterates over all chunks of the replicated dimensions and reads each chunk on demand. */
     Iterator<Chunk> replicated();
 
-    /** Chunks of the partitioned dimension in a radix partition. */
+    /** Returns the number of chunks that a radix partition of the partitioned dimension has. */
     long count(int partition);
 
     /**
-     * @param index from 0, in order of arrival
+     * Reads a chunk of a radix partition.
+     *
+     * @param index in order of arrival, from 0
      */
     Chunk get(int partition, long index);
 
-    /** Number of chunks of some partitions. */
+    /**
+     * Returns the number of chunks of the partitions from {@code first} (inclusive) to {@code end}
+     * (exclusive).
+     */
     default long count(int first, int end) {
         return IntStream.range(first, end).mapToLong(this::count).sum();
     }
 
-    /** Chunks of partitions, one after the other, read when they are asked for. */
+    /**
+     * Iterates over the chunks of the partitions from {@code first} (inclusive) to {@code end}
+     * (exclusive), and reads each chunk on demand.
+     */
     default Iterator<Chunk> ofPartitions(int first, int end) {
         return slice(first, end, 0, Long.MAX_VALUE);
     }
 
     /**
-     * Some chunks of partitions, read when they are asked for.
+     * Iterates over some chunks of the partitions from {@code first} to {@code end} (exclusive),
+     * and reads each chunk on demand.
      *
-     * @param from index among the chunks of {@link #ofPartitions}, from 0
-     * @param to index behind the last one
+     * @param from index of the first chunk in the order of {@link #ofPartitions}, from 0
+     * @param to index after the last chunk
      */
     default Iterator<Chunk> slice(int first, int end, long from, long to) {
         return new Iterator<>() {
@@ -59,7 +69,7 @@ public interface BuildChunks {
             @Override
             public Chunk next() {
                 if (!hasNext()) {
-                    throw new NoSuchElementException("all chunks were read: end=" + end);
+                    throw new NoSuchElementException("No chunk left: endPartition=" + end);
                 }
                 return get(partition, next++);
             }

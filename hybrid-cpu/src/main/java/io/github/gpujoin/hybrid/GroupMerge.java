@@ -6,7 +6,7 @@ import java.nio.LongBuffer;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Adds up groups that several engines gave away. Not thread-safe. */
+/** Merges the aggregation groups of several engines. Not thread-safe. */
 final class GroupMerge {
 
     private final Aggregation aggregation;
@@ -35,7 +35,7 @@ final class GroupMerge {
         }
     }
 
-    /** All groups, which start anew. */
+    /** Returns all merged groups and clears them. */
     GroupRows take() {
         LongBuffer values = LongBuffer.allocate(groups.size() * aggregation.groupWidth());
         groups.forEach((key, sums) -> values.put(key.duplicate()).put(sums));

@@ -17,47 +17,49 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Joins with a device and the host together, each within its memory budget, and from the log what
- * fits neither. The build side is divided by radix partition into {@linkplain Unit units}; a probe
- * chunk is of one partition, or of many if there is one unit, and goes to the engine of its unit.
- * Results come in order of chunks, whichever engine gives them.
+ * Joins on a device and on the host together, each within its memory budget; build rows that fit
+ * neither are spilled to the log.
+ *
+ * <p>The build side is divided by radix partition into {@linkplain PartitionGroup partition
+ * groups}. A probe chunk goes to the engine of its partition group. It has rows of one partition,
+ * or of many if there is one group. Results are emitted in the order of the probe chunks.
  *
  * <pre>
- *   probe chunk -- its partition -- unit --+-- DEVICE   engine of the unit, device's budget
- *                                          +-- HOST     engine of the unit, host's budget
- *                                          +-- SPILLED  tables made for a while, host's budget
+ *   probe chunk -- its partition group --+-- DEVICE   engine of the group, device budget
+ *                                        +-- HOST     engine of the group, host budget
+ *                                        +-- SPILLED  temporary tables, host budget
  * </pre>
  *
- * <p>A device that fails is one without room from then on: its units are joined from the log until
- * the host has tables for them, and no result is lost or repeated. One thread calls at a time, but
- * for {@link #stats()}, {@link #places()}, {@link #placedRows()} and {@link #isSpilled}.
+ * <p>If the device fails, the engine continues without it: the groups of the device are spilled
+ * until the host has tables for them, and no result is lost or repeated. Not thread-safe, except
+ * for {@link #stats()}, {@link #tiers()}, {@link #tierUsage()} and {@link #isSpilled}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private static final int MAX_IN_FLIGHT = 32;
 
     private final HybridOptions options;
-    private final PlaceEngines device;
-    private final PlaceEngines host;
+    private final TierEngines device;
+    private final TierEngines host;
     private final BuildChunks log;
     private final Consumer<EngineUnavailableException> onDeviceLost;
-    private final PartitionedRows rows;
+    private final PartitionBuildBytes rows;
     private final Placement placement;
-    private final SpillVisits visits;
+    private final SpilledPartitionJoins spilledJoins;
     private final ArrayDeque<JoinEngine> retired = new ArrayDeque<>();
 
-    /** Null where results are given as rows. */
+    /** Null if the join does not aggregate. */
     private final GroupMerge groups;
 
-    private final HandedOutRows handedOut;
+    private final FallbackDeduplicator deduplicator;
 
-    private volatile ShownPlaces shown = ShownPlaces.NONE;
+    private volatile PlacementSnapshot snapshot = PlacementSnapshot.NONE;
 
     /**
-     * @param device makes forkable engines for the device; null where there is none
-     * @param host makes forkable engines for the host
-     * @param log of all chunks that are submitted, which it has by then
-     * @param onDeviceLost told why the device is given up
+     * @param device creates forkable engines for the device; null if there is none
+     * @param host creates forkable engines for the host
+     * @param log contains each build chunk before it is submitted
+     * @param onDeviceLost receives the reason when the engine stops using the device
      */
     public HybridJoinEngine(
             JoinSpec spec,
@@ -69,15 +71,15 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         super(spec, MAX_IN_FLIGHT);
         if (spec.changes()) {
             throw new IllegalArgumentException(
-                    "a build side that is divided does not change: dimensions="
+                    "A changelog dimension cannot be divided into partition groups: dimensions="
                             + spec.dimensions().stream().map(DimensionSpec::name).toList());
         }
         this.options = options;
-        this.device = new PlaceEngines(Place.DEVICE, device);
-        this.host = new PlaceEngines(Place.HOST, host);
+        this.device = new TierEngines(MemoryTier.DEVICE, device);
+        this.host = new TierEngines(MemoryTier.HOST, host);
         this.log = log;
         this.onDeviceLost = onDeviceLost;
-        this.rows = new PartitionedRows(options);
+        this.rows = new PartitionBuildBytes(options);
         this.placement =
                 new Placement(
                         options,
@@ -88,56 +90,72 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
                         this::finishMove,
                         this::loseDevice);
         this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
-        this.visits = new SpillVisits(this::visit, engine -> groups.add(engine.takeGroups()));
-        this.handedOut = new HandedOutRows(spec, device != null);
+        this.spilledJoins =
+                new SpilledPartitionJoins(
+                        this::openSpilledJoin, engine -> groups.add(engine.takeGroups()));
+        this.deduplicator = new FallbackDeduplicator(spec, device != null);
     }
 
-    /** Where the units of the build side stand, in order; empty while LOADING. */
-    public List<Place> places() {
-        return shown.places();
+    /**
+     * Returns the memory tier of each partition group, in order; empty while LOADING. Thread-safe.
+     */
+    public List<MemoryTier> tiers() {
+        return snapshot.tiers();
     }
 
-    /** What stands in each place that holds units, the fastest first; empty while LOADING. */
-    public List<PlacedRows> placedRows() {
-        return shown.rows();
+    /**
+     * Returns what each tier holds, the fastest first, without empty tiers; empty while LOADING.
+     * Thread-safe.
+     */
+    public List<TierUsage> tierUsage() {
+        return snapshot.usage();
     }
 
-    /** An engine that joins on the device; the host's where there is none; null while LOADING. */
-    public JoinEngine onDevice() {
+    /**
+     * Returns an engine of the device, or of the host if the device is not in use; null while
+     * LOADING.
+     */
+    public JoinEngine fastestEngine() {
         return device.isOpen() ? device.shared() : host.shared();
     }
 
-    /** Why the device is not used; null where it is, or there is none. */
+    /** Returns why the device is not used; null if it is used or there is none. */
     public EngineUnavailableException deviceFailure() {
         return device.failure();
     }
 
     /**
-     * Whether chunks of the partition wait best for each other, since its tables are in the log.
+     * Returns whether the build rows of a partition are spilled, so that its probes should be
+     * deferred. Thread-safe.
      */
     public boolean isSpilled(int partition) {
-        List<Place> current = shown.places();
+        List<MemoryTier> current = snapshot.tiers();
         return !current.isEmpty()
-                && current.get(placement.unitOf(rows.index(partition)).number()) == Place.SPILLED;
+                && current.get(placement.groupOf(rows.index(partition)).number())
+                        == MemoryTier.SPILLED;
     }
 
     /**
-     * Whether facts of many partitions may be submitted in one chunk, since all of them have their
-     * tables in one place. Facts that it has by then are joined wherever tables move.
+     * Returns whether a probe chunk may have rows of many partitions: there is one partition group,
+     * and it has tables. Chunks submitted before a move are joined regardless.
      */
-    public boolean takesManyPartitions() {
-        List<Place> current = shown.places();
+    public boolean acceptsMixedPartitions() {
+        List<MemoryTier> current = snapshot.tiers();
         return current.size() == 1 && current.get(0).hasTables();
     }
 
-    /** Bytes of facts for which it is worth while to make a spilled partition's tables. */
+    /** Returns the bytes of facts that justify building the tables of a spilled partition. */
     public long worthwhileFactBytes(int partition) {
         return SpillCost.worthwhileFactBytes(rows.bytes(rows.index(partition)));
     }
 
     // ------------------------------------------------------------------ build side
 
-    /** {@inheritDoc} Only counts it: tables are made from the log once all is known. */
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Counts bytes only; tables are built from the log after the last chunk.
+     */
     @Override
     protected void append(int dimension, Chunk chunk) {
         if (dimension == options.partitionedDimension()) {
@@ -146,8 +164,8 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     /**
-     * Counts rows of the partitioned dimension that the log has, in place of the submission of
-     * their chunks.
+     * Counts build rows of the partitioned dimension that the log already contains, instead of a
+     * submission of their chunks.
      *
      * @param bytes as {@link EngineChecks#payloadBytes} counts them
      */
@@ -160,8 +178,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     /**
      * {@inheritDoc}
      *
-     * @throws EngineUnavailableException where the host has no room for the dimensions that every
-     *     unit needs
+     * @throws EngineUnavailableException if the host has no room for the replicated dimensions
      */
     @Override
     protected boolean buildTables(long maxRows) {
@@ -171,30 +188,30 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         if (!placement.placeStep(maxRows)) {
             return false;
         }
-        showPlaces();
+        publishSnapshot();
         return true;
     }
 
-    /** Whether the device is open, or cannot be used. */
+    /** Returns whether the device is open or out of use. */
     private boolean openDevice(long maxRows) {
         try {
             return device.openStep(spec(), log, maxRows);
         } catch (EngineUnavailableException e) {
             device.lose(e);
-            handedOut.deviceFailed();
+            deduplicator.onDeviceFailure();
             onDeviceLost.accept(e);
             return true;
         }
     }
 
-    private void showPlaces() {
-        shown = ShownPlaces.of(placement, device, host);
+    private void publishSnapshot() {
+        snapshot = PlacementSnapshot.of(placement, device, host);
     }
 
-    /** The unit goes to its new place; its old engine's last batch may still be read. */
-    private void finishMove(Unit unit) {
-        takeGroupsOf(unit);
-        JoinEngine old = unit.move();
+    /** Moves the group to its new tier. The last batch of its old engine stays readable. */
+    private void finishMove(PartitionGroup partitionGroup) {
+        takeGroupsOf(partitionGroup);
+        JoinEngine old = partitionGroup.move();
         if (old != null) {
             retired.add(old);
         }
@@ -202,8 +219,8 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             closeRetired();
             return;
         }
-        showPlaces();
-        feed(unit);
+        publishSnapshot();
+        feed(partitionGroup);
     }
 
     // ------------------------------------------------------------------ probe side
@@ -212,52 +229,53 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     protected HybridProbe open(PendingProbe pending) {
         int partition = pending.chunk().partition();
         int index = rows.index(partition);
-        return new HybridProbe(pending, placement.unitOf(index), options.firstPartition() + index);
+        return new HybridProbe(pending, placement.groupOf(index), options.firstPartition() + index);
     }
 
     @Override
     protected void queued(Chunk chunk) {
-        Unit unit = placement.unitOf(rows.index(chunk.partition()));
-        placement.probed(unit, chunk.rowCount());
-        feed(unit);
+        PartitionGroup partitionGroup = placement.groupOf(rows.index(chunk.partition()));
+        placement.probed(partitionGroup, chunk.rowCount());
+        feed(partitionGroup);
+    }
+
+    /** Counts facts that are deferred now and submitted later with others of their partition. */
+    public void announceDeferred(int partition, long rowCount) {
+        placement.announceDeferred(placement.groupOf(rows.index(partition)), rowCount);
     }
 
     /**
-     * Takes note of facts that come now and are submitted later, with others of their partition.
+     * Submits chunks of a partition group to its engine, unless the group is moving.
+     *
+     * <p>A host engine works only when it is polled. It gets the oldest chunk only, so that its
+     * group can move at any other time.
      */
-    public void announce(int partition, long rowCount) {
-        placement.announced(placement.unitOf(rows.index(partition)), rowCount);
-    }
-
-    /**
-     * Gives an engine what it has room for of its unit's chunks, unless the unit is to move. An
-     * engine of the host works when it is polled only, so it is given the oldest chunk of all at
-     * most, and its unit can move at any other time.
-     */
-    private void feed(Unit unit) {
-        if (!unit.place().hasTables() || unit.isMoving()) {
+    private void feed(PartitionGroup partitionGroup) {
+        if (!partitionGroup.tier().hasTables() || partitionGroup.isMoving()) {
             return;
         }
         try {
             for (HybridProbe probe : queue()) {
-                if (unit.place() == Place.HOST && probe != queue().head()) {
+                if (partitionGroup.tier() == MemoryTier.HOST && probe != queue().head()) {
                     return;
                 }
-                if (probe.unit() == unit && !probe.isSubmitted()) {
-                    if (!unit.engine().submitProbe(probe.chunk(), probe.completedRows())) {
+                if (probe.partitionGroup() == partitionGroup && !probe.isSubmitted()) {
+                    if (!partitionGroup
+                            .engine()
+                            .submitProbe(probe.chunk(), probe.completedRows())) {
                         return;
                     }
-                    probe.submitted();
+                    probe.markSubmitted();
                 }
             }
         } catch (EngineUnavailableException e) {
-            loseDevice(unit, e);
+            loseDevice(partitionGroup, e);
         }
     }
 
     @Override
     protected ResultBatch nextBatch() {
-        visits.closeUnlessAwaited(queue());
+        spilledJoins.closeIfUnused(queue());
         closeRetired();
         HybridProbe head = queue().head();
         if (head == null || awaitsTake()) {
@@ -265,60 +283,64 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         }
         ResultBatch batch = null;
         try {
-            batch = head.unit().place().hasTables() ? pollUnit(head) : visits.poll(head);
+            batch =
+                    head.partitionGroup().tier().hasTables()
+                            ? pollGroupOf(head)
+                            : spilledJoins.poll(head);
         } catch (EngineUnavailableException e) {
-            loseDevice(head.unit(), e);
+            loseDevice(head.partitionGroup(), e);
         }
-        return batch == null ? null : delivered(head, batch);
+        return batch == null ? null : emit(head, batch);
     }
 
-    private ResultBatch pollUnit(HybridProbe head) {
-        Unit unit = head.unit();
+    private ResultBatch pollGroupOf(HybridProbe head) {
+        PartitionGroup partitionGroup = head.partitionGroup();
         if (!head.isSubmitted()) {
-            feed(unit);
+            feed(partitionGroup);
         }
         if (!head.isSubmitted()) {
             return null;
         }
-        ResultBatch batch = unit.engine().poll();
-        if (batch == null && unit.engine().awaitsTake()) {
-            takeGroupsOf(unit);
+        ResultBatch batch = partitionGroup.engine().poll();
+        if (batch == null && partitionGroup.engine().awaitsTake()) {
+            takeGroupsOf(partitionGroup);
         }
         return batch;
     }
 
-    private SpillVisit visit(HybridProbe first) {
-        return new SpillVisit(
+    private SpilledPartitionJoin openSpilledJoin(HybridProbe first) {
+        return new SpilledPartitionJoin(
                 spec(),
                 options.partitionedDimension(),
                 first,
                 host,
                 log,
-                this::retireVisited,
+                this::retireSpilledJoin,
                 placement::makeRoomOnHost,
                 options.memoryWaitNs());
     }
 
-    private void retireVisited(JoinEngine engine) {
+    private void retireSpilledJoin(JoinEngine engine) {
         retired.add(engine);
         if (groups != null && state() == EngineState.JOINING) {
             groups.add(engine.takeGroups());
         }
     }
 
-    private ResultBatch delivered(HybridProbe head, ResultBatch given) {
-        Unit unit = head.unit();
-        ResultBatch batch = handedOut.handOut(given, unit.place() == Place.DEVICE);
+    private ResultBatch emit(HybridProbe head, ResultBatch given) {
+        PartitionGroup partitionGroup = head.partitionGroup();
+        ResultBatch batch =
+                deduplicator.deduplicate(given, partitionGroup.tier() == MemoryTier.DEVICE);
         if (spec().aggregates()
-                && unit.place().hasTables()
+                && partitionGroup.tier().hasTables()
                 && batch.completedRows() > head.completedRows()) {
-            unit.setHasGroups(true);
+            partitionGroup.setHasGroups(true);
         }
         queue().delivered(batch);
         if (batch.isLast()) {
-            unit.answered();
+            partitionGroup.removeSubmitted();
             placement.step();
-            feed(unit);
+            feed(partitionGroup);
         }
         return batch;
     }
@@ -333,76 +355,79 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     @Override
     protected GroupRows takenGroups() {
         if (queue().size() == 0) {
-            placement.units().forEach(this::takeGroupsOf);
-            visits.takeGroups();
+            placement.groups().forEach(this::takeGroupsOf);
+            spilledJoins.takeGroups();
         }
         return groups.take();
     }
 
-    private void takeGroupsOf(Unit unit) {
-        if (unit.engine() == null || !unit.hasGroups() && !unit.engine().awaitsTake()) {
+    private void takeGroupsOf(PartitionGroup partitionGroup) {
+        if (partitionGroup.engine() == null
+                || !partitionGroup.hasGroups() && !partitionGroup.engine().awaitsTake()) {
             return;
         }
         try {
-            groups.add(unit.engine().takeGroups());
-            // A device may have added up more of a chunk than was polled.
-            unit.setHasGroups(unit.hasSubmitted());
+            groups.add(partitionGroup.engine().takeGroups());
+            // A device may have aggregated more of a chunk than was polled.
+            partitionGroup.setHasGroups(partitionGroup.hasSubmitted());
         } catch (EngineUnavailableException e) {
-            loseDevice(unit, e);
+            loseDevice(partitionGroup, e);
         }
     }
 
-    // ------------------------------------------------------------------ a device that fails
+    // ------------------------------------------------------------------ device failure
 
-    private void loseDevice(Unit failed, EngineUnavailableException e) {
-        if (failed.place() != Place.DEVICE) {
+    private void loseDevice(PartitionGroup failed, EngineUnavailableException e) {
+        if (failed.tier() != MemoryTier.DEVICE) {
             fail();
             throw e;
         }
         loseDevice(e);
     }
 
-    /** Goes on without the device, from where results were handed out. */
+    /** Continues without the device, from the last emitted results. */
     private void loseDevice(EngineUnavailableException e) {
-        List<Unit> lost =
-                placement.units().stream().filter(u -> u.place() == Place.DEVICE).toList();
-        if (lost.stream().anyMatch(Unit::hasGroups)) {
+        List<PartitionGroup> lost =
+                placement.groups().stream().filter(u -> u.tier() == MemoryTier.DEVICE).toList();
+        if (lost.stream().anyMatch(PartitionGroup::hasGroups)) {
             fail();
             throw new IllegalStateException(
-                    "groups that a failed device held come again from the last checkpoint only", e);
+                    "A failed device held groups of joined facts. The job restarts"
+                            + " from the last checkpoint.",
+                    e);
         }
-        handedOut.deviceFailed();
+        deduplicator.onDeviceFailure();
         placement.deviceLost(e);
         for (HybridProbe probe : queue()) {
-            if (lost.contains(probe.unit())) {
-                probe.withdrawn();
+            if (lost.contains(probe.partitionGroup())) {
+                probe.clearSubmitted();
             }
         }
         lost.forEach(this::spillLost);
         onDeviceLost.accept(e);
-        showPlaces();
+        publishSnapshot();
     }
 
-    private void spillLost(Unit unit) {
-        unit.withdrawn();
-        unit.stay();
-        unit.moveTo(Place.SPILLED, null);
-        retired.add(unit.move());
+    private void spillLost(PartitionGroup partitionGroup) {
+        partitionGroup.clearSubmitted();
+        partitionGroup.stay();
+        partitionGroup.moveTo(MemoryTier.SPILLED, null);
+        retired.add(partitionGroup.move());
     }
 
-    /** Lets go of what only the last batch needed. */
+    /** Closes engines whose last batch is no longer read. */
     private void closeRetired() {
         while (!retired.isEmpty()) {
             retired.remove().close();
         }
-        handedOut.closeFilter();
+        deduplicator.closeFilterIfDone();
     }
 
-    // ------------------------------------------------------------------ account
+    // ------------------------------------------------------------------ statistics
 
     @Override
     protected long tableBytes() {
-        return shown.tableBytes();
+        return snapshot.tableBytes();
     }
 
     @Override
@@ -410,8 +435,8 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         try (host;
                 device;
                 placement;
-                handedOut) {
-            visits.close();
+                deduplicator) {
+            spilledJoins.close();
             closeRetired();
         }
     }

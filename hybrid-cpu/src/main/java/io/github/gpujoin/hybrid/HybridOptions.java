@@ -3,64 +3,79 @@ package io.github.gpujoin.hybrid;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a build side is divided.
+ * Configures how a build side is divided into partition groups.
  *
- * @param partitionedDimension the dimension that is divided; all units need the others
- * @param firstPartition of the radix partitions that come here
- * @param partitions how many come here, one after the other; at 1, chunks need not be partitioned
- * @param units to divide it into, at most one for each partition; 0 to choose by what it needs
- * @param windowRows recent probe rows by which units are placed anew
- * @param memoryWaitNs longest time to wait for memory without which facts cannot be joined, and
- *     which others of the process hold
+ * @param partitionedDimension index of the dimension that is divided; the others are replicated
+ * @param firstPartition first radix partition of this subtask
+ * @param partitionCount radix partitions of this subtask, consecutive; chunks need no partition
+ *     number if there is one
+ * @param partitionGroupCount number of groups, at most one for each partition; 0 to choose by
+ *     memory
+ * @param windowRows recent probe rows that decide about the tier of a group
+ * @param memoryWaitNs longest wait for host memory that a join needs and others hold
  */
 public record HybridOptions(
         int partitionedDimension,
         int firstPartition,
-        int partitions,
-        int units,
+        int partitionCount,
+        int partitionGroupCount,
         long windowRows,
         long memoryWaitNs) {
 
-    /** Most units that can be asked for. */
-    public static final int MAX_UNITS = 128;
+    /** Largest number of partition groups that can be configured. */
+    public static final int MAX_PARTITION_GROUPS = 128;
 
     private static final long DEFAULT_WINDOW_ROWS = 16L << 20;
     private static final long DEFAULT_MEMORY_WAIT_NS = TimeUnit.SECONDS.toNanos(30);
 
     public HybridOptions {
-        if (partitions < 1 || windowRows < 1) {
+        if (partitionCount < 1 || windowRows < 1) {
             throw new IllegalArgumentException(
-                    "partitions and window are positive: partitions="
-                            + partitions
+                    "Partitions or window not positive: partitions="
+                            + partitionCount
                             + ", windowRows="
                             + windowRows);
         }
-        if (units < 0 || units > MAX_UNITS) {
+        if (partitionGroupCount < 0 || partitionGroupCount > MAX_PARTITION_GROUPS) {
             throw new IllegalArgumentException(
-                    "a build side is divided into 1 to "
-                            + MAX_UNITS
-                            + " units, 0 to choose: units="
-                            + units);
+                    "Number of partition groups out of range 0 to "
+                            + MAX_PARTITION_GROUPS
+                            + ": partitionGroups="
+                            + partitionGroupCount);
         }
     }
 
-    public HybridOptions(int partitionedDimension, int firstPartition, int partitions, int units) {
+    public HybridOptions(
+            int partitionedDimension,
+            int firstPartition,
+            int partitionCount,
+            int partitionGroupCount) {
         this(
                 partitionedDimension,
                 firstPartition,
-                partitions,
-                units,
+                partitionCount,
+                partitionGroupCount,
                 DEFAULT_WINDOW_ROWS,
                 DEFAULT_MEMORY_WAIT_NS);
     }
 
     HybridOptions withWindowRows(long windowRows) {
         return new HybridOptions(
-                partitionedDimension, firstPartition, partitions, units, windowRows, memoryWaitNs);
+                partitionedDimension,
+                firstPartition,
+                partitionCount,
+                partitionGroupCount,
+                windowRows,
+                memoryWaitNs);
     }
 
     HybridOptions withMemoryWaitNs(long memoryWaitNs) {
         return new HybridOptions(
-                partitionedDimension, firstPartition, partitions, units, windowRows, memoryWaitNs);
+                partitionedDimension,
+                firstPartition,
+                partitionCount,
+                partitionGroupCount,
+                windowRows,
+                memoryWaitNs);
     }
 }

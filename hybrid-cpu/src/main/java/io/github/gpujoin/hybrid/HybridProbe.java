@@ -3,49 +3,49 @@ package io.github.gpujoin.hybrid;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 
-/** A probe chunk in flight, its unit, and whether an engine has it. */
+/** An in-flight probe with its partition group. */
 final class HybridProbe extends ProbeQueue.Probe {
 
-    private final Unit unit;
+    private final PartitionGroup partitionGroup;
     private final int firstPartition;
     private final int endPartition;
-    private boolean submitted;
+    private boolean isSubmitted;
 
     /**
-     * @param partition of the chunk; meaningless if it has many, all of the unit
+     * @param partition of the chunk; ignored if the chunk spans all partitions of the group
      */
-    HybridProbe(PendingProbe pending, Unit unit, int partition) {
+    HybridProbe(PendingProbe pending, PartitionGroup partitionGroup, int partition) {
         super(pending);
-        this.unit = unit;
+        this.partitionGroup = partitionGroup;
         boolean many = pending.chunk().hasManyPartitions();
-        this.firstPartition = many ? unit.firstPartition() : partition;
-        this.endPartition = many ? unit.endPartition() : partition + 1;
+        this.firstPartition = many ? partitionGroup.firstPartition() : partition;
+        this.endPartition = many ? partitionGroup.endPartition() : partition + 1;
     }
 
-    Unit unit() {
-        return unit;
+    PartitionGroup partitionGroup() {
+        return partitionGroup;
     }
 
-    /** First of the partitions that the chunk may have rows of. */
+    /** Returns the first partition that the chunk may have rows of. */
     int firstPartition() {
         return firstPartition;
     }
 
-    /** Behind the last of these partitions. */
+    /** Returns the partition after the last one that the chunk may have rows of. */
     int endPartition() {
         return endPartition;
     }
 
     boolean isSubmitted() {
-        return submitted;
+        return isSubmitted;
     }
 
-    void submitted() {
-        submitted = true;
-        unit.submitted();
+    void markSubmitted() {
+        isSubmitted = true;
+        partitionGroup.addSubmitted();
     }
 
-    void withdrawn() {
-        submitted = false;
+    void clearSubmitted() {
+        isSubmitted = false;
     }
 }

@@ -11,59 +11,63 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The units of a build side and where they stand: placed once by their bytes, then again by the
- * probes that each byte of them gets, one unit at a time, while probing goes on. Not thread-safe.
+ * The partition groups of a build side and their memory tiers.
+ *
+ * <p>Groups are placed by build bytes first. While probes arrive, groups are placed again by their
+ * probes for each byte of table, one group at a time. Not thread-safe.
  */
 final class Placement implements AutoCloseable {
 
-    /** Plans for the first placement, as what tables take becomes known. */
+    /** Number of plans of the first placement: table sizes become known while it is carried out. */
     private static final int FIRST_PLANS = 3;
 
-    /** How often a unit is placed anew while as many rows are probed as the window has. */
+    /** Number of plans while one window of rows is probed. */
     private static final int PLANS_IN_WINDOW = 4;
 
     private final HybridOptions options;
-    private final PartitionedRows rows;
+    private final PartitionBuildBytes rows;
     private final BuildChunks log;
-    private final PlaceEngines device;
-    private final PlaceEngines host;
-    private final Consumer<Unit> onMoved;
+    private final TierEngines device;
+    private final TierEngines host;
+    private final Consumer<PartitionGroup> onMoved;
     private final Consumer<EngineUnavailableException> onDeviceLost;
-    private final ArrayDeque<UnitMove> planned = new ArrayDeque<>();
-    private List<Unit> units = List.of();
-    private int[] unitOfPartition;
+    private final ArrayDeque<PartitionGroupMove> planned = new ArrayDeque<>();
+    private List<PartitionGroup> groups = List.of();
+    private int[] groupOfPartition;
     private RunningHistogram probes;
     private long rowsUntilPlan;
 
-    /** Under way; null where none is. */
-    private UnitMove move;
+    /** The current move; null if there is none. */
+    private PartitionGroupMove move;
 
-    // of the first placement
+    // State of the first placement.
 
-    /** In work; null between plans. */
-    private List<Place> firstPlan;
+    /** The current plan of the first placement; null between plans. */
+    private List<MemoryTier> firstPlan;
 
     private int plansLeft;
 
-    /** Unit that the plan in work places now, and where to; null before it is known. */
-    private int nextUnit;
+    /** Index of the group that the current plan places next. */
+    private int nextGroup;
 
-    private Place target;
+    /** Target tier of that group; null if it is not known yet. */
+    private MemoryTier target;
 
-    /** Whether a unit moved by the plan in work. */
+    /** Whether the current plan has moved a group. */
     private boolean hasMoved;
 
     /**
-     * @param onMoved told of a unit that can {@linkplain Unit#move() move} as soon as it can
-     * @param onDeviceLost told why the device refuses for good, and calls {@link #deviceLost}
+     * @param onMoved called with a group as soon as it can {@linkplain PartitionGroup#move() move}
+     * @param onDeviceLost receives the reason if the device fails, and must call {@link
+     *     #deviceLost}
      */
     Placement(
             HybridOptions options,
-            PartitionedRows rows,
+            PartitionBuildBytes rows,
             BuildChunks log,
-            PlaceEngines device,
-            PlaceEngines host,
-            Consumer<Unit> onMoved,
+            TierEngines device,
+            TierEngines host,
+            Consumer<PartitionGroup> onMoved,
             Consumer<EngineUnavailableException> onDeviceLost) {
         this.options = options;
         this.rows = rows;
@@ -74,25 +78,32 @@ final class Placement implements AutoCloseable {
         this.onDeviceLost = onDeviceLost;
     }
 
-    List<Unit> units() {
-        return units;
+    List<PartitionGroup> groups() {
+        return groups;
     }
 
-    /** Unit of a partition, counted from the first partition. */
-    Unit unitOf(int partition) {
-        return units.get(unitOfPartition[partition]);
+    /**
+     * Returns the group of a partition.
+     *
+     * @param partition index relative to the first partition of this subtask
+     */
+    PartitionGroup groupOf(int partition) {
+        return groups.get(groupOfPartition[partition]);
     }
 
     // ------------------------------------------------------------------ first placement
 
     /**
-     * Divides the build side and gives each unit its first place, step by step.
+     * Continues the first placement: divides the build side and builds the tables of each group.
      *
-     * @return whether each has one
+     * @return whether each group has its tier
      */
     boolean placeStep(long maxRows) {
-        if (units.isEmpty()) {
-            divide(options.units() > 0 ? Math.min(options.units(), partitions()) : chosenUnits());
+        if (groups.isEmpty()) {
+            divide(
+                    options.partitionGroupCount() > 0
+                            ? Math.min(options.partitionGroupCount(), partitionCount())
+                            : chosenGroupCount());
         } else if (move != null) {
             stepFirstMove(maxRows);
         } else if (firstPlan != null) {
@@ -102,38 +113,38 @@ final class Placement implements AutoCloseable {
             startPlan();
         } else {
             makeRoomForSpilled();
-            boolean isTooLarge = units.size() == 1 && !units.get(0).place().hasTables();
-            if (!isTooLarge || partitions() == 1) {
+            boolean isTooLarge = groups.size() == 1 && !groups.get(0).tier().hasTables();
+            if (!isTooLarge || partitionCount() == 1) {
                 return true;
             }
-            divide(Fanout.divided(Fanout.MIN_UNITS, partitions()));
+            divide(PartitionGroupCount.roundUp(PartitionGroupCount.MIN_COUNT, partitionCount()));
         }
         return false;
     }
 
-    private int partitions() {
-        return options.partitions();
+    private int partitionCount() {
+        return options.partitionCount();
     }
 
-    private int chosenUnits() {
-        PlaceEngines fastest = device.isOpen() ? device : host;
-        return Fanout.units(
-                fastest.peakBytes(rows.total()), fastest.availableBytes(), partitions());
+    private int chosenGroupCount() {
+        TierEngines fastest = device.isOpen() ? device : host;
+        return PartitionGroupCount.choose(
+                fastest.peakBytes(rows.total()), fastest.availableBytes(), partitionCount());
     }
 
     private void divide(int count) {
-        List<Unit> divided = new ArrayList<>();
-        unitOfPartition = new int[partitions()];
+        List<PartitionGroup> divided = new ArrayList<>();
+        groupOfPartition = new int[partitionCount()];
         for (int u = 0; u < count; u++) {
-            int first = (int) ((long) partitions() * u / count);
-            int end = (int) ((long) partitions() * (u + 1) / count);
+            int first = (int) ((long) partitionCount() * u / count);
+            int end = (int) ((long) partitionCount() * (u + 1) / count);
             int base = options.firstPartition();
-            divided.add(new Unit(u, base + first, base + end, rows.bytes(first, end)));
+            divided.add(new PartitionGroup(u, base + first, base + end, rows.bytes(first, end)));
             for (int p = first; p < end; p++) {
-                unitOfPartition[p] = u;
+                groupOfPartition[p] = u;
             }
         }
-        units = List.copyOf(divided);
+        groups = List.copyOf(divided);
         probes = new RunningHistogram(count, options.windowRows());
         rowsUntilPlan = options.windowRows();
         plansLeft = FIRST_PLANS;
@@ -141,20 +152,22 @@ final class Placement implements AutoCloseable {
 
     private void startPlan() {
         firstPlan = plan(true);
-        nextUnit = 0;
+        nextGroup = 0;
         target = null;
         hasMoved = false;
     }
 
-    /** Starts the next move of the plan, or ends the plan: another one follows if a unit moved. */
+    /**
+     * Starts the next move of the plan or ends the plan. Another plan follows if a group has moved.
+     */
     private void startFirstMove() {
-        for (; nextUnit < units.size(); nextUnit++, target = null) {
-            Unit unit = units.get(nextUnit);
-            target = target == null ? firstPlan.get(nextUnit) : target;
+        for (; nextGroup < groups.size(); nextGroup++, target = null) {
+            PartitionGroup group = groups.get(nextGroup);
+            target = target == null ? firstPlan.get(nextGroup) : target;
             for (;
-                    target.hasTables() && !unit.place().isAtLeast(target);
+                    target.hasTables() && !group.tier().isAtLeast(target);
                     target = target.slower()) {
-                UnitMove first = moveOf(unit, target);
+                PartitionGroupMove first = moveOf(group, target);
                 if (first.isPossible()) {
                     move = first;
                     return;
@@ -162,7 +175,7 @@ final class Placement implements AutoCloseable {
             }
         }
         firstPlan = null;
-        boolean hasSpilled = units.stream().anyMatch(unit -> !unit.place().hasTables());
+        boolean hasSpilled = groups.stream().anyMatch(group -> !group.tier().hasTables());
         plansLeft = hasMoved && hasSpilled ? plansLeft : 0;
     }
 
@@ -180,24 +193,24 @@ final class Placement implements AutoCloseable {
         }
     }
 
-    /** Leaves room on the host to make tables of one partition at a time. */
+    /** Reserves host memory for the temporary tables of one partition. */
     private void makeRoomForSpilled() {
-        for (int u = units.size() - 1; u >= 0; u--) {
-            boolean spills = units.stream().anyMatch(unit -> !unit.place().hasTables());
+        for (int u = groups.size() - 1; u >= 0; u--) {
+            boolean spills = groups.stream().anyMatch(group -> !group.tier().hasTables());
             if (!spills || host.availableBytes() >= spillBytes()) {
                 return;
             }
-            Unit unit = units.get(u);
-            if (unit.place() == Place.HOST) {
-                spill(unit);
+            PartitionGroup group = groups.get(u);
+            if (group.tier() == MemoryTier.HOST) {
+                spill(group);
             }
         }
     }
 
-    /** At once: nothing is submitted to it. */
-    private void spill(Unit unit) {
-        unit.moveTo(Place.SPILLED, null);
-        onMoved.accept(unit);
+    /** Spills a group without submitted chunks at once. */
+    private void spill(PartitionGroup group) {
+        group.moveTo(MemoryTier.SPILLED, null);
+        onMoved.accept(group);
     }
 
     private long spillBytes() {
@@ -206,52 +219,56 @@ final class Placement implements AutoCloseable {
 
     // ------------------------------------------------------------------ placement by probes
 
-    private List<Place> plan(boolean first) {
+    private List<MemoryTier> plan(boolean first) {
         long allBytes = Math.max(1, rows.total());
-        List<UnitLoad> loads = new ArrayList<>();
-        for (Unit unit : units) {
+        List<PartitionGroupLoad> loads = new ArrayList<>();
+        for (PartitionGroup group : groups) {
             double share =
-                    first ? (double) unit.buildBytes() / allBytes : probes.share(unit.number());
-            loads.add(new UnitLoad(unit.bytesIn(device), unit.bytesIn(host), share, unit.place()));
+                    first ? (double) group.buildBytes() / allBytes : probes.share(group.number());
+            loads.add(
+                    new PartitionGroupLoad(
+                            group.bytesIn(device), group.bytesIn(host), share, group.tier()));
         }
         return PlacementPlanner.plan(
                 loads, new PlacementPlanner.Budgets(budget(device), budget(host), spillBytes()));
     }
 
-    /** What is free in a place, and what its units would free; -1 where it cannot be used. */
-    private long budget(PlaceEngines place) {
-        if (!place.isOpen()) {
+    /**
+     * Returns the free memory of a tier plus the memory of its groups; -1 if the tier is unusable.
+     */
+    private long budget(TierEngines tier) {
+        if (!tier.isOpen()) {
             return -1;
         }
-        long free = place.availableBytes();
+        long free = tier.availableBytes();
         long freed =
-                units.stream()
-                        .filter(unit -> unit.place() == place.place())
-                        .mapToLong(Unit::tableBytes)
+                groups.stream()
+                        .filter(group -> group.tier() == tier.tier())
+                        .mapToLong(PartitionGroup::tableBytes)
                         .sum();
         return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
     }
 
-    /** Takes note of probes, but for those that were announced. */
-    void probed(Unit unit, long rows) {
-        count(unit, unit.unannounced(rows));
+    /** Counts submitted probes, except those announced before. */
+    void probed(PartitionGroup group, long rows) {
+        count(group, group.unannounced(rows));
     }
 
     /**
-     * Takes note of probes that come now and are submitted later, with others of their partition:
-     * units are placed by what comes, not by what happens to be submitted in a row.
+     * Counts deferred probes when they arrive, so that a later burst of one partition does not
+     * change the placement.
      */
-    void announced(Unit unit, long rows) {
-        unit.announce(rows);
-        count(unit, rows);
+    void announceDeferred(PartitionGroup group, long rows) {
+        group.announceDeferred(rows);
+        count(group, rows);
     }
 
-    /** Finds, at times, a reason to place units anew. */
-    private void count(Unit unit, long rows) {
-        if (units.size() == 1 && unit.place().hasTables()) {
+    /** Adds probes to the window, and plans moves at regular intervals. */
+    private void count(PartitionGroup group, long rows) {
+        if (groups.size() == 1 && group.tier().hasTables()) {
             return;
         }
-        probes.add(unit.number(), rows);
+        probes.add(group.number(), rows);
         rowsUntilPlan -= rows;
         if (rowsUntilPlan <= 0 && move == null && planned.isEmpty()) {
             rowsUntilPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
@@ -259,25 +276,26 @@ final class Placement implements AutoCloseable {
         }
     }
 
-    /** Gives the device up; its units are placed anew from the next probe on. */
+    /** Stops using the device. Groups are placed again at the next probe. */
     void deviceLost(EngineUnavailableException e) {
         device.lose(e);
         planned.clear();
         if (move != null
-                && (move.target() == Place.DEVICE || move.unit().place() == Place.DEVICE)) {
+                && (move.target() == MemoryTier.DEVICE
+                        || move.group().tier() == MemoryTier.DEVICE)) {
             endMove().cancel();
         }
         rowsUntilPlan = 0;
     }
 
-    /** Those that make room go first. */
+    /** Plans moves to slower tiers first, since they free memory. */
     private void planMoves() {
-        List<Place> plan = plan(false);
-        for (Unit unit : units) {
-            Place target = plan.get(unit.number());
-            if (target != unit.place()) {
-                UnitMove next = moveOf(unit, target);
-                if (unit.place().isAtLeast(target)) {
+        List<MemoryTier> plan = plan(false);
+        for (PartitionGroup group : groups) {
+            MemoryTier target = plan.get(group.number());
+            if (target != group.tier()) {
+                PartitionGroupMove next = moveOf(group, target);
+                if (group.tier().isAtLeast(target)) {
                     planned.addFirst(next);
                 } else {
                     planned.addLast(next);
@@ -287,32 +305,33 @@ final class Placement implements AutoCloseable {
     }
 
     /**
-     * Gives up tables that are being made on the host, else spills the unit of the host that is
-     * probed least, of those without chunks.
+     * Frees host memory: cancels tables under construction, or else spills the least probed group
+     * without submitted chunks.
      *
-     * @return whether there was one
+     * @return whether memory will be freed
      */
     boolean makeRoomOnHost() {
-        if (move != null && move.isLoading() && move.target() == Place.HOST) {
+        if (move != null && move.isLoading() && move.target() == MemoryTier.HOST) {
             endMove().giveUp();
             return true;
         }
-        Optional<Unit> least =
-                units.stream()
-                        .filter(unit -> unit.place() == Place.HOST)
-                        .filter(unit -> !unit.isMoving() && !unit.hasSubmitted())
-                        .min(Comparator.comparingDouble(unit -> probes.share(unit.number())));
+        Optional<PartitionGroup> least =
+                groups.stream()
+                        .filter(group -> group.tier() == MemoryTier.HOST)
+                        .filter(group -> !group.isMoving() && !group.hasSubmitted())
+                        .min(Comparator.comparingDouble(group -> probes.share(group.number())));
         least.ifPresent(this::spill);
         return least.isPresent();
     }
 
     /**
-     * Goes on with the move under way, by about a chunk. To be called when a unit may have become
-     * able to move, too.
+     * Continues the current move by about one chunk.
+     *
+     * <p>The owner also calls it when the old engine of a moving group has finished its chunks.
      */
     void step() {
         if (move == null) {
-            UnitMove next = planned.poll();
+            PartitionGroupMove next = planned.poll();
             if (next == null || !next.isPossible()) {
                 return;
             }
@@ -321,14 +340,14 @@ final class Placement implements AutoCloseable {
         try {
             stepTables();
         } catch (EngineUnavailableException e) {
-            Unit unit = move.unit();
-            boolean hasToGo = unit.place().isAtLeast(move.target());
+            PartitionGroup group = move.group();
+            boolean hasToGo = group.tier().isAtLeast(move.target());
             giveUpMove(e);
             if (!hasToGo) {
                 return;
             }
-            // Without room further down, it is spilled.
-            move = moveOf(unit, Place.SPILLED);
+            // If the slower tier has no room, the group is spilled.
+            move = moveOf(group, MemoryTier.SPILLED);
             stepTables();
         }
         finishIfPossible();
@@ -344,32 +363,32 @@ final class Placement implements AutoCloseable {
 
     private void finishIfPossible() {
         if (move.finish()) {
-            onMoved.accept(endMove().unit());
+            onMoved.accept(endMove().group());
         }
     }
 
-    /** The target of the move under way refuses. */
+    /** Ends the current move after its target refused the tables. */
     private void giveUpMove(EngineUnavailableException e) {
-        UnitMove refused = endMove();
+        PartitionGroupMove refused = endMove();
         refused.giveUp();
         if (e.scope() == EngineUnavailableException.Scope.PLACE) {
-            if (refused.target() == Place.HOST) {
+            if (refused.target() == MemoryTier.HOST) {
                 throw e;
             }
             onDeviceLost.accept(e);
         }
     }
 
-    /** The move that was under way, and is so no longer. */
-    private UnitMove endMove() {
-        UnitMove ended = move;
+    /** Clears the current move and returns it. */
+    private PartitionGroupMove endMove() {
+        PartitionGroupMove ended = move;
         move = null;
         return ended;
     }
 
-    private UnitMove moveOf(Unit unit, Place target) {
-        return new UnitMove(
-                unit,
+    private PartitionGroupMove moveOf(PartitionGroup group, MemoryTier target) {
+        return new PartitionGroupMove(
+                group,
                 target,
                 switch (target) {
                     case DEVICE -> device;
@@ -384,6 +403,6 @@ final class Placement implements AutoCloseable {
         if (move != null) {
             endMove().cancel();
         }
-        units.forEach(Unit::close);
+        groups.forEach(PartitionGroup::close);
     }
 }

@@ -7,13 +7,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Decides which units stand where: the device takes those with the most probes for each byte of
- * table, then the host does, and the log keeps the rest. (Thostrup et al., "Distributed GPU Joins
- * on Fast RDMA-capable Networks", section 5, place by build bytes alone.)
+ * Chooses a memory tier for each partition group, as a pure function.
  *
- * <p>A unit that stands in a place, or a faster one, counts there for {@value #HYSTERESIS} times
- * its probes, so that two units with nearly equal loads do not change places for ever: a plan of
- * what is already placed by it is the same plan.
+ * <p>The device gets the groups with the most probes for each byte of table, the host the next
+ * ones; the rest is spilled. (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable
+ * Networks", section 5, place by build bytes alone.)
+ *
+ * <p>The probes of a group count {@value #HYSTERESIS} times for its current tier and for slower
+ * ones. So groups of nearly equal load do not swap tiers repeatedly, and a plan of an unchanged
+ * placement is the same plan.
  */
 final class PlacementPlanner {
 
@@ -22,52 +24,58 @@ final class PlacementPlanner {
     private PlacementPlanner() {}
 
     /**
-     * Bytes that all units of a place may take together.
+     * Memory budgets for the tables of all partition groups.
      *
-     * @param spillBytes of the host's, kept free for tables that are made for a while, if there is
-     *     a unit without a place
+     * @param deviceBytes of the device; negative if it is unusable
+     * @param hostBytes of the host; negative if it is unusable
+     * @param spillBytes part of the host budget that stays free for temporary tables if a group is
+     *     spilled
      */
     record Budgets(long deviceBytes, long hostBytes, long spillBytes) {}
 
-    /** A place for each unit, in order. */
-    static List<Place> plan(List<UnitLoad> units, Budgets budgets) {
-        List<Place> places = new ArrayList<>(Collections.nCopies(units.size(), Place.SPILLED));
-        fill(places, units, Place.DEVICE, budgets.deviceBytes());
-        List<Place> roomy = new ArrayList<>(places);
-        fill(roomy, units, Place.HOST, budgets.hostBytes());
-        if (!roomy.contains(Place.SPILLED)) {
+    /** Returns the tier of each group, in order. */
+    static List<MemoryTier> plan(List<PartitionGroupLoad> groups, Budgets budgets) {
+        List<MemoryTier> tiers =
+                new ArrayList<>(Collections.nCopies(groups.size(), MemoryTier.SPILLED));
+        fill(tiers, groups, MemoryTier.DEVICE, budgets.deviceBytes());
+        List<MemoryTier> roomy = new ArrayList<>(tiers);
+        fill(roomy, groups, MemoryTier.HOST, budgets.hostBytes());
+        if (!roomy.contains(MemoryTier.SPILLED)) {
             return roomy;
         }
-        fill(places, units, Place.HOST, budgets.hostBytes() - budgets.spillBytes());
-        return places;
+        fill(tiers, groups, MemoryTier.HOST, budgets.hostBytes() - budgets.spillBytes());
+        return tiers;
     }
 
-    /** Gives the place to the best of those that have none, as long as there is room. */
+    /** Assigns the tier to the best groups that are still unplaced, while memory is left. */
     private static void fill(
-            List<Place> places, List<UnitLoad> units, Place target, long budgetBytes) {
+            List<MemoryTier> tiers,
+            List<PartitionGroupLoad> groups,
+            MemoryTier target,
+            long budgetBytes) {
         long freeBytes = budgetBytes;
         List<Integer> best =
-                IntStream.range(0, units.size())
+                IntStream.range(0, groups.size())
                         .boxed()
-                        .filter(u -> places.get(u) == Place.SPILLED)
+                        .filter(u -> tiers.get(u) == MemoryTier.SPILLED)
                         .sorted(
                                 Comparator.comparingDouble(
-                                                (Integer u) -> -worth(units.get(u), target))
+                                                (Integer u) -> -worth(groups.get(u), target))
                                         .thenComparing(
-                                                u -> !units.get(u).place().isAtLeast(target)))
+                                                u -> !groups.get(u).tier().isAtLeast(target)))
                         .toList();
         for (int u : best) {
-            long bytes = units.get(u).bytes(target);
+            long bytes = groups.get(u).bytes(target);
             if (bytes <= freeBytes) {
-                places.set(u, target);
+                tiers.set(u, target);
                 freeBytes -= bytes;
             }
         }
     }
 
-    /** Probes for each byte. */
-    private static double worth(UnitLoad unit, Place target) {
-        double weight = unit.place().isAtLeast(target) ? HYSTERESIS : 1;
-        return weight * unit.probeShare() / Math.max(1, unit.bytes(target));
+    /** Returns the probes for each byte of table. */
+    private static double worth(PartitionGroupLoad group, MemoryTier target) {
+        double weight = group.tier().isAtLeast(target) ? HYSTERESIS : 1;
+        return weight * group.probeShare() / Math.max(1, group.bytes(target));
     }
 }

@@ -7,14 +7,15 @@ import io.github.gpujoin.core.region.Memory;
 import java.nio.ByteBuffer;
 
 /**
- * Single result rows as bytes, so that rows of different engines can be compared.
+ * Serializes single result rows, so that rows of different engines can be compared.
  *
  * <pre>
- *  int32 probeRow | fixed payload columns, each at its width | int8 matched for each left-joined
- *                 | int64 carriedRef for each that carries
+ *  int32 probeRow | fixed-width payload columns | int8 matched for each left-joined dimension
+ *                 | int64 reference for each dimension with variable-width payload
  * </pre>
  *
- * <p>{@link #content} follows the references, which only mean something to one engine.
+ * <p>A reference is valid in one engine only; {@link #content} replaces it by the bytes it refers
+ * to.
  */
 final class ResultRowBytes {
 
@@ -25,24 +26,24 @@ final class ResultRowBytes {
     ResultRowBytes(JoinSpec spec) {
         ResultLayout layout = new ResultLayout(spec, 1);
         int fixed = Integer.BYTES;
-        int carried = 0;
+        int references = 0;
         this.dimensions = spec.dimensions().size();
         for (int d = 0; d < dimensions; d++) {
             for (int p = 0; p < layout.payloadCount(d); p++) {
                 fixed += layout.payloadWidth(d, p);
             }
             fixed += layout.matchedOffset(d) < 0 ? 0 : Byte.BYTES;
-            carried += layout.carriedOffset(d) < 0 ? 0 : Long.BYTES;
+            references += layout.carriedOffset(d) < 0 ? 0 : Long.BYTES;
         }
         this.fixedBytes = fixed;
-        this.lengthBytes = fixed + carried;
+        this.lengthBytes = fixed + references;
     }
 
     int lengthBytes() {
         return lengthBytes;
     }
 
-    /** Writes a row of a batch at an offset of the array. */
+    /** Writes a row of a batch to {@code target}, from {@code offset} on. */
     void write(ResultBatch batch, int row, byte[] target, int offset) {
         ResultLayout layout = batch.layout();
         long to = Memory.BYTES + offset;
@@ -73,17 +74,20 @@ final class ResultRowBytes {
         return Memory.getInt(source, Memory.BYTES + offset);
     }
 
-    /** The row with carried bytes in place of references, whose engine must still be open. */
+    /**
+     * Returns the row with variable-width bytes instead of references. The engine of the row must
+     * still be open.
+     */
     ByteBuffer content(byte[] source, int offset) {
-        int carriedBytes = 0;
+        int variableBytes = 0;
         for (int at = fixedBytes; at < lengthBytes; at += Long.BYTES) {
-            carriedBytes += carriedLength(reference(source, offset + at));
+            variableBytes += variableLength(reference(source, offset + at));
         }
-        ByteBuffer content = ByteBuffer.allocate(fixedBytes + carriedBytes);
+        ByteBuffer content = ByteBuffer.allocate(fixedBytes + variableBytes);
         content.put(source, offset, fixedBytes);
         for (int at = fixedBytes; at < lengthBytes; at += Long.BYTES) {
             long reference = reference(source, offset + at);
-            int length = carriedLength(reference);
+            int length = variableLength(reference);
             long to = Memory.BYTES + content.position();
             Memory.copy(null, reference, content.array(), to, length);
             content.position(content.position() + length);
@@ -95,8 +99,10 @@ final class ResultRowBytes {
         return Memory.getLong(source, Memory.BYTES + offset);
     }
 
-    /** Bytes of a carried row and of the length in front of it; 0 where there is no match. */
-    private static int carriedLength(long reference) {
+    /**
+     * Returns the bytes of variable-width columns and of their length prefix; 0 without a match.
+     */
+    private static int variableLength(long reference) {
         return reference == 0 ? 0 : Integer.BYTES + Memory.getInt(reference);
     }
 }

@@ -1,13 +1,12 @@
 package io.github.gpujoin.hybrid;
 
 /**
- * How many facts a spilled partition waits for, and how much longer facts take where some build
- * rows have no tables, as far as that can be told before they come.
+ * Estimates the cost of joining facts with spilled build rows.
  *
- * <p>Facts of a spilled partition are joined when they are {@value #FACT_BYTES_PER_BUILD_BYTE}
- * times as many bytes as its build rows. So as many bytes of them share the reading of a byte of
- * the log, and the making of tables of a byte of rows, beside the probe. Facts are taken to fall on
- * partitions by the bytes of their rows, as the first placement takes them to.
+ * <p>Deferred probes of a spilled partition are joined once their size is {@value
+ * #FACT_BYTES_PER_BUILD_BYTE} times that of its build rows. So many fact bytes share the cost of
+ * reading a byte of the log and of building the table of a byte of rows. The estimate assumes that
+ * facts are distributed over partitions like build bytes, as the first placement does.
  */
 public final class SpillCost {
 
@@ -17,21 +16,26 @@ public final class SpillCost {
     private static final double READ_NS_PER_BYTE = 2.5;
     private static final double BUILD_NS_PER_BYTE = 2.6;
 
-    /** More of them would wait longer, in state that every checkpoint holds, for ever less. */
+    /**
+     * A larger factor lengthens the wait and the state of every checkpoint, at a diminishing gain.
+     */
     private static final int FACT_BYTES_PER_BUILD_BYTE = 4;
 
     private SpillCost() {}
 
-    /** Bytes of facts for which tables of so many bytes of build rows are made for a while. */
+    /**
+     * Returns the bytes of facts that justify building temporary tables of {@code buildBytes} build
+     * rows.
+     */
     static long worthwhileFactBytes(long buildBytes) {
         return FACT_BYTES_PER_BUILD_BYTE * buildBytes;
     }
 
     /**
-     * How many times as long facts take as with memory for all tables.
+     * Returns the ratio of the time of a fact with and without spilled build rows, at least 1.
      *
      * @param spilledBytes of build rows without tables
-     * @param allBytes of build rows, at least as many
+     * @param allBytes of all build rows, at least {@code spilledBytes}
      */
     public static double timesAsLong(long spilledBytes, long allBytes) {
         if (spilledBytes == 0) {

@@ -6,10 +6,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import java.util.Iterator;
 import java.util.function.ToIntFunction;
 
-/** Makes tables from the log step by step, so that others can be probed in between. */
+/**
+ * Builds tables from the log in steps, so that other tables can be probed in between. Not
+ * thread-safe.
+ */
 final class TableLoad implements AutoCloseable {
 
-    /** Build steps that take about as long as a few chunks. */
+    /** Build steps of one call; they take about as long as a few chunks. */
     static final int BUILD_STEPS = 16;
 
     private final ToIntFunction<Chunk> dimension;
@@ -18,14 +21,14 @@ final class TableLoad implements AutoCloseable {
     private long loadedChunks;
 
     /**
-     * @param engine LOADING; closed with the load unless it is taken
-     * @param dimension of the chunks
+     * @param engine in state LOADING; the load closes it unless {@link #take()} returns it
+     * @param dimension of all chunks
      */
     TableLoad(JoinEngine engine, int dimension, Iterator<Chunk> chunks) {
         this(engine, chunk -> dimension, chunks);
     }
 
-    /** As the other one, of chunks that name their dimension. */
+    /** Loads chunks that hold the number of their dimension. */
     TableLoad(JoinEngine engine, Iterator<Chunk> chunks) {
         this(engine, Chunk::dimension, chunks);
     }
@@ -37,9 +40,10 @@ final class TableLoad implements AutoCloseable {
     }
 
     /**
-     * Loads one chunk more or, after the last one, does some of the work that completes the tables.
+     * Loads one chunk, or runs some build steps after the last chunk.
      *
-     * @param buildSteps of the engine, at most
+     * @param maxRows limit of the rows of a build step
+     * @param buildSteps limit of the build steps
      * @return whether the tables are complete
      */
     boolean step(long maxRows, int buildSteps) {
@@ -61,7 +65,7 @@ final class TableLoad implements AutoCloseable {
         return loadedChunks;
     }
 
-    /** The engine, once its tables are complete; the caller closes it. */
+    /** Returns the engine after its tables are complete. The caller closes it. */
     JoinEngine take() {
         JoinEngine taken = engine;
         engine = null;

@@ -10,7 +10,8 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * CPU engines of a place with room for a unit at no time, and for some build chunks of a partition.
+ * CPU engines of a tier that never has room for a partition group, but for some build chunks of a
+ * partition.
  */
 final class CrampedEngines {
 
@@ -23,18 +24,19 @@ final class CrampedEngines {
     }
 
     /**
-     * An engine whose fork is refused to whoever asks first; the others' forks take so many chunks.
+     * Creates an engine whose first fork is refused; each later fork accepts {@code maxChunks}
+     * chunks.
      */
     static JoinEngine create(JoinSpec spec, int maxChunks) {
         return create(spec, maxChunks, new AtomicInteger());
     }
 
     /**
-     * @param forks counts them
+     * @param forks counts the forks
      */
     static JoinEngine create(JoinSpec spec, int maxChunks, AtomicInteger forks) {
-        CrampedEngines place = new CrampedEngines(maxChunks, forks);
-        return place.wrap(new CpuJoinEngine(spec), Integer.MAX_VALUE);
+        CrampedEngines tier = new CrampedEngines(maxChunks, forks);
+        return tier.wrap(new CpuJoinEngine(spec), Integer.MAX_VALUE);
     }
 
     private ForkableJoinEngine wrap(ForkableJoinEngine inner, int room) {

@@ -4,7 +4,7 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.Region;
 
-/** Refuses one allocation, and gives all others. */
+/** Refuses one allocation and grants all others. */
 final class FailingAllocator implements Allocator {
 
     private final Allocator inner;
@@ -12,7 +12,7 @@ final class FailingAllocator implements Allocator {
     private int allocations;
 
     /**
-     * @param failing number of the allocation that is refused, from 1; 0 for none
+     * @param failing number of the allocation to refuse, from 1; 0 for none
      */
     FailingAllocator(Allocator inner, int failing) {
         this.inner = inner;

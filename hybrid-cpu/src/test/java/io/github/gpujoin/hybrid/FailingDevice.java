@@ -12,7 +12,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Set;
 
-/** A device whose engines carry out so many calls together and then fail for good. */
+/** A device whose engines fail permanently after a number of calls, counted over all engines. */
 final class FailingDevice implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
@@ -57,7 +57,7 @@ final class FailingDevice implements JoinEngineFactory {
                         new Class<?>[] {ForkableJoinEngine.class},
                         (proxy, method, arguments) -> {
                             try {
-                                // the steps of a build are one call
+                                // All steps of a build count as one call.
                                 if (inner.state() != EngineState.BUILDING) {
                                     call(method.getName());
                                 }

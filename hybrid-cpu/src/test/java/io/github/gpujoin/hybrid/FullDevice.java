@@ -10,8 +10,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
 /**
- * A device whose engines have their groups taken before they give their first batch, as a GPU does
- * whose first segment meets too many groups.
+ * A device whose engines need their groups taken before their first batch, like a GPU whose first
+ * segment has too many groups.
  */
 final class FullDevice implements JoinEngineFactory {
 

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two CPU engines with budgets of their own stand in for a device and the host. */
+/** Tests with two CPU engines, each with its own budget, in place of a device and the host. */
 class HybridJoinEngineTest {
 
     private static final int KEYS = 40_000;
@@ -49,9 +49,7 @@ class HybridJoinEngineTest {
     private static final Object[] ONE_ROW = {1L};
     private static final Chunk TWO_FACTS = TestChunks.of(KEYS_ONLY, ONE_ROW, ONE_ROW);
 
-    /**
-     * Shared tables, room to probe with, and tables of one chunk: what a join cannot do without.
-     */
+    /** Minimum for a join: replicated tables, scratch memory, and the table of one build chunk. */
     private static final long LEAST_BYTES = 512 << 10;
 
     private final MemoryAccount deviceMemory = new MemoryAccount("device");
@@ -59,23 +57,26 @@ class HybridJoinEngineTest {
     private final List<EngineUnavailableException> lost = new ArrayList<>();
 
     private HybridJoinEngine engine(
-            PartitionedStar star, int units, Allocator device, Allocator host) {
+            PartitionedStar star, int groupCount, Allocator device, Allocator host) {
         return engine(
-                star, units, LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, device)), host);
+                star,
+                groupCount,
+                LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, device)),
+                host);
     }
 
     private HybridJoinEngine engine(
-            PartitionedStar star, int units, JoinEngineFactory device, Allocator host) {
+            PartitionedStar star, int groupCount, JoinEngineFactory device, Allocator host) {
         return new HybridJoinEngine(
                 star.spec(),
-                star.options(units, 20_000),
+                star.options(groupCount, 20_000),
                 device,
                 LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, host)),
                 star.log(),
                 lost::add);
     }
 
-    /** Memory that one engine takes at most for everything. */
+    /** Returns the peak memory of one engine that holds all tables. */
     private static long neededBytes(PartitionedStar star) {
         MemoryAccount account = new MemoryAccount("test");
         try (JoinEngine engine = new CpuJoinEngine(star.spec(), account.within(Long.MAX_VALUE))) {
@@ -98,7 +99,7 @@ class HybridJoinEngineTest {
         "90, 10, INNER", "100, 0, INNER", "300, 0, INNER", "300, 300, INNER", "10, 50, SEMI",
         "0, 0, SEMI", "50, 10, SEMI"
     })
-    void shouldKeepWithinBothBudgets(int devicePercent, int hostPercent, JoinKind kind) {
+    void shouldRespectBothBudgets(int devicePercent, int hostPercent, JoinKind kind) {
         PartitionedStar star =
                 new PartitionedStar(devicePercent + hostPercent, KEYS, kind, false)
                         .probe(60, 0, PartitionedStar.PARTITIONS);
@@ -110,9 +111,9 @@ class HybridJoinEngineTest {
             star.load(engine);
             assertJoins(star, engine);
             if (devicePercent >= 300) {
-                assertThat(engine.places()).containsExactly(Place.DEVICE);
+                assertThat(engine.tiers()).containsExactly(MemoryTier.DEVICE);
             } else if (hostPercent < 50 && devicePercent < 90) {
-                assertThat(engine.places()).contains(Place.SPILLED);
+                assertThat(engine.tiers()).contains(MemoryTier.SPILLED);
             }
         }
         assertThat(deviceMemory.peakBytes()).isLessThanOrEqualTo(deviceBytes);
@@ -122,7 +123,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldUseMostOfADeviceThatIsTooSmall() {
+    void shouldUseMostOfDeviceThatIsTooSmall() {
         PartitionedStar star = new PartitionedStar(1, KEYS, JoinKind.INNER, false);
         long deviceBytes = neededBytes(star) / 2;
         try (HybridJoinEngine engine =
@@ -132,18 +133,18 @@ class HybridJoinEngineTest {
                         deviceMemory.within(deviceBytes),
                         hostMemory.within(Long.MAX_VALUE))) {
             star.load(engine);
-            assertThat(engine.places())
+            assertThat(engine.tiers())
                     .hasSizeGreaterThanOrEqualTo(16)
-                    .contains(Place.DEVICE, Place.HOST);
+                    .contains(MemoryTier.DEVICE, MemoryTier.HOST);
             assertThat(deviceMemory.usedBytes()).isGreaterThan(deviceBytes * 3 / 4);
         }
     }
 
     @ParameterizedTest(name = "of the {0}")
     @EnumSource(
-            value = Place.class,
+            value = MemoryTier.class,
             names = {"DEVICE", "HOST"})
-    void shouldGoOnWhereAnyAllocationFails(Place place) {
+    void shouldContinueIfAnyAllocationFails(MemoryTier tier) {
         PartitionedStar star =
                 new PartitionedStar(7, 4_000, JoinKind.INNER, false)
                         .probe(40, 0, PartitionedStar.PARTITIONS);
@@ -152,10 +153,10 @@ class HybridJoinEngineTest {
         for (int k = 1; failed; k++) {
             FailingAllocator device =
                     new FailingAllocator(
-                            deviceMemory.within(300 << 10), place == Place.DEVICE ? k : 0);
+                            deviceMemory.within(300 << 10), tier == MemoryTier.DEVICE ? k : 0);
             FailingAllocator host =
                     new FailingAllocator(
-                            hostMemory.within(Long.MAX_VALUE), place == Place.HOST ? k : 0);
+                            hostMemory.within(Long.MAX_VALUE), tier == MemoryTier.HOST ? k : 0);
             try (HybridJoinEngine engine = engine(star, 16, device, host)) {
                 star.load(engine);
                 assertJoins(star, engine);
@@ -169,7 +170,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldMoveWhatIsProbedMostToTheDeviceWhileItJoins() {
+    void shouldMoveMostProbedGroupToDeviceWhileJoining() {
         PartitionedStar star = new PartitionedStar(3, KEYS, JoinKind.INNER, false);
         try (HybridJoinEngine engine =
                 engine(
@@ -178,19 +179,19 @@ class HybridJoinEngineTest {
                         deviceMemory.within(neededBytes(star) / 2),
                         hostMemory.within(Long.MAX_VALUE))) {
             star.load(engine);
-            int probed = engine.places().indexOf(Place.HOST);
-            assertThat(engine.places()).contains(Place.DEVICE);
+            int probed = engine.tiers().indexOf(MemoryTier.HOST);
+            assertThat(engine.tiers()).contains(MemoryTier.DEVICE);
             star.probe(400, 2 * probed, 2 * probed + 2);
             assertJoins(star, engine);
-            assertThat(engine.places().get(probed)).isEqualTo(Place.DEVICE);
-            List<Place> settled = engine.places();
+            assertThat(engine.tiers().get(probed)).isEqualTo(MemoryTier.DEVICE);
+            List<MemoryTier> settled = engine.tiers();
             assertJoins(star, engine);
-            assertThat(engine.places()).isEqualTo(settled);
+            assertThat(engine.tiers()).isEqualTo(settled);
         }
     }
 
     @Test
-    void shouldMakeTablesOfASpilledUnitThatIsProbedMost() {
+    void shouldBuildTablesOfMostProbedSpilledGroup() {
         PartitionedStar star = new PartitionedStar(4, KEYS, JoinKind.INNER, false);
         try (HybridJoinEngine engine =
                 engine(
@@ -199,17 +200,17 @@ class HybridJoinEngineTest {
                         (JoinEngineFactory) null,
                         hostMemory.within(neededBytes(star) / 2))) {
             star.load(engine);
-            int probed = engine.places().indexOf(Place.SPILLED);
+            int probed = engine.tiers().indexOf(MemoryTier.SPILLED);
             assertThat(engine.isSpilled(PartitionedStar.FIRST_PARTITION + 2 * probed)).isTrue();
             star.probe(400, 2 * probed, 2 * probed + 2);
             assertJoins(star, engine);
-            assertThat(engine.places().get(probed)).isEqualTo(Place.HOST);
+            assertThat(engine.tiers().get(probed)).isEqualTo(MemoryTier.HOST);
         }
     }
 
     @ParameterizedTest(name = "announced: {0}")
     @ValueSource(booleans = {true, false})
-    void shouldPlaceUnitsByAnnouncedFactsAsTheyComeAndNotAsTheyAreSubmitted(boolean announced) {
+    void shouldPlaceGroupsByArrivalOfDeferredProbes(boolean announced) {
         PartitionedStar star = new PartitionedStar(6, KEYS, JoinKind.INNER, false);
         for (int turn = 0; turn < 24; turn++) {
             for (int p = 0; p < PartitionedStar.PARTITIONS; p++) {
@@ -220,8 +221,8 @@ class HybridJoinEngineTest {
         try (HybridJoinEngine engine =
                 engine(star, 16, (JoinEngineFactory) null, hostMemory.within(hostBytes))) {
             star.load(engine);
-            List<Place> first = engine.places();
-            assertThat(first).contains(Place.HOST, Place.SPILLED);
+            List<MemoryTier> first = engine.tiers();
+            assertThat(first).contains(MemoryTier.HOST, MemoryTier.SPILLED);
             List<Chunk> later = new ArrayList<>();
             EngineRun run = new EngineRun(engine);
             for (Chunk chunk : star.probes()) {
@@ -231,16 +232,16 @@ class HybridJoinEngineTest {
                 }
                 later.add(chunk);
                 if (announced) {
-                    engine.announce(chunk.partition(), chunk.rowCount());
+                    engine.announceDeferred(chunk.partition(), chunk.rowCount());
                 }
             }
             later.sort(Comparator.comparingInt(Chunk::partition));
             later.forEach(chunk -> run.submit(chunk, 0));
             run.drain();
             List<Integer> gained = new ArrayList<>();
-            for (int unit = 0; unit < first.size(); unit++) {
-                if (!first.get(unit).hasTables() && engine.places().get(unit).hasTables()) {
-                    gained.add(unit);
+            for (int group = 0; group < first.size(); group++) {
+                if (!first.get(group).hasTables() && engine.tiers().get(group).hasTables()) {
+                    gained.add(group);
                 }
             }
             assertThat(gained.isEmpty()).as("gained=%s", gained).isEqualTo(announced);
@@ -252,7 +253,7 @@ class HybridJoinEngineTest {
 
     @ParameterizedTest(name = "after {0} calls")
     @CsvSource({"0", "1", "5", "30", "100", "150", "200", "250", "300", "400", "600", "1000"})
-    void shouldGoOnWithoutADeviceThatFails(int goodCalls) {
+    void shouldContinueWithoutFailedDevice(int goodCalls) {
         PartitionedStar star =
                 new PartitionedStar(goodCalls, 4_000, JoinKind.INNER, false)
                         .probe(80, 0, PartitionedStar.PARTITIONS);
@@ -263,7 +264,7 @@ class HybridJoinEngineTest {
             assertJoins(star, engine);
             assertThat(lost).hasSize(device.hasFailed() ? 1 : 0);
             if (device.hasFailed()) {
-                assertThat(engine.places()).doesNotContain(Place.DEVICE);
+                assertThat(engine.tiers()).doesNotContain(MemoryTier.DEVICE);
                 assertThat(engine.deviceFailure()).isSameAs(lost.get(0));
             }
         }
@@ -271,17 +272,17 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldMakeTablesOnTheHostOfTheOneUnitOfADeviceThatFails() {
+    void shouldBuildHostTablesOfOnlyGroupIfDeviceFails() {
         PartitionedStar star =
                 new PartitionedStar(9, 4_000, JoinKind.INNER, false)
                         .probe(80, 0, PartitionedStar.PARTITIONS);
         FailingDevice device = new FailingDevice(60);
         try (HybridJoinEngine engine = engine(star, 1, device, hostMemory.within(Long.MAX_VALUE))) {
             star.load(engine);
-            assertThat(engine.places()).containsExactly(Place.DEVICE);
+            assertThat(engine.tiers()).containsExactly(MemoryTier.DEVICE);
             assertJoins(star, engine);
             assertThat(device.hasFailed()).isTrue();
-            assertThat(engine.places()).containsExactly(Place.HOST);
+            assertThat(engine.tiers()).containsExactly(MemoryTier.HOST);
         }
     }
 
@@ -290,7 +291,7 @@ class HybridJoinEngineTest {
         "INNER, 200, 0", "INNER, 210, 30", "INNER, 220, 300", "LEFT, 200, 0", "LEFT, 220, 30",
         "LEFT, 210, 300", "SEMI, 200, 0", "SEMI, 220, 30", "ANTI, 200, 0", "ANTI, 220, 30"
     })
-    void shouldJoinChunksOfManyPartitionsThatADeviceLeaves(
+    void shouldJoinMixedPartitionChunksAfterDeviceFails(
             JoinKind kind, int goodCalls, int hostPercent) {
         PartitionedStar star =
                 new PartitionedStar(goodCalls, KEYS, kind, false)
@@ -300,17 +301,17 @@ class HybridJoinEngineTest {
         long hostBytes = LEAST_BYTES + neededBytes(star) * hostPercent / 100;
         try (HybridJoinEngine engine = engine(star, 1, device, hostMemory.within(hostBytes))) {
             star.load(engine);
-            assertThat(engine.takesManyPartitions()).isTrue();
+            assertThat(engine.acceptsMixedPartitions()).isTrue();
             assertJoins(star, engine);
             assertThat(device.hasFailed()).isTrue();
-            assertThat(engine.places()).doesNotContain(Place.DEVICE);
+            assertThat(engine.tiers()).doesNotContain(MemoryTier.DEVICE);
         }
         assertThat(hostMemory.peakBytes()).isLessThanOrEqualTo(hostBytes);
         assertThat(hostMemory.usedBytes()).isZero();
     }
 
     @Test
-    void shouldTakeChunksOfOnePartitionOnlyIntoSeveralUnits() {
+    void shouldRejectMixedPartitionsIfThereAreSeveralGroups() {
         PartitionedStar star = new PartitionedStar(3, 4_000, JoinKind.INNER, false);
         try (HybridJoinEngine engine =
                 engine(
@@ -318,14 +319,14 @@ class HybridJoinEngineTest {
                         16,
                         deviceMemory.within(Long.MAX_VALUE),
                         hostMemory.within(Long.MAX_VALUE))) {
-            assertThat(engine.takesManyPartitions()).isFalse();
+            assertThat(engine.acceptsMixedPartitions()).isFalse();
             star.load(engine);
-            assertThat(engine.takesManyPartitions()).isFalse();
+            assertThat(engine.acceptsMixedPartitions()).isFalse();
         }
     }
 
     @Test
-    void shouldSayWhyItFailsWhereverTheHostDoesThatTakesADevicesPlace() {
+    void shouldReportCauseIfHostFailsAfterDevice() {
         PartitionedStar star =
                 new PartitionedStar(16, 500, JoinKind.INNER, false)
                         .probe(60, 0, PartitionedStar.PARTITIONS);
@@ -353,14 +354,14 @@ class HybridJoinEngineTest {
                             .hasStackTraceContaining("told to fail");
                 } else {
                     assertThat(thrown).isNull();
-                    assertThat(engine.places()).containsExactly(Place.HOST);
+                    assertThat(engine.tiers()).containsExactly(MemoryTier.HOST);
                 }
             }
         }
     }
 
     @Test
-    void shouldCloseTheTablesOfAUnitThatFindsAFasterPlaceInTheEnd() {
+    void shouldCloseTablesOfGroupThatMovesToFasterTier() {
         PartitionedStar star = new PartitionedStar(10, KEYS, JoinKind.INNER, false);
         long needed = neededBytes(star);
         boolean failed = true;
@@ -377,7 +378,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldTakeGroupsOfADeviceThatStopsBeforeItsFirstBatch() {
+    void shouldTakeGroupsOfDeviceThatWaitsBeforeFirstBatch() {
         PartitionedStar star =
                 new PartitionedStar(11, 4_000, JoinKind.INNER, true)
                         .probe(40, 0, PartitionedStar.PARTITIONS);
@@ -393,7 +394,7 @@ class HybridJoinEngineTest {
 
     @ParameterizedTest(name = "after {0} batches")
     @ValueSource(ints = {1, 2})
-    void shouldGoOnWhereADeviceFailsBeforeAFactIsInItsGroupsAsAWhole(int batches) {
+    void shouldContinueIfDeviceFailsBeforeFirstFactIsComplete(int batches) {
         try (JoinEngine engine = countingMatches(batches)) {
             EngineRun run = new EngineRun(engine);
             run.submit(TWO_FACTS, 0);
@@ -405,7 +406,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldStartOverWhereADeviceFailsWithAFactInItsGroups() {
+    void shouldRestartFromCheckpointIfFailedDeviceHoldsGroups() {
         try (JoinEngine engine = countingMatches(3)) {
             EngineRun run = new EngineRun(engine);
             run.submit(TWO_FACTS, 0);
@@ -417,8 +418,8 @@ class HybridJoinEngineTest {
     }
 
     /**
-     * Counts the {@link #MATCHES} of each fact; its device fails after so many batches, of which a
-     * fact takes more than two.
+     * Counts the {@link #MATCHES} of each fact. The device fails after {@code batches} batches; a
+     * fact fills more than two.
      */
     private HybridJoinEngine countingMatches(int batches) {
         JoinSpec spec =
@@ -444,9 +445,9 @@ class HybridJoinEngineTest {
         return engine;
     }
 
-    // ------------------------------------------------------------------ visits
+    // ------------------------------------------------------------------ spilled partitions
 
-    /** Memory of the host, of which others can take all that is left. */
+    /** Host memory that others can occupy completely. */
     private final class ContestedMemory implements Allocator {
         private final Allocator inner;
         private boolean taken;
@@ -466,7 +467,7 @@ class HybridJoinEngineTest {
         }
     }
 
-    /** Loads an engine without a device, and adds chunks of facts whose build rows are spilled. */
+    /** Loads an engine without a device, and adds facts of a spilled partition group. */
     private HybridJoinEngine spilled(PartitionedStar star, Allocator host, long memoryWaitNs) {
         HybridJoinEngine engine =
                 new HybridJoinEngine(
@@ -477,14 +478,14 @@ class HybridJoinEngineTest {
                         star.log(),
                         lost::add);
         star.load(engine);
-        int unit = engine.places().indexOf(Place.SPILLED);
-        assertThat(unit).isNotNegative();
-        star.probe(10, 2 * unit, 2 * unit + 2);
+        int group = engine.tiers().indexOf(MemoryTier.SPILLED);
+        assertThat(group).isNotNegative();
+        star.probe(10, 2 * group, 2 * group + 2);
         return engine;
     }
 
     @Test
-    void shouldWaitForMemoryThatOthersHold() {
+    void shouldWaitForMemoryHeldByOthers() {
         PartitionedStar star = new PartitionedStar(12, KEYS, JoinKind.INNER, false);
         ContestedMemory host = new ContestedMemory(LEAST_BYTES);
         try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MINUTES.toNanos(1))) {
@@ -503,7 +504,7 @@ class HybridJoinEngineTest {
 
     @Test
     @Timeout(60)
-    void shouldFailWhereOthersHoldMemoryForTooLong() {
+    void shouldFailIfMemoryWaitTimesOut() {
         PartitionedStar star = new PartitionedStar(13, KEYS, JoinKind.INNER, false);
         ContestedMemory host = new ContestedMemory(LEAST_BYTES);
         try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MILLISECONDS.toNanos(20))) {
@@ -522,7 +523,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldGiveTheMemoryOfAVisitBackWhereNoChunkIsLeft() {
+    void shouldFreeTemporaryTablesAfterLastSpilledProbe() {
         PartitionedStar star = new PartitionedStar(14, KEYS, JoinKind.INNER, false);
         try (HybridJoinEngine engine =
                 spilled(star, hostMemory.within(LEAST_BYTES), TimeUnit.MINUTES.toNanos(1))) {
@@ -531,14 +532,14 @@ class HybridJoinEngineTest {
             while (engine.inFlight() > 0) {
                 assertThat(run.poll()).isTrue();
             }
-            long visitedBytes = hostMemory.usedBytes();
+            long joiningBytes = hostMemory.usedBytes();
             assertThat(engine.poll()).isNull();
-            assertThat(hostMemory.usedBytes()).isLessThan(visitedBytes);
+            assertThat(hostMemory.usedBytes()).isLessThan(joiningBytes);
         }
     }
 
     @Test
-    void shouldMakeSlicesOfOneSizeForAllChunks() {
+    void shouldReuseSliceSizeForAllChunks() {
         int chunks = 5;
         PartitionedStar star =
                 new PartitionedStar(15, 60_000, JoinKind.INNER, false).probe(4, 0, 1);
@@ -561,7 +562,7 @@ class HybridJoinEngineTest {
 
     @ParameterizedTest(name = "device {0} %, host {1} % of the need")
     @CsvSource({"0, 300", "30, 30", "0, 10", "300, 300", "60, 300"})
-    void shouldAddUpGroupsOfAllPlaces(int devicePercent, int hostPercent) {
+    void shouldMergeGroupsOfAllTiers(int devicePercent, int hostPercent) {
         PartitionedStar star =
                 new PartitionedStar(devicePercent, KEYS, JoinKind.INNER, true)
                         .probe(100, 0, PartitionedStar.PARTITIONS);
@@ -585,7 +586,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldRefuseAHostThatHasNoRoomForWhatEveryUnitNeeds() {
+    void shouldFailIfHostHasNoRoomForReplicatedDimension() {
         PartitionedStar star = new PartitionedStar(5, 1_000, JoinKind.INNER, false);
         try (HybridJoinEngine engine =
                 engine(star, 0, (JoinEngineFactory) null, hostMemory.within(100))) {
@@ -598,7 +599,7 @@ class HybridJoinEngineTest {
     }
 
     @Test
-    void shouldRefuseAChunkOfAPartitionThatBelongsElsewhere() {
+    void shouldRejectChunkOfForeignPartition() {
         PartitionedStar star = new PartitionedStar(6, 1_000, JoinKind.INNER, false).probe(1, 0, 1);
         try (HybridJoinEngine engine =
                 new HybridJoinEngine(

@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 
 /**
- * No unit ever has tables: they are made from the log for a chunk, of all build rows or, where rows
- * are asked for, of one build chunk at a time.
+ * Conformance if all build rows are spilled: temporary tables are built from the log for each probe
+ * chunk, of all build rows or, without aggregation, of one build chunk at a time.
  */
 class HybridSpilledConformanceTest extends JoinEngineConformance {
 

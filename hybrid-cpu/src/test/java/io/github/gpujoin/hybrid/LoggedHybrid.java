@@ -9,9 +9,9 @@ import java.lang.reflect.Proxy;
 import java.util.function.Function;
 
 /**
- * Makes hybrid engines for build sides of one partition, with the log that an operator would keep.
+ * Creates hybrid engines for build sides of one partition, with a log in memory.
  *
- * @param device null where there is none
+ * @param device null if there is none
  */
 record LoggedHybrid(Function<JoinSpec, JoinEngine> device, Function<JoinSpec, JoinEngine> host)
         implements JoinEngineFactory {
@@ -21,7 +21,7 @@ record LoggedHybrid(Function<JoinSpec, JoinEngine> device, Function<JoinSpec, Jo
         return "hybrid";
     }
 
-    /** A factory that a test makes on the spot. */
+    /** A factory defined by a test. */
     static JoinEngineFactory factory(Function<JoinSpec, JoinEngine> engines) {
         return engines == null
                 ? null

@@ -32,7 +32,7 @@ final class MemoryLog implements BuildChunks {
         return chunk.partition() == ChunkDescriptor.UNPARTITIONED ? 0 : chunk.partition();
     }
 
-    /** A dimension by which test data is divided: the last one. */
+    /** Returns the partitioned dimension of test data: the last one. */
     static int partitionedDimension(JoinSpec spec) {
         return spec.dimensions().size() - 1;
     }

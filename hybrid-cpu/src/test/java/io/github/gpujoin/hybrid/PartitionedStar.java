@@ -41,7 +41,7 @@ final class PartitionedStar {
     private final int keys;
 
     /**
-     * @param keys of the partitioned dimension, of which about a quarter have two rows
+     * @param keys of the partitioned dimension; about a quarter have two rows
      */
     PartitionedStar(long seed, int keys, JoinKind kind, boolean aggregates) {
         this.random = new Random(seed);
@@ -105,7 +105,10 @@ final class PartitionedStar {
         }
     }
 
-    /** Adds chunks of facts, of some partitions counted from 0, in random order. */
+    /**
+     * Adds fact chunks of random partitions from {@code fromPartition} to {@code toPartition}
+     * (exclusive), relative to the first one.
+     */
     PartitionedStar probe(int chunks, int fromPartition, int toPartition) {
         for (int i = 0; i < chunks; i++) {
             int partition = fromPartition + random.nextInt(toPartition - fromPartition);
@@ -121,7 +124,7 @@ final class PartitionedStar {
         return this;
     }
 
-    /** Adds chunks of facts of any partitions that come here. */
+    /** Adds fact chunks with rows of many partitions. */
     PartitionedStar probeManyPartitions(int chunks) {
         for (int i = 0; i < chunks; i++) {
             ChunkBuilder builder = new ChunkBuilder(spec.factSchema(), 64 * CHUNK_ROWS);
@@ -143,7 +146,7 @@ final class PartitionedStar {
                 .toList();
     }
 
-    /** Counted from the first that comes here; -1 for those that do not. */
+    /** Returns the index of the partition of a key, or -1 if another subtask owns it. */
     private static int partition(long key) {
         int partition = KeyHash.partition(KeyHash.hash(key), ALL_PARTITIONS) - FIRST_PARTITION;
         return partition < PARTITIONS ? Math.max(-1, partition) : -1;
@@ -164,25 +167,25 @@ final class PartitionedStar {
         return probes;
     }
 
-    /** All build chunks, as an operator keeps them. */
+    /** Returns all build chunks, as an operator stores them. */
     MemoryLog log() {
         MemoryLog log = new MemoryLog(PARTITIONED);
         builds.forEach(chunk -> log.add(chunk.dimension(), chunk));
         return log;
     }
 
-    HybridOptions options(int units, long windowRows) {
-        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, units)
+    HybridOptions options(int groupCount, long windowRows) {
+        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, groupCount)
                 .withWindowRows(windowRows);
     }
 
-    /** Tells the engine of all build chunks. */
+    /** Submits all build chunks. */
     void load(JoinEngine engine) {
         builds.forEach(chunk -> engine.submitBuild(chunk.dimension(), chunk));
         engine.finishBuild();
     }
 
-    /** Sorted rows of each probe chunk, by the reference engine. */
+    /** Returns the sorted results of the reference engine, for each probe chunk. */
     List<List<ResultRow>> expected() {
         try (JoinEngine reference = new ReferenceJoinEngineFactory().create(spec)) {
             load(reference);

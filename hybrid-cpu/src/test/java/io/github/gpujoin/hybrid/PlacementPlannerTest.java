@@ -21,90 +21,98 @@ class PlacementPlannerTest {
     }
 
     @Test
-    void shouldGiveTheDeviceToTheUnitsWithMostProbesForAByte() {
-        List<UnitLoad> units =
+    void shouldPlaceMostProbedGroupsForEachByteOnDevice() {
+        List<PartitionGroupLoad> groups =
                 List.of(
-                        new UnitLoad(10, 10, 0.1, Place.SPILLED),
-                        new UnitLoad(10, 10, 0.4, Place.SPILLED),
-                        new UnitLoad(10, 10, 0.2, Place.SPILLED),
-                        new UnitLoad(10, 10, 0.3, Place.SPILLED));
-        assertThat(PlacementPlanner.plan(units, TWO_AND_TWO))
-                .containsExactly(Place.HOST, Place.DEVICE, Place.HOST, Place.DEVICE);
+                        new PartitionGroupLoad(10, 10, 0.1, MemoryTier.SPILLED),
+                        new PartitionGroupLoad(10, 10, 0.4, MemoryTier.SPILLED),
+                        new PartitionGroupLoad(10, 10, 0.2, MemoryTier.SPILLED),
+                        new PartitionGroupLoad(10, 10, 0.3, MemoryTier.SPILLED));
+        assertThat(PlacementPlanner.plan(groups, TWO_AND_TWO))
+                .containsExactly(
+                        MemoryTier.HOST, MemoryTier.DEVICE, MemoryTier.HOST, MemoryTier.DEVICE);
     }
 
     @Test
-    void shouldLeaveRoomToJoinSpilledUnitsOnlyWhereThereAreSome() {
-        List<UnitLoad> five =
+    void shouldReserveSpillMemoryOnlyIfGroupIsSpilled() {
+        List<PartitionGroupLoad> five =
                 IntStream.range(0, 5)
-                        .mapToObj(i -> new UnitLoad(10, 10, 0.2, Place.SPILLED))
+                        .mapToObj(i -> new PartitionGroupLoad(10, 10, 0.2, MemoryTier.SPILLED))
                         .toList();
         assertThat(PlacementPlanner.plan(five.subList(0, 4), TWO_AND_TWO))
-                .containsExactly(Place.DEVICE, Place.DEVICE, Place.HOST, Place.HOST);
+                .containsExactly(
+                        MemoryTier.DEVICE, MemoryTier.DEVICE, MemoryTier.HOST, MemoryTier.HOST);
         assertThat(PlacementPlanner.plan(five, TWO_AND_TWO))
                 .containsExactly(
-                        Place.DEVICE, Place.DEVICE, Place.HOST, Place.SPILLED, Place.SPILLED);
+                        MemoryTier.DEVICE,
+                        MemoryTier.DEVICE,
+                        MemoryTier.HOST,
+                        MemoryTier.SPILLED,
+                        MemoryTier.SPILLED);
     }
 
     @Test
-    void shouldMoveAUnitOnlyForOneThatIsClearlyProbedMore() {
+    void shouldSwapGroupsOnlyIfLoadDiffersClearly() {
         for (double share : new double[] {0.5, 0.55, 0.59}) {
-            List<UnitLoad> units =
+            List<PartitionGroupLoad> groups =
                     List.of(
-                            new UnitLoad(20, 20, 1 - share, Place.DEVICE),
-                            new UnitLoad(20, 20, share, Place.HOST));
-            assertThat(PlacementPlanner.plan(units, TWO_AND_TWO))
+                            new PartitionGroupLoad(20, 20, 1 - share, MemoryTier.DEVICE),
+                            new PartitionGroupLoad(20, 20, share, MemoryTier.HOST));
+            assertThat(PlacementPlanner.plan(groups, TWO_AND_TWO))
                     .as("share=%s", share)
-                    .containsExactly(Place.DEVICE, Place.HOST);
+                    .containsExactly(MemoryTier.DEVICE, MemoryTier.HOST);
         }
         assertThat(
                         PlacementPlanner.plan(
                                 List.of(
-                                        new UnitLoad(20, 20, 0.39, Place.DEVICE),
-                                        new UnitLoad(20, 20, 0.61, Place.HOST)),
+                                        new PartitionGroupLoad(20, 20, 0.39, MemoryTier.DEVICE),
+                                        new PartitionGroupLoad(20, 20, 0.61, MemoryTier.HOST)),
                                 TWO_AND_TWO))
-                .containsExactly(Place.HOST, Place.DEVICE);
+                .containsExactly(MemoryTier.HOST, MemoryTier.DEVICE);
     }
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("seeds")
-    void shouldKeepWithinBudgetsAndStayWithItsOwnPlan(long seed) {
+    void shouldRespectBudgetsAndKeepItsOwnPlan(long seed) {
         Random random = new Random(seed);
-        List<UnitLoad> units = new ArrayList<>();
+        List<PartitionGroupLoad> groups = new ArrayList<>();
         for (int i = random.nextInt(40); i >= 0; i--) {
-            units.add(
-                    new UnitLoad(
+            groups.add(
+                    new PartitionGroupLoad(
                             random.nextInt(50),
                             random.nextInt(50),
                             random.nextInt(4) == 0 ? 0 : random.nextDouble(),
-                            Place.values()[random.nextInt(3)]));
+                            MemoryTier.values()[random.nextInt(3)]));
         }
         PlacementPlanner.Budgets budgets =
                 new PlacementPlanner.Budgets(
                         random.nextInt(600) - 1, random.nextInt(600), random.nextInt(100));
-        List<Place> plan = PlacementPlanner.plan(units, budgets);
-        assertThat(bytes(units, plan, Place.DEVICE))
+        List<MemoryTier> plan = PlacementPlanner.plan(groups, budgets);
+        assertThat(bytes(groups, plan, MemoryTier.DEVICE))
                 .isLessThanOrEqualTo(Math.max(0, budgets.deviceBytes()));
-        long spill = plan.contains(Place.SPILLED) ? budgets.spillBytes() : 0;
-        assertThat(bytes(units, plan, Place.HOST))
+        long spill = plan.contains(MemoryTier.SPILLED) ? budgets.spillBytes() : 0;
+        assertThat(bytes(groups, plan, MemoryTier.HOST))
                 .isLessThanOrEqualTo(Math.max(0, budgets.hostBytes() - spill));
-        assertThat(PlacementPlanner.plan(placed(units, plan), budgets)).isEqualTo(plan);
+        assertThat(PlacementPlanner.plan(placed(groups, plan), budgets)).isEqualTo(plan);
     }
 
-    private static long bytes(List<UnitLoad> units, List<Place> plan, Place place) {
-        return IntStream.range(0, units.size())
-                .filter(u -> plan.get(u) == place)
-                .mapToLong(u -> units.get(u).bytes(place))
+    private static long bytes(
+            List<PartitionGroupLoad> groups, List<MemoryTier> plan, MemoryTier tier) {
+        return IntStream.range(0, groups.size())
+                .filter(u -> plan.get(u) == tier)
+                .mapToLong(u -> groups.get(u).bytes(tier))
                 .sum();
     }
 
-    private static List<UnitLoad> placed(List<UnitLoad> units, List<Place> plan) {
-        return IntStream.range(0, units.size())
+    private static List<PartitionGroupLoad> placed(
+            List<PartitionGroupLoad> groups, List<MemoryTier> plan) {
+        return IntStream.range(0, groups.size())
                 .mapToObj(
                         u ->
-                                new UnitLoad(
-                                        units.get(u).deviceBytes(),
-                                        units.get(u).hostBytes(),
-                                        units.get(u).probeShare(),
+                                new PartitionGroupLoad(
+                                        groups.get(u).deviceBytes(),
+                                        groups.get(u).hostBytes(),
+                                        groups.get(u).probeShare(),
                                         plan.get(u)))
                 .toList();
     }

@@ -10,7 +10,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
-import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.hybrid.MemoryTier;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -71,10 +71,10 @@ final class HybridContender implements Contender {
             long startNs = System.nanoTime();
             load(engine);
             long builtNs = System.nanoTime();
-            for (Place place : Place.values()) {
+            for (MemoryTier tier : MemoryTier.values()) {
                 details.put(
-                        "units_" + place.name().toLowerCase(java.util.Locale.ROOT),
-                        engine.places().stream().filter(p -> p == place).count());
+                        "units_" + tier.name().toLowerCase(java.util.Locale.ROOT),
+                        engine.tiers().stream().filter(t -> t == tier).count());
             }
             Iterator<Chunk> facts = new Facts(engine);
             JoinAnswer answer =
@@ -118,7 +118,7 @@ final class HybridContender implements Contender {
                 due.add(chunk);
                 return;
             }
-            engine.announce(chunk.partition(), chunk.rowCount());
+            engine.announceDeferred(chunk.partition(), chunk.rowCount());
             List<Chunk> others = waiting.computeIfAbsent(chunk.partition(), p -> new ArrayList<>());
             others.add(chunk);
             long bytes =

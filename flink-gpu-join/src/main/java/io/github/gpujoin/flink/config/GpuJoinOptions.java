@@ -295,7 +295,7 @@ public final class GpuJoinOptions {
                     .atLeast(GPU_PINNED_MEMORY, MemorySize.ZERO)
                     .atLeast(GPU_STALL_TIMEOUT, Duration.ofMillis(1))
                     .atLeast(CPU_MEMORY, MemorySize.ofMebiBytes(16))
-                    .range(UNITS, 0, HybridOptions.MAX_UNITS)
+                    .range(UNITS, 0, HybridOptions.MAX_PARTITION_GROUPS)
                     .atLeast(SPILL_DELAY, Duration.ofMillis(1))
                     .atLeast(GROUP_INTERVAL, Duration.ZERO)
                     .atLeast(FAN_OUT_WARNING, 2)

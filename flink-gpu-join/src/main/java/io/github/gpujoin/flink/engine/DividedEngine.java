@@ -9,7 +9,7 @@ import io.github.gpujoin.flink.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BuildChunks;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
-import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.hybrid.MemoryTier;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
@@ -68,11 +68,11 @@ public record DividedEngine(
 
     @Override
     public String engineName() {
-        List<Place> places = engine.places();
-        if (!places.contains(Place.DEVICE)) {
+        List<MemoryTier> tiers = engine.tiers();
+        if (!tiers.contains(MemoryTier.DEVICE)) {
             return host.engineName();
         }
-        boolean onlyThere = places.stream().allMatch(place -> place == Place.DEVICE);
+        boolean onlyThere = tiers.stream().allMatch(tier -> tier == MemoryTier.DEVICE);
         return onlyThere ? device.engineName() : device.engineName() + "+" + host.engineName();
     }
 
@@ -87,19 +87,19 @@ public record DividedEngine(
 
     @Override
     public List<PartitionClass> partitionClasses() {
-        return engine.placedRows().stream()
+        return engine.tierUsage().stream()
                 .map(
                         rows ->
                                 new PartitionClass(
-                                        rows.partitions(),
-                                        engineAt(rows.place()),
-                                        reasonFor(rows.place()),
+                                        rows.partitionCount(),
+                                        engineAt(rows.tier()),
+                                        reasonFor(rows.tier()),
                                         rows.buildBytes()))
                 .toList();
     }
 
-    private String engineAt(Place place) {
-        return switch (place) {
+    private String engineAt(MemoryTier tier) {
+        return switch (tier) {
             case DEVICE -> device.engineName();
             case HOST -> host.engineName();
             case SPILLED -> STATE;
@@ -107,9 +107,9 @@ public record DividedEngine(
     }
 
     /** The host joins what the device has no room for, or all where there is none. */
-    private ReasonCode reasonFor(Place place) {
+    private ReasonCode reasonFor(MemoryTier tier) {
         ReasonCode reason = reason();
-        return switch (place) {
+        return switch (tier) {
             case DEVICE -> reason;
             case HOST -> reason == ReasonCode.PREFERRED ? ReasonCode.OVER_DEVICE_BUDGET : reason;
             case SPILLED -> ReasonCode.OVER_HOST_BUDGET;
@@ -118,10 +118,10 @@ public record DividedEngine(
 
     @Override
     public JoinEngine current() {
-        return engine.onDevice();
+        return engine.fastestEngine();
     }
 
-    public long unitsIn(Place place) {
-        return engine.places().stream().filter(p -> p == place).count();
+    public long unitsIn(MemoryTier tier) {
+        return engine.tiers().stream().filter(t -> t == tier).count();
     }
 }

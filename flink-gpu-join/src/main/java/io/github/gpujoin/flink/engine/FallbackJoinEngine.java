@@ -12,7 +12,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.explain.ReasonCode;
-import io.github.gpujoin.hybrid.HandedOutRows;
+import io.github.gpujoin.hybrid.FallbackDeduplicator;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -69,7 +69,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     private final BuildLogReplay buildLog;
     private final Consumer<GpuUnavailableException> onFallback;
     private final ArrayDeque<PendingProbe> pending = new ArrayDeque<>();
-    private final HandedOutRows handedOut;
+    private final FallbackDeduplicator deduplicator;
     private volatile JoinEngine engine;
 
     /** Why the preferred engine does not join; null where it does, or there is none. */
@@ -111,7 +111,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         this.standby = standby;
         this.buildLog = buildLog;
         this.onFallback = onFallback;
-        this.handedOut = new HandedOutRows(spec, preferred != null);
+        this.deduplicator = new FallbackDeduplicator(spec, preferred != null);
         if (preferred != null) {
             try {
                 engine = preferred.create(spec);
@@ -232,7 +232,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         }
         onFallback.accept(e);
         failure = e;
-        handedOut.deviceFailed();
+        deduplicator.onDeviceFailure();
     }
 
     // ------------------------------------------------------------------ probe side
@@ -272,7 +272,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         if (given == null) {
             return null;
         }
-        ResultBatch batch = handedOut.handOut(given, failure == null);
+        ResultBatch batch = deduplicator.deduplicate(given, failure == null);
         PendingProbe head = pending.remove();
         int completed = batch.completedRows() - head.firstRow();
         probeRows += completed;
@@ -334,7 +334,9 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
         giveUp(e);
         if (hasUntaken) {
             throw new IllegalStateException(
-                    "groups that a failed device held come again from the last checkpoint only", e);
+                    "A failed device held groups of joined facts. The job restarts"
+                            + " from the last checkpoint.",
+                    e);
         }
         JoinEngine next = standby.create(spec);
         retired = engine;
@@ -357,7 +359,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
             retired.close();
             retired = null;
         }
-        handedOut.closeFilter();
+        deduplicator.closeFilterIfDone();
     }
 
     @Override
@@ -381,7 +383,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     public void close() {
         pending.clear();
         try (JoinEngine last = engine;
-                handedOut) {
+                deduplicator) {
             closeRetired();
         }
     }

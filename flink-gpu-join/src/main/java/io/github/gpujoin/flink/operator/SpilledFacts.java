@@ -78,7 +78,7 @@ final class SpilledFacts {
      */
     boolean takesManyPartitions() {
         factsCame = true;
-        if (!engine.takesManyPartitions()) {
+        if (!engine.acceptsMixedPartitions()) {
             return false;
         }
         List.copyOf(partitions.keySet()).forEach(this::resume);
@@ -122,7 +122,7 @@ final class SpilledFacts {
         int partition = probe.chunk().partition();
         long now = time.getCurrentProcessingTime();
         Waiting waiting = partitions.computeIfAbsent(partition, p -> new Waiting(now));
-        engine.announce(partition, probe.chunk().rowCount());
+        engine.announceDeferred(partition, probe.chunk().rowCount());
         long bytes = EngineChecks.payloadBytes(probe.chunk());
         waiting.bytes += bytes;
         waitingBytes += bytes;

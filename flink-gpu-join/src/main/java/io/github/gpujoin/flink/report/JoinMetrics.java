@@ -10,7 +10,7 @@ import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.engine.EngineInUse;
 import io.github.gpujoin.flink.explain.PartitionClass;
 import io.github.gpujoin.flink.report.StageTimes.Stage;
-import io.github.gpujoin.hybrid.Place;
+import io.github.gpujoin.hybrid.MemoryTier;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
 import java.util.Collection;
@@ -182,8 +182,8 @@ public final class JoinMetrics {
      * @param spilledFactBytes bytes of facts whose build rows have no tables
      */
     public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {
-        for (Place place : Place.values()) {
-            gauge(group.addGroup("place", place.name()), "units", () -> engine.unitsIn(place));
+        for (MemoryTier tier : MemoryTier.values()) {
+            gauge(group.addGroup("place", tier.name()), "units", () -> engine.unitsIn(tier));
         }
         gauge("spilledFactBytes", spilledFactBytes);
     }

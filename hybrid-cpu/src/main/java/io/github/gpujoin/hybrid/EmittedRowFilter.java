@@ -5,8 +5,11 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import java.nio.ByteBuffer;
 import java.util.Map;
 
-/** Drops from an engine's first batches the rows that another engine handed out before. */
-final class RepeatFilter implements AutoCloseable {
+/**
+ * Drops rows that another engine has emitted before from the first batches of an engine. Not
+ * thread-safe.
+ */
+final class EmittedRowFilter implements AutoCloseable {
 
     private final ResultRowBytes format;
     private final byte[] scratch;
@@ -14,24 +17,26 @@ final class RepeatFilter implements AutoCloseable {
     private final BatchRows kept;
 
     /**
-     * @param counts rows of the first chunk by content; taken over
+     * @param counts emitted rows of the first chunk by content, and how often each was emitted; the
+     *     filter modifies the map
      */
-    RepeatFilter(JoinSpec spec, Map<ByteBuffer, Integer> counts) {
+    EmittedRowFilter(JoinSpec spec, Map<ByteBuffer, Integer> counts) {
         this.kept = new BatchRows(spec);
         this.format = new ResultRowBytes(spec);
         this.scratch = new byte[format.lengthBytes()];
         this.counts = counts;
     }
 
-    /** Whether all rows that were handed out before have come again. */
+    /** Returns whether all rows that were emitted before have been repeated. */
     boolean isDone() {
         return counts.isEmpty();
     }
 
     /**
-     * The batch without repeated rows; valid until the next call or close.
+     * Returns the batch without repeated rows.
      *
-     * @throws IllegalStateException where the chunk ends and a row has not come again
+     * @return valid until the next call or {@link #close()}
+     * @throws IllegalStateException if the chunk ends before all rows were repeated
      */
     ResultBatch apply(ResultBatch batch) {
         int[] rows = new int[batch.rowCount()];
@@ -43,7 +48,7 @@ final class RepeatFilter implements AutoCloseable {
         }
         if (batch.isLast() && !isDone()) {
             throw new IllegalStateException(
-                    "all engines give the same results, but some did not come again: missing="
+                    "The fallback engine did not repeat emitted results: missing="
                             + counts.values().stream().mapToInt(Integer::intValue).sum());
         }
         return count == batch.rowCount() ? batch : kept.copy(batch, rows, count);
@@ -58,7 +63,7 @@ final class RepeatFilter implements AutoCloseable {
         if (!counts.containsKey(content)) {
             return false;
         }
-        // null takes the entry out
+        // null removes the entry
         counts.computeIfPresent(content, (key, left) -> left == 1 ? null : left - 1);
         return true;
     }

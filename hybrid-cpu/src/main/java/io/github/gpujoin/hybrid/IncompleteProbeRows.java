@@ -8,50 +8,54 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The results that were handed out of probe rows that are not whole yet. Another engine that goes
- * on starts such rows over, in an order of its own; these must not be handed out again.
+ * Records the emitted results of probe rows that are not complete yet.
+ *
+ * <p>After a fallback the second engine restarts such rows and emits their results in another
+ * order. The recorded results must not be emitted again. Not thread-safe.
  */
-final class BegunRows {
+final class IncompleteProbeRows {
 
-    /** Most memory that the results of one row may take here. */
+    /** Limit of the memory for the recorded results of one probe row. */
     private static final int MAX_BYTES = 16 << 20;
 
     private static final int MIN_BYTES = 4 << 10;
-    private static final int NONE = -1;
+    private static final int NO_ROW = -1;
 
     private final ResultRowBytes format;
     private final int maxBytes;
     private byte[] rows = new byte[0];
     private int usedBytes;
 
-    /** The last row with results that are not remembered, for lack of room. */
-    private int overflownRow = NONE;
+    /** The last probe row with results that exceed the limit, or {@code NO_ROW}. */
+    private int overflowRow = NO_ROW;
 
-    BegunRows(JoinSpec spec) {
+    IncompleteProbeRows(JoinSpec spec) {
         this(spec, MAX_BYTES);
     }
 
-    BegunRows(JoinSpec spec, int maxBytes) {
+    IncompleteProbeRows(JoinSpec spec, int maxBytes) {
         this.format = new ResultRowBytes(spec);
         this.maxBytes = maxBytes;
     }
 
-    /** Takes note of a batch that is handed out. */
-    void handedOut(ResultBatch batch) {
+    /** Records the rows of an emitted batch and forgets rows that are complete. */
+    void record(ResultBatch batch) {
         forgetBefore(batch.completedRows());
         int from = batch.rowCount();
         while (from > 0 && batch.probeRow(from - 1) >= batch.completedRows()) {
             from--;
         }
         for (int row = from; row < batch.rowCount(); row++) {
-            remember(batch, row);
+            append(batch, row);
         }
         if (batch.isLast()) {
             forgetBefore(Integer.MAX_VALUE);
         }
     }
 
-    /** Forgets rows of the chunk that are whole; rows ascend. */
+    /**
+     * Forgets results of probe rows before {@code probeRow}. Recorded rows are in ascending order.
+     */
     private void forgetBefore(int probeRow) {
         int from = 0;
         while (from < usedBytes && ResultRowBytes.probeRow(rows, from) < probeRow) {
@@ -59,13 +63,13 @@ final class BegunRows {
         }
         System.arraycopy(rows, from, rows, 0, usedBytes - from);
         usedBytes -= from;
-        overflownRow = overflownRow < probeRow ? NONE : overflownRow;
+        overflowRow = overflowRow < probeRow ? NO_ROW : overflowRow;
     }
 
-    private void remember(ResultBatch batch, int row) {
+    private void append(ResultBatch batch, int row) {
         int needed = usedBytes + format.lengthBytes();
         if (needed > maxBytes) {
-            overflownRow = batch.probeRow(row);
+            overflowRow = batch.probeRow(row);
             return;
         }
         if (needed > rows.length) {
@@ -77,19 +81,20 @@ final class BegunRows {
     }
 
     /**
-     * The rows by content, with how often each was handed out. The engine that gave them must still
-     * be open.
+     * Returns how often each result row was emitted, by content.
      *
-     * @throws IllegalStateException where one row has more results than are remembered
+     * <p>The engine that emitted the rows must still be open.
+     *
+     * @throws IllegalStateException if a probe row has more results than fit the limit
      */
     Map<ByteBuffer, Integer> counts() {
-        if (overflownRow != NONE) {
+        if (overflowRow != NO_ROW) {
             throw new IllegalStateException(
-                    "another engine can go on in the middle of a fact row that has few results; this"
-                            + " one starts over from the last checkpoint: maxBytes="
+                    "Too many results of one fact row for a fallback: the job restarts from the"
+                            + " last checkpoint. maxBytes="
                             + maxBytes
                             + ", row="
-                            + overflownRow);
+                            + overflowRow);
         }
         Map<ByteBuffer, Integer> counts = new HashMap<>();
         for (int at = 0; at < usedBytes; at += format.lengthBytes()) {

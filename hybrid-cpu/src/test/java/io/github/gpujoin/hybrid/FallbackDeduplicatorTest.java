@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class HandedOutRowsTest {
+class FallbackDeduplicatorTest {
 
     private static final ChunkSchema FACTS = ChunkSchema.of(Column.of("key", ColumnType.INT64));
     private static final ChunkSchema DIMENSION =
@@ -29,10 +29,10 @@ class HandedOutRowsTest {
                     FACTS,
                     List.of(new DimensionSpec("dimension", DIMENSION, 0, 0, JoinKind.INNER)));
 
-    /** Of the probe row and the value. */
+    /** Bytes of a result: probe row and value. */
     private static final int ROW_BYTES = 12;
 
-    /** An engine of batches of 1024 rows, which has been given the facts. */
+    /** Creates an engine with batches of 1024 rows and submits the facts. */
     private static JoinEngine probed(List<Object[]> buildRows, Object[]... facts) {
         JoinEngine engine = new ReferenceJoinEngineFactory().create(SPEC);
         engine.submitBuild(0, TestChunks.of(DIMENSION, 0, buildRows));
@@ -42,7 +42,7 @@ class HandedOutRowsTest {
     }
 
     @Test
-    void shouldRefuseToGoOnInARowOfWhichTooManyResultsAreOut() {
+    void shouldFailFallbackIfRowHasTooManyEmittedResults() {
         List<Object[]> buildRows = new ArrayList<>();
         for (long i = 0; i < 2_500; i++) {
             buildRows.add(new Object[] {7L, i});
@@ -50,33 +50,33 @@ class HandedOutRowsTest {
         for (long i = 0; i < 300; i++) {
             buildRows.add(new Object[] {9L, i});
         }
-        // Equal rows are as many results, not one.
+        // Equal build rows yield separate results.
         for (int i = 0; i < 700; i++) {
             buildRows.add(new Object[] {11L, 5L});
         }
         Object[][] facts = {{8L}, {9L}, {7L}, {11L}};
         try (JoinEngine engine = probed(buildRows, facts)) {
-            BegunRows begun = new BegunRows(SPEC, 800 * ROW_BYTES);
+            IncompleteProbeRows incomplete = new IncompleteProbeRows(SPEC, 800 * ROW_BYTES);
             // 300 results of row 1 and 724 of row 2, then 1024 of row 2
-            begun.handedOut(engine.poll());
-            assertThat(begun.counts()).hasSize(724);
-            begun.handedOut(engine.poll());
+            incomplete.record(engine.poll());
+            assertThat(incomplete.counts()).hasSize(724);
+            incomplete.record(engine.poll());
             assertThatIllegalStateException()
-                    .isThrownBy(begun::counts)
+                    .isThrownBy(incomplete::counts)
                     .withMessageContaining("maxBytes=9600, row=2");
             // the last 752 of row 2 and 272 of row 3, all alike
-            begun.handedOut(engine.poll());
-            assertThat(begun.counts()).hasSize(1).containsValue(272);
+            incomplete.record(engine.poll());
+            assertThat(incomplete.counts()).hasSize(1).containsValue(272);
         }
     }
 
     @Test
-    void shouldFailWhereTheSecondEngineDoesNotGiveWhatTheFirstDid() {
+    void shouldFailIfFallbackEngineOmitsEmittedResult() {
         Map<ByteBuffer, Integer> other = new HashMap<>();
         other.put(ByteBuffer.wrap(new byte[ROW_BYTES]), 1);
         List<Object[]> buildRows = List.<Object[]>of(new Object[] {1L, 10L});
         try (JoinEngine engine = probed(buildRows, new Object[] {1L});
-                RepeatFilter filter = new RepeatFilter(SPEC, other)) {
+                EmittedRowFilter filter = new EmittedRowFilter(SPEC, other)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> filter.apply(engine.poll()))
                     .withMessageContaining("missing=1");

@@ -10,52 +10,55 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A place with memory for tables, the tables there that all units share, and what a table there
- * takes. A place that failed is one without room. Not thread-safe.
+ * The engines of a memory tier: creates them, shares the replicated tables among them, and
+ * estimates table sizes.
+ *
+ * <p>A failed tier behaves like one without memory. Not thread-safe, except for {@link #failure()}
+ * and {@link #shared()}.
  */
-final class PlaceEngines implements AutoCloseable {
+final class TierEngines implements AutoCloseable {
 
-    /** Memory while a table is made, for each byte of it: rows as they came beside the table. */
+    /** Peak memory of building a table, for each byte of build rows: the rows and the table. */
     static final double PEAK = 2.5;
 
-    /** Memory may be short for a moment, since others take and give back theirs. */
+    /** Retries cover a short lack of memory, since other joins allocate and free theirs. */
     private static final int MIN_ATTEMPTS = 3;
 
-    /** The host is the last place there is, so it is waited for. */
+    /** The host has no fallback, so the engine waits for its memory. */
     private static final long HOST_WAIT_NS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final Place place;
+    private final MemoryTier tier;
     private final JoinEngineFactory factory;
     private volatile ForkableJoinEngine shared;
     private volatile EngineUnavailableException failure;
     private double bytesPerBuildByte = 1;
 
-    /** Of the tables that all units share; null unless they are being made. */
+    /** Build of the replicated tables; null unless it is in progress. */
     private TableLoad load;
 
     private int attempts;
     private long startNs;
 
     /**
-     * @param factory of forkable engines; null for a place that is not there
+     * @param factory of forkable engines; null if the tier does not exist
      */
-    PlaceEngines(Place place, JoinEngineFactory factory) {
-        this.place = place;
+    TierEngines(MemoryTier tier, JoinEngineFactory factory) {
+        this.tier = tier;
         this.factory = factory;
     }
 
-    Place place() {
-        return place;
+    MemoryTier tier() {
+        return tier;
     }
 
-    /** The engine with the tables that all units share; null unless open. */
+    /** Returns the engine with the replicated tables; null unless the tier is open. */
     JoinEngine shared() {
         return shared;
     }
 
-    /** Memory of those tables. */
+    /** Returns the memory of the replicated tables. */
     long sharedBytes() {
         return shared == null ? 0 : shared.stats().tableBytes();
     }
@@ -64,17 +67,18 @@ final class PlaceEngines implements AutoCloseable {
         return shared != null;
     }
 
-    /** Why the place cannot be used; null where it can, or is not there. */
+    /** Returns why the tier cannot be used; null if it can or does not exist. */
     EngineUnavailableException failure() {
         return failure;
     }
 
     /**
-     * Does the next part of making the tables that all units share. On the host it waits for
-     * memory, at most a second longer than that takes.
+     * Continues to build the replicated tables.
      *
-     * @return whether the place is open, or cannot be used
-     * @throws EngineUnavailableException where they do not fit
+     * <p>On the host it waits for memory, up to one second longer than the build takes.
+     *
+     * @return whether the tier is open or unusable
+     * @throws EngineUnavailableException if the tables do not fit
      */
     boolean openStep(JoinSpec spec, BuildChunks log, long maxRows) {
         if (factory == null || failure != null || isOpen()) {
@@ -98,10 +102,10 @@ final class PlaceEngines implements AutoCloseable {
         return isOpen();
     }
 
-    /** Tries again later, or gives up. */
+    /** Schedules a retry, or fails after the last one. */
     private void refused(EngineUnavailableException e) {
         closeLoad();
-        long waitNs = place == Place.HOST ? HOST_WAIT_NS : 0;
+        long waitNs = tier == MemoryTier.HOST ? HOST_WAIT_NS : 0;
         boolean waited = System.nanoTime() - startNs >= waitNs;
         if (e.scope() == Scope.PLACE || attempts >= MIN_ATTEMPTS && waited) {
             throw e;
@@ -119,7 +123,7 @@ final class PlaceEngines implements AutoCloseable {
         }
     }
 
-    /** An engine LOADING a unit. */
+    /** Forks an engine in state LOADING for a partition group. */
     JoinEngine newEngine(int dimension) {
         return shared.forkLoading(dimension);
     }
@@ -128,23 +132,23 @@ final class PlaceEngines implements AutoCloseable {
         return shared == null ? 0 : shared.availableBytes();
     }
 
-    /** What tables of so many bytes of build rows take here, by what others took. */
+    /** Estimates the table size of some build bytes from the last table built. */
     long tableBytes(long buildBytes) {
         return (long) (bytesPerBuildByte * buildBytes);
     }
 
-    /** What is needed while they are made. */
+    /** Estimates the memory needed to build the tables of some build bytes. */
     long peakBytes(long buildBytes) {
         return (long) (PEAK * buildBytes);
     }
 
-    void tookBytes(long tableBytes, long buildBytes) {
+    void recordTableBytes(long tableBytes, long buildBytes) {
         if (buildBytes > 0) {
             bytesPerBuildByte = (double) tableBytes / buildBytes;
         }
     }
 
-    /** Gives the place up. Engines made by it are closed by whoever has them. */
+    /** Stops using the tier. The owners of its engines close them. */
     void lose(EngineUnavailableException e) {
         failure = e;
         close();

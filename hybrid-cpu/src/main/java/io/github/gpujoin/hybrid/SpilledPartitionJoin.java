@@ -11,16 +11,16 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Joins chunks of one partition, or of all of a unit, that has no tables: makes them in the host's
- * memory for as long as chunks of the same partitions follow each other. Where they do not fit, a
- * chunk passes over the partition slice by slice, and none of its rows is complete before the last
- * slice.
+ * Joins probe chunks of a spilled partition, or of all partitions of a spilled group, with
+ * temporary tables.
  *
- * <p>Not thread-safe.
+ * <p>The tables stay in host memory while chunks of the same partitions follow each other. If the
+ * build rows do not fit, each chunk passes over them slice by slice, and none of its rows is
+ * complete before the last slice. Not thread-safe.
  */
-final class SpillVisit implements AutoCloseable {
+final class SpilledPartitionJoin implements AutoCloseable {
 
-    /** Chunks that are loaded before others get their turn. */
+    /** Load steps of one poll. */
     private static final int STEPS = 16;
 
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -30,14 +30,14 @@ final class SpillVisit implements AutoCloseable {
     private final JoinKind kind;
     private final int firstPartition;
     private final int endPartition;
-    private final PlaceEngines host;
+    private final TierEngines host;
     private final BuildChunks log;
     private final Consumer<JoinEngine> retire;
     private final BooleanSupplier makeRoom;
     private final long memoryWaitNs;
     private final long chunks;
 
-    /** Most chunks of a slice. */
+    /** Largest number of build chunks of a slice. */
     private long sliceChunks;
 
     private long sliceFrom;
@@ -45,29 +45,30 @@ final class SpillVisit implements AutoCloseable {
     private JoinEngine engine;
     private boolean submitted;
 
-    /** Since when there is no room for what is least loaded; meaningless unless it waits. */
+    /** Start of the wait for memory; meaningless unless {@code waits}. */
     private long waitsSinceNs;
 
     private boolean waits;
     private long retryAtNs = System.nanoTime();
 
-    /** Probe rows of the chunk, as {@link #remember()} says. */
+    /** Outcome of earlier slices by probe row; see {@link #remember()}. */
     private final BitSet before = new BitSet();
 
     private final BitSet inSlice = new BitSet();
     private final BatchRows agreedRows;
 
     /**
-     * @param first chunk of the visit
-     * @param retire given engines that are no longer used, whose last batch may still be read
-     * @param makeRoom has others give memory back by the next poll; false where there are none
-     * @param memoryWaitNs longest time to wait for the least memory, which others may hold
+     * @param dimension the partitioned one
+     * @param first chunk to join
+     * @param retire receives engines that are no longer used; their last batch may still be read
+     * @param makeRoom asks others to free host memory until the next poll; false if none can
+     * @param memoryWaitNs longest wait for the minimum of memory, which others may hold
      */
-    SpillVisit(
+    SpilledPartitionJoin(
             JoinSpec spec,
             int dimension,
             HybridProbe first,
-            PlaceEngines host,
+            TierEngines host,
             BuildChunks log,
             Consumer<JoinEngine> retire,
             BooleanSupplier makeRoom,
@@ -87,17 +88,17 @@ final class SpillVisit implements AutoCloseable {
         this.agreedRows = new BatchRows(spec);
     }
 
-    /** Whether a chunk has rows of the partitions that are visited alone. */
+    /** Returns whether a probe has rows of exactly these partitions. */
     boolean isOf(HybridProbe probe) {
         return firstPartition == probe.firstPartition() && endPartition == probe.endPartition();
     }
 
-    /** The engine over the tables that are made; null if there is none. */
+    /** Returns the engine with the temporary tables; null if there is none. */
     JoinEngine engine() {
         return engine;
     }
 
-    /** Chunk of the log behind the slice's last one. */
+    /** Returns the index of the build chunk after the slice. */
     private long sliceTo() {
         return Math.min(chunks, sliceFrom + sliceChunks);
     }
@@ -107,9 +108,9 @@ final class SpillVisit implements AutoCloseable {
     }
 
     /**
-     * Goes on with the oldest chunk.
+     * Continues with the oldest chunk.
      *
-     * @return null while tables are made, and where groups have to be taken
+     * @return null while tables are built or groups must be taken
      */
     ResultBatch poll(HybridProbe head) {
         if (engine == null && !isLoaded()) {
@@ -119,27 +120,27 @@ final class SpillVisit implements AutoCloseable {
             engine.submitProbe(head.chunk(), head.completedRows());
             submitted = true;
             if (!head.isSubmitted()) {
-                head.submitted();
+                head.markSubmitted();
             }
         }
         ResultBatch batch = engine.poll();
         if (batch == null) {
             return null;
         }
-        boolean answered = batch.isLast();
-        submitted = !answered;
-        return isWhole() ? batch : ofSlice(batch, head, answered);
+        boolean chunkDone = batch.isLast();
+        submitted = !chunkDone;
+        return isWhole() ? batch : ofSlice(batch, head, chunkDone);
     }
 
-    private ResultBatch ofSlice(ResultBatch batch, HybridProbe head, boolean answered) {
+    private ResultBatch ofSlice(ResultBatch batch, HybridProbe head, boolean chunkDone) {
         ResultBatch given = agreed(batch);
         boolean nothingLeft = head.completedRows() == head.chunk().rowCount();
-        boolean last = answered && (sliceTo() == chunks || nothingLeft);
+        boolean last = chunkDone && (sliceTo() == chunks || nothingLeft);
         given.set(
                 head.chunk(),
                 given.rowCount(),
                 last ? batch.completedRows() : head.completedRows());
-        if (answered) {
+        if (chunkDone) {
             nextSlice(last);
         }
         return given;
@@ -155,7 +156,7 @@ final class SpillVisit implements AutoCloseable {
         engine = null;
     }
 
-    /** Rows that are right whatever other slices say, or that all of them agree on by now. */
+    /** Returns the rows that no other slice can change. */
     private ResultBatch agreed(ResultBatch batch) {
         if (kind == JoinKind.INNER) {
             return batch;
@@ -170,7 +171,7 @@ final class SpillVisit implements AutoCloseable {
         return count == batch.rowCount() ? batch : agreedRows.copy(batch, rows, count);
     }
 
-    /** A match counts once; that there is none is known after the last slice. */
+    /** A semi join emits the first match; a missing match is certain after the last slice. */
     private boolean isAgreed(ResultBatch batch, int row) {
         int probeRow = batch.probeRow(row);
         if (kind == JoinKind.SEMI) {
@@ -184,7 +185,10 @@ final class SpillVisit implements AutoCloseable {
         return sliceTo() == chunks && (sliceFrom == 0 || before.get(probeRow));
     }
 
-    /** Of a semi join, rows that matched in any slice; else rows that matched in none. */
+    /**
+     * Accumulates, for a semi join, rows that matched in any slice; otherwise rows that matched in
+     * none.
+     */
     private void remember() {
         if (kind == JoinKind.SEMI || sliceFrom == 0) {
             before.or(inSlice);
@@ -196,7 +200,7 @@ final class SpillVisit implements AutoCloseable {
 
     // ------------------------------------------------------------------ tables
 
-    /** Loads some more; whether the slice's tables are complete. */
+    /** Continues to build the tables of the slice, and returns whether they are complete. */
     private boolean isLoaded() {
         if (System.nanoTime() - retryAtNs < 0) {
             return false;
@@ -223,7 +227,7 @@ final class SpillVisit implements AutoCloseable {
         return false;
     }
 
-    /** Tries less, or waits for memory that others hold while they visit. */
+    /** Frees memory of others, makes the slices smaller, or waits for memory. */
     private void refused(EngineUnavailableException e) {
         long loaded = load == null ? 0 : load.loadedChunks();
         closeLoad();
@@ -243,22 +247,23 @@ final class SpillVisit implements AutoCloseable {
         } else if (now - waitsSinceNs > memoryWaitNs) {
             throw noRoom(
                     onlyWhole
-                            ? "has room for a whole partition where groups are not of an inner join"
-                            : "has room for the replicated dimensions and one chunk of the other",
+                            ? "one whole partition, which left, anti and semi joins with groups need"
+                            : "the replicated dimensions and one chunk of the other",
                     e);
         }
     }
 
-    private IllegalStateException noRoom(String rule, EngineUnavailableException e) {
+    private IllegalStateException noRoom(String need, EngineUnavailableException e) {
         return new IllegalStateException(
-                "the host's memory budget "
-                        + rule
-                        + " (OVER_HOST_BUDGET): dimension="
+                "Host memory budget (OVER_HOST_BUDGET) is too small for "
+                        + need
+                        + ": dimension="
                         + spec.dimensions().get(dimension).name()
                         + ", partition="
                         + firstPartition
                         + ", availableBytes="
-                        + host.availableBytes(),
+                        + host.availableBytes()
+                        + ". Raise gpu-join.cpu.memory or taskmanager.memory.managed.size.",
                 e);
     }
 
@@ -269,7 +274,7 @@ final class SpillVisit implements AutoCloseable {
         }
     }
 
-    /** Ends the visit; the last batch may still be read. */
+    /** Closes the tables; the last batch may still be read. */
     @Override
     public void close() {
         closeLoad();

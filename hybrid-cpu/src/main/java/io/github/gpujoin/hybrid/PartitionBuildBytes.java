@@ -3,26 +3,26 @@ package io.github.gpujoin.hybrid;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import java.util.stream.LongStream;
 
-/** Build bytes of each radix partition that comes here. Not thread-safe. */
-final class PartitionedRows {
+/** Counts the build bytes of each radix partition of this subtask. Not thread-safe. */
+final class PartitionBuildBytes {
 
     private final int firstPartition;
     private final long[] bytes;
 
-    PartitionedRows(HybridOptions options) {
+    PartitionBuildBytes(HybridOptions options) {
         this.firstPartition = options.firstPartition();
-        this.bytes = new long[options.partitions()];
+        this.bytes = new long[options.partitionCount()];
     }
 
-    int partitions() {
+    int partitionCount() {
         return bytes.length;
     }
 
     /**
-     * A partition counted from the first that comes here.
+     * Returns the index of a partition, relative to the first one of this subtask.
      *
-     * @param partition of a chunk; where there is only one, it need not say so
-     * @throws IllegalArgumentException where the partition does not come here
+     * @param partition of a chunk; may be {@code UNPARTITIONED} if the subtask has one partition
+     * @throws IllegalArgumentException if the subtask does not own the partition
      */
     int index(int partition) {
         int index = partition - firstPartition;
@@ -31,7 +31,7 @@ final class PartitionedRows {
         }
         if (index < 0 || index >= bytes.length) {
             throw new IllegalArgumentException(
-                    "a chunk is of a partition that comes here: partition="
+                    "Chunk of a partition that this subtask does not own: partition="
                             + partition
                             + ", firstPartition="
                             + firstPartition
@@ -49,7 +49,7 @@ final class PartitionedRows {
         return bytes[index];
     }
 
-    /** Bytes of some partitions. */
+    /** Returns the bytes of the partitions with index {@code first} to {@code end} (exclusive). */
     long bytes(int first, int end) {
         return LongStream.of(bytes).skip(first).limit(end - first).sum();
     }

@@ -1,0 +1,48 @@
+package io.github.gpujoin.hybrid;
+
+/**
+ * The memory that holds the tables of a partition group, the fastest tier first.
+ *
+ * <pre>
+ *   SPILLED --- tables are built from the log ----> DEVICE, HOST
+ *   DEVICE, HOST --- tables are dropped ----------> SPILLED
+ *   DEVICE &lt;-- built from the log, then swapped --> HOST
+ * </pre>
+ */
+public enum MemoryTier {
+    /** Device memory, within the budget of the device. */
+    DEVICE,
+    /** Host memory, within the budget of the host. */
+    HOST,
+    /** No memory: the log holds the build rows, and tables exist only while they are probed. */
+    SPILLED;
+
+    /** Returns whether the tier holds tables permanently. */
+    public boolean hasTables() {
+        return this != SPILLED;
+    }
+
+    /** Returns whether this tier is as fast as the other or faster. */
+    boolean isAtLeast(MemoryTier other) {
+        return compareTo(other) <= 0;
+    }
+
+    /** Returns the tier to try next if this one has no room. */
+    MemoryTier slower() {
+        return this == DEVICE ? HOST : SPILLED;
+    }
+
+    /**
+     * Checks a change of tier.
+     *
+     * @return {@code next}
+     * @throws IllegalStateException if it is this tier
+     */
+    MemoryTier to(MemoryTier next) {
+        if (next == this) {
+            throw new IllegalStateException(
+                    "Partition group is already in this tier: tier=" + this);
+        }
+        return next;
+    }
+}

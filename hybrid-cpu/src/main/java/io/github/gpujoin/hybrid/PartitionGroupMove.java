@@ -1,0 +1,129 @@
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+
+/**
+ * A move of a partition group to another memory tier. Not thread-safe.
+ *
+ * <pre>
+ *   LOADING --- tables are complete, or none are needed ---> WAITING
+ *   WAITING --- the old engine has finished all chunks ----> DONE
+ *   LOADING, WAITING --- cancelled or refused -------------> DONE
+ * </pre>
+ */
+final class PartitionGroupMove {
+
+    private enum State {
+        LOADING,
+        WAITING,
+        DONE;
+
+        State to(State next) {
+            if (next.compareTo(this) <= 0) {
+                throw new IllegalStateException(
+                        "Move of a partition group cannot return to an earlier state: state="
+                                + this
+                                + ", next="
+                                + next);
+            }
+            return next;
+        }
+    }
+
+    private final PartitionGroup group;
+    private final MemoryTier target;
+    private final TierEngines engines;
+    private State state = State.LOADING;
+
+    /** Null before the first step and after the last chunk. */
+    private TableLoad load;
+
+    /**
+     * @param engines of the target; null if it is SPILLED
+     */
+    PartitionGroupMove(PartitionGroup group, MemoryTier target, TierEngines engines) {
+        this.group = group;
+        this.target = target;
+        this.engines = engines;
+    }
+
+    PartitionGroup group() {
+        return group;
+    }
+
+    MemoryTier target() {
+        return target;
+    }
+
+    boolean isLoading() {
+        return state == State.LOADING;
+    }
+
+    /** Returns whether the group is not in the target tier yet and the target is usable. */
+    boolean isPossible() {
+        return group.tier() != target && (engines == null || engines.isOpen());
+    }
+
+    /**
+     * Continues to build the new tables, by about one chunk.
+     *
+     * @param maxRows limit of the rows of a build step
+     * @param buildSteps limit of the build steps
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if the target has no room;
+     *     the caller then calls {@link #giveUp()}
+     */
+    void step(int dimension, BuildChunks log, long maxRows, int buildSteps) {
+        if (!isLoading()) {
+            return;
+        }
+        if (engines == null) {
+            awaitGroup(null);
+        } else if (load == null) {
+            load =
+                    new TableLoad(
+                            engines.newEngine(dimension),
+                            dimension,
+                            log.ofPartitions(group.firstPartition(), group.endPartition()));
+        } else if (load.step(maxRows, buildSteps)) {
+            JoinEngine engine = load.take();
+            awaitGroup(engine);
+            engines.recordTableBytes(engine.stats().tableBytes(), group.buildBytes());
+        }
+    }
+
+    private void awaitGroup(JoinEngine engine) {
+        state = state.to(State.WAITING);
+        load = null;
+        group.moveTo(target, engine);
+    }
+
+    /**
+     * Ends the move if the group can {@linkplain PartitionGroup#move() move}; the caller then moves
+     * it.
+     *
+     * @return whether it can
+     */
+    boolean finish() {
+        boolean finished = state == State.WAITING && group.canMove();
+        if (finished) {
+            state = state.to(State.DONE);
+        }
+        return finished;
+    }
+
+    /** Cancels the move and records how much memory the target had. */
+    void giveUp() {
+        cancel();
+        group.recordRefusal(target, engines.availableBytes());
+    }
+
+    /** Cancels the move; the group stays in its tier. */
+    void cancel() {
+        state = state.to(State.DONE);
+        if (load != null) {
+            load.close();
+            load = null;
+        }
+        group.stay();
+    }
+}
