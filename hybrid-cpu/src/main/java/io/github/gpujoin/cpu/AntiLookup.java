@@ -3,7 +3,9 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
-/** Keeps the keys that have no row; gives no rows. Not thread-safe. */
+/**
+ * Finds the keys of an anti join: those without a build row. Writes no matches. Not thread-safe.
+ */
 final class AntiLookup implements KeyLookup {
 
     private final KeyLookup lookup;
@@ -11,7 +13,7 @@ final class AntiLookup implements KeyLookup {
     private final long isLeft;
 
     /**
-     * @param maxKeys the most keys looked up at once
+     * @param maxKeys limit of the keys of one lookup
      * @param memory outlives the lookup
      */
     AntiLookup(KeyLookup lookup, int maxKeys, PagedMemory memory) {
@@ -21,7 +23,7 @@ final class AntiLookup implements KeyLookup {
     }
 
     /**
-     * @param matches of unspecified content afterwards
+     * @param matches scratch memory; its content is undefined afterwards
      */
     @Override
     public int findFirst(
@@ -31,7 +33,7 @@ final class AntiLookup implements KeyLookup {
         for (int i = 0; i < found; i++) {
             Memory.putByte(null, isLeft + Memory.getInt(foundNumbers + 4L * i), (byte) 0);
         }
-        // no branch depends on the data
+        // Branch-free: no jump depends on the data.
         long target = numbers;
         for (int i = 0; i < count; i++) {
             Memory.putInt(target, firstNumber + i);

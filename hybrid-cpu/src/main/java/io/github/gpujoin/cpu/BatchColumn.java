@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
-/** An integer column of results, as 64-bit values. Not thread-safe. */
+/** An integer column of result batches, widened to 64 bits. Not thread-safe. */
 final class BatchColumn {
 
     private final FactColumn factColumn;
@@ -17,7 +17,7 @@ final class BatchColumn {
     private final long scratch;
 
     /**
-     * @param maxRows of a batch
+     * @param maxRows limit of the rows of a batch
      * @param memory outlives this object
      */
     BatchColumn(JoinSpec spec, JoinColumn column, int maxRows, PagedMemory memory) {
@@ -34,7 +34,10 @@ final class BatchColumn {
         this.scratch = isWidePayload ? 0 : memory.take(8L * maxRows);
     }
 
-    /** Address of the column's {@code int64[batch.rowCount()]}, valid until the next call. */
+    /**
+     * Returns the address of the column as {@code int64[batch.rowCount()]}, valid until the next
+     * call.
+     */
     long load(ResultBatch batch) {
         int count = batch.rowCount();
         if (factColumn != null) {

@@ -5,21 +5,23 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Orders partitioned rows by slot and key, stably, and takes a slot of the directory for each key:
- * partition after partition by counting into buckets, then within each bucket. A bucket has few
- * different keys, so a pass for each of them is cheap however many rows they have.
+ * Sorts partitioned rows by slot and key, stably, and takes a directory slot for each key.
  *
- * <p>Any of its passes may stop after any row, also within a bucket that one frequent key fills.
+ * <p>Each partition is divided into buckets by counting. Within a bucket, one pass for each
+ * distinct key moves its rows to the front. A bucket has few distinct keys, so this is cheap for
+ * any number of rows.
+ *
+ * <p>Each pass can stop after any row, also within a bucket full of one heavy hitter.
  */
 final class BucketSort implements Work, AutoCloseable {
 
-    /** What is done with the rows of a bucket that are not in order yet. */
+    /** Pass over the unsorted rows of a bucket. */
     private enum Phase {
-        /** Finds the row with the lowest slot, the first one of them. */
+        /** Finds the first row with the lowest slot. */
         FIND,
         /** Moves the rows of its key to the front, and the others to scratch memory. */
         DIVIDE,
-        /** Moves the others back, behind them. */
+        /** Moves the others back behind them. */
         RETURN
     }
 
@@ -37,13 +39,13 @@ final class BucketSort implements Work, AutoCloseable {
     private long keyCount;
     private int nextFreeSlot;
 
-    // of the bucket in work: rows from first to end are not in order yet
+    // Current bucket: rows from first to end are unsorted.
     private int bucket;
     private long first;
     private long end;
     private Phase phase;
 
-    /** The next row of the pass. */
+    /** Next row of the pass. */
     private long row;
 
     private long lowest;
@@ -55,7 +57,7 @@ final class BucketSort implements Work, AutoCloseable {
 
     /**
      * @param bucketShift slots of a bucket, as a power of two
-     * @param directory of empty slots
+     * @param directory without taken slots
      */
     BucketSort(
             RowLayout layout,
@@ -80,7 +82,7 @@ final class BucketSort implements Work, AutoCloseable {
         }
     }
 
-    /** Different keys of the rows that are in order. */
+    /** Returns the number of distinct keys of the sorted rows. */
     long keyCount() {
         return keyCount;
     }
@@ -109,7 +111,7 @@ final class BucketSort implements Work, AutoCloseable {
                 .then(() -> Work.range(rows, (from, to) -> count(start, from, to, firstBucket)))
                 .thenRun(() -> sumUp(start))
                 .then(() -> Work.range(rows, (from, to) -> copyRows(start, copy, from, to)))
-                // from the back, so that the ends become starts
+                // From the back, so that bucket ends become bucket starts.
                 .then(
                         () ->
                                 Work.range(
@@ -138,7 +140,7 @@ final class BucketSort implements Work, AutoCloseable {
         Memory.copy(null, source + offset, null, target + offset, (to - from) * rowBytes);
     }
 
-    /** Places rows of the copy, the last one first. */
+    /** Moves rows of the copy to their buckets, the last row first. */
     private void place(long from, long to, int firstBucket) {
         long start = scratch.address() + from * rowBytes;
         for (long row = scratch.address() + (to - 1) * rowBytes; row >= start; row -= rowBytes) {
@@ -177,7 +179,7 @@ final class BucketSort implements Work, AutoCloseable {
         return false;
     }
 
-    /** The next bucket's rows; a row that is alone is in order. */
+    /** Opens the next bucket. A single row is in order already. */
     private void openBucket(long stop) {
         bucket++;
         first = end;
@@ -204,7 +206,11 @@ final class BucketSort implements Work, AutoCloseable {
         row = first + rowBytes;
     }
 
-    /** Goes on with the rows that are not in order; how many rows it passed over. */
+    /**
+     * Continues to sort the bucket.
+     *
+     * @return rows visited
+     */
     private long orderRows(long maxRows) {
         return switch (phase) {
             case FIND -> findLowest(maxRows);

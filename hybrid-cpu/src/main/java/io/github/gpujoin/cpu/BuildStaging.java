@@ -6,9 +6,11 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
 /**
- * Build rows of one dimension in order of arrival, copied off the heap so that their chunks may go:
- * rows in {@link RowLayout}, carried bytes as {@code int32 lengthBytes} and the bytes. Not
- * thread-safe.
+ * Build rows of one dimension in order of arrival, copied to native memory so that their chunks can
+ * be freed.
+ *
+ * <p>Rows are in {@link RowLayout}; variable-width columns are stored out of line as {@code int32
+ * lengthBytes} and the bytes. Not thread-safe.
  */
 final class BuildStaging implements AutoCloseable {
 
@@ -21,7 +23,7 @@ final class BuildStaging implements AutoCloseable {
     private long maxKey = Long.MIN_VALUE;
 
     /**
-     * @param allocator of the rows, and of the table that is made of them
+     * @param allocator of the rows and of the table built from them
      */
     BuildStaging(RowLayout layout, Allocator allocator) {
         this.layout = layout;
@@ -42,12 +44,12 @@ final class BuildStaging implements AutoCloseable {
         return rowCount;
     }
 
-    /** Smallest key, once there is one. */
+    /** Returns the smallest key; undefined without rows. */
     long minKey() {
         return minKey;
     }
 
-    /** Largest key, once there is one. */
+    /** Returns the largest key; undefined without rows. */
     long maxKey() {
         return maxKey;
     }
@@ -56,7 +58,7 @@ final class BuildStaging implements AutoCloseable {
         return rows;
     }
 
-    /** Visits rows in parts of whole rows. */
+    /** Visits rows in extents of whole rows. */
     static Work pass(
             PagedMemory.Cursor cursor, RowLayout layout, PagedMemory.ExtentVisitor visitor) {
         return maxRows -> !cursor.next(maxRows * layout.rowBytes(), visitor);
@@ -66,7 +68,7 @@ final class BuildStaging implements AutoCloseable {
         return rows.lengthBytes() + carried.lengthBytes();
     }
 
-    /** Hands over the carried bytes, to which rows refer by address. */
+    /** Transfers ownership of the variable-width bytes, which rows reference by address. */
     PagedMemory takeCarried() {
         PagedMemory taken = carried;
         carried = new PagedMemory(allocator);

@@ -8,22 +8,22 @@ import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * A part of a {@link ChangingTable}: rows, one a key, in open addressing with linear probing, and
- * their variable-width bytes. Of the table's thread.
+ * A segment of a {@link ChangingTable}: rows with unique keys in open addressing with linear
+ * probing, and their variable-width bytes. Confined to the thread of the table.
  *
  * <pre>
  *  base:     0 1 1 0 1 ...     a bit for each slot: whether it is taken
  *  rows:     - A B - C ...     rows in {@link RowLayout}, each in the first slot from its hash on
  *                              that was free
- *  carried:  a a b a c ...     int32 lengthBytes and the bytes; rows refer to it, appended only
+ *  carried:  a a b a c ...     int32 lengthBytes and the bytes, referenced by rows; append-only
  * </pre>
  *
- * <p>A deleted row leaves no mark: rows after it that would no longer be found move up (Knuth, The
+ * <p>A deletion leaves no tombstone: later rows that would no longer be found move up (Knuth, The
  * Art of Computer Programming, volume 3, section 6.4, algorithm R).
  */
 final class ChangingSegment implements AutoCloseable {
 
-    /** Dead bytes up to which {@link #compact} is not worth while. */
+    /** Dead bytes below which {@link #compact} does not pay off. */
     private static final long MIN_COMPACTION_BYTES = 16 << 10;
 
     private final RowLayout layout;
@@ -32,7 +32,7 @@ final class ChangingSegment implements AutoCloseable {
     private final int slots;
     private final Region region;
 
-    /** Address of the region, read without its check. */
+    /** Address of the region, read without a check that it is open. */
     private final long base;
 
     private PagedMemory carried;
@@ -57,12 +57,12 @@ final class ChangingSegment implements AutoCloseable {
 
     // ------------------------------------------------------------------ layout
 
-    /** Slot of a hash, before it is probed. */
+    /** Returns the first slot of the probe sequence of a hash. */
     static int home(long hash, int slots) {
         return (int) hash & slots - 1;
     }
 
-    /** Offset of the first row from the base. */
+    /** Returns the offset of the first row from the base, in bytes. */
     static int rowsOffset(int slots) {
         return slots / Byte.SIZE;
     }
@@ -87,17 +87,17 @@ final class ChangingSegment implements AutoCloseable {
         return region.lengthBytes() + carried.lengthBytes();
     }
 
-    /** Whether a row more would make probing slow. */
+    /** Returns whether another row would make probing slow. */
     boolean isFull() {
         return rowCount >= slots / 2;
     }
 
-    /** Whether a row more would make probing very slow. */
+    /** Returns whether another row would make probing very slow. */
     boolean isCrowded() {
         return rowCount >= slots / 4 * 3;
     }
 
-    /** Whether most variable-width bytes are those of rows that are gone. */
+    /** Returns whether deleted or replaced rows own most variable-width bytes. */
     boolean isMostlyDead() {
         return deadCarriedBytes > Math.max(liveCarriedBytes, MIN_COMPACTION_BYTES);
     }
@@ -110,7 +110,7 @@ final class ChangingSegment implements AutoCloseable {
         return slot + 1 & slots - 1;
     }
 
-    /** Slots from one to another, going up and around. */
+    /** Returns the number of slots from one to another, with wrap-around. */
     private int distance(int from, int to) {
         return to - from & slots - 1;
     }
@@ -123,7 +123,7 @@ final class ChangingSegment implements AutoCloseable {
         return base + rowsOffset(slots) + (long) slot * layout.rowBytes();
     }
 
-    /** The key's slot, or the free one where it would go. */
+    /** Returns the slot of a key, or the free slot where it would be inserted. */
     private int find(long key) {
         int slot = home(key);
         while (isTaken(slot) && layout.key(address(slot)) != key) {
@@ -138,7 +138,7 @@ final class ChangingSegment implements AutoCloseable {
         return isTaken(find(key));
     }
 
-    /** Writes the key's row, which a slot is free for. */
+    /** Inserts or replaces the row of a key. A slot must be free. */
     void upsert(long key, Chunk chunk, int row) {
         long carriedRow = layout.carriedOffset() < 0 ? 0 : copyCarried(chunk, row);
         int slot = find(key);
@@ -151,7 +151,11 @@ final class ChangingSegment implements AutoCloseable {
         write(chunk, row, address(slot), carriedRow);
     }
 
-    /** Whether there was such a row. */
+    /**
+     * Deletes the row of a key.
+     *
+     * @return whether there was one
+     */
     boolean delete(long key) {
         int free = find(key);
         if (!isTaken(free)) {
@@ -228,7 +232,7 @@ final class ChangingSegment implements AutoCloseable {
         return to;
     }
 
-    /** Frees the bytes of rows that are gone; the others move. */
+    /** Frees dead variable-width bytes and moves the live ones. */
     void compact() {
         PagedMemory live = new PagedMemory(allocator);
         try {
@@ -250,7 +254,7 @@ final class ChangingSegment implements AutoCloseable {
 
     // ------------------------------------------------------------------ growth
 
-    /** A copy with twice the slots. */
+    /** Returns a copy with twice the slots. */
     ChangingSegment grown() {
         ChangingSegment grown = new ChangingSegment(layout, allocator, depth, 2 * slots);
         try {
@@ -262,7 +266,7 @@ final class ChangingSegment implements AutoCloseable {
         return grown;
     }
 
-    /** Copies that have one more bit of the hash in common: first 0, then 1. */
+    /** Returns two copies that share one more bit of the hash: first 0, then 1. */
     ChangingSegment[] split() {
         ChangingSegment zero = new ChangingSegment(layout, allocator, depth + 1, slots);
         try {
@@ -290,7 +294,7 @@ final class ChangingSegment implements AutoCloseable {
         }
     }
 
-    /** Copies a row whose key is new here. */
+    /** Copies a row whose key is not in this segment. */
     private void add(long row, int home) {
         int slot = home;
         while (isTaken(slot)) {

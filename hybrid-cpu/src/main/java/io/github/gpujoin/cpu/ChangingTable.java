@@ -10,9 +10,9 @@ import io.github.gpujoin.core.region.PagedMemory;
 import java.util.Arrays;
 
 /**
- * The rows of a dimension that changes, one a key, in an extendible hash table (Fagin, Nievergelt,
- * Pippenger, Strong: "Extendible Hashing", ACM TODS 4, 1979). Not immutable as other tables are: of
- * one engine, which changes it between two batches.
+ * The table of a changelog dimension with unique keys: an extendible hash table (Fagin, Nievergelt,
+ * Pippenger, Strong: "Extendible Hashing", ACM TODS 4, 1979). Unlike other tables it is mutable:
+ * one engine owns it and changes it between two batches.
  *
  * <pre>
  *  upper bits of the hash:   00  01  10  11
@@ -28,7 +28,7 @@ import java.util.Arrays;
  */
 final class ChangingTable extends CpuJoinTable {
 
-    /** A segment stays in the second-level cache while its rows move. */
+    /** Small enough for a segment to stay in the second-level cache while its rows move. */
     static final int SEGMENT_SLOTS = 1 << 14;
 
     private static final int MIN_SLOTS = 64;
@@ -39,19 +39,21 @@ final class ChangingTable extends CpuJoinTable {
     private final DimensionSpec dimension;
     private final Allocator allocator;
 
-    /** Upper bits of the hash that index the directory. */
+    /** Number of upper hash bits that index the directory. */
     private int depth;
 
     private ChangingSegment[] directory;
 
-    /** {@link ChangingSegment#base} of each entry of the directory. */
+    /** {@link ChangingSegment#base} of each directory entry. */
     private long[] bases;
 
     private int rowCount;
     private volatile long lengthBytes;
     private long movedRows;
 
-    /** Counts up whenever an address of carried bytes may stand for other bytes than before. */
+    /**
+     * Increases whenever an address of variable-width bytes may refer to other bytes than before.
+     */
     private int carriedGeneration;
 
     ChangingTable(DimensionSpec dimension, Allocator allocator) {
@@ -72,7 +74,7 @@ final class ChangingTable extends CpuJoinTable {
         return carriedGeneration;
     }
 
-    /** Rows that the last {@link #apply} moved, besides those of its chunk. */
+    /** Returns the rows that the last {@link #apply} moved, besides those of its chunk. */
     long movedRows() {
         return movedRows;
     }
@@ -115,7 +117,7 @@ final class ChangingTable extends CpuJoinTable {
         }
     }
 
-    /** Whether so many rows of a chunk pay for more moves. */
+    /** Returns whether so many rows of a chunk allow further moves. */
     private boolean mayMove(int rows) {
         return movedRows <= (long) MOVES_PER_ROW * rows;
     }
@@ -128,7 +130,7 @@ final class ChangingTable extends CpuJoinTable {
         }
     }
 
-    /** A segment's rows and their bytes have moved. */
+    /** Counts the moved rows of a segment. */
     private void moved(ChangingSegment segment, long addedBytes) {
         count(addedBytes);
         movedRows += segment.rowCount();
@@ -208,7 +210,7 @@ final class ChangingTable extends CpuJoinTable {
 
     @Override
     KeyLookup rowLookup() {
-        throw new UnsupportedOperationException("a changing table gives addresses of rows only");
+        throw new UnsupportedOperationException("A changing table has no row lookup");
     }
 
     @Override

@@ -22,12 +22,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 /**
- * Joins on the CPU with one {@link CpuJoinTable} for each dimension. Synchronous: {@link #poll()}
- * does the work of one batch. All memory that grows with the data is off the heap, and probing
- * allocates nothing.
+ * Joins on the CPU with one {@link CpuJoinTable} for each dimension.
  *
- * <p>One thread calls at a time; {@link #fork()} gives engines for other threads over the same
- * tables.
+ * <p>The engine is synchronous: {@link #poll()} computes one batch. All memory that grows with the
+ * data is native, and probing allocates none. Not thread-safe; {@link #fork()} creates engines for
+ * other threads over the same tables.
  */
 public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         implements ForkableJoinEngine {
@@ -36,30 +35,30 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
 
     private final List<BuildStaging> staging = new ArrayList<>();
 
-    /** Complete tables, in the order of dimensions. */
+    /** Complete tables, in the order of the dimensions. */
     private final List<CpuJoinTable> tables = new CopyOnWriteArrayList<>();
 
-    /** Of the first dimension without a table; null between tables. */
+    /** Build of the first dimension without a table; null between tables. */
     private TableBuild build;
 
     private final Allocator allocator;
     private final PagedMemory scratch;
 
-    /** Tables of dimensions that change, by dimension, while LOADING and after. */
+    /** Tables of changelog dimensions, by dimension. */
     private final Map<Integer, ChangingTable> changing = new TreeMap<>();
 
     /** Tables of another engine, by dimension; the others are built here. */
     private final Map<Integer, CpuJoinTable> shared = new TreeMap<>();
 
-    /** Tables that are another engine's in this one's account of memory. */
+    /** Tables that another engine counts as its memory. */
     private final BitSet notCounted = new BitSet();
 
     private ProbePipeline pipeline;
 
-    /** Null where results are given as rows. */
+    /** Null if the join does not aggregate. */
     private GroupTable groups;
 
-    /** A chunk in flight, and whether joining it has begun. */
+    /** An in-flight probe, and whether its join has started. */
     static final class Probe extends ProbeQueue.Probe {
         boolean opened;
 
@@ -133,7 +132,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     protected void append(int dimension, Chunk chunk) {
         if (shared.containsKey(dimension)) {
             throw new IllegalArgumentException(
-                    "an engine builds no table that it shares: dimension=" + dimension);
+                    "Build rows for a table shared with another engine: dimension=" + dimension);
         }
         if (!spec().dimensions().get(dimension).changes()) {
             staging.get(dimension).append(chunk);
@@ -165,7 +164,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
                 dimension, d -> new ChangingTable(spec().dimensions().get(d), allocator));
     }
 
-    /** The dimension's table, once it is complete; null before. */
+    /** Continues to build a table and returns it once it is complete; null before. */
     private CpuJoinTable buildTable(int dimension, long maxRows) {
         if (shared.containsKey(dimension)) {
             return shared.remove(dimension);

@@ -8,38 +8,41 @@ import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.lang.management.ManagementFactory;
 
-/** Makes {@link CpuJoinEngine}s, of which all of a process keep one account of their memory. */
+/** Creates {@link CpuJoinEngine}s; all engines of a process share one memory account. */
 public final class CpuJoinEngineFactory implements JoinEngineFactory {
 
     public static final long BY_MACHINE = -1;
 
-    /** What {@link #memoryUse()} counts. */
+    /** Counts the memory that {@link #memoryUse()} returns. */
     private static final MemoryAccount PROCESS = new MemoryAccount("host");
 
     private static final long serialVersionUID = 1L;
 
-    /** In place of a budget: memory is reserved where the engines run. */
+    /** Instead of a budget: memory is reserved where the engines run. */
     private static final long MANAGED = -2;
 
     private final long budgetBytes;
 
-    /** Null before {@link #within}, and where there is a budget. */
+    /** Null before {@link #within}, and if there is a budget. */
     private final transient MemoryReservations reservations;
 
-    /** Within half of the machine's memory. */
+    /** Limits engines to half of the machine memory. */
     public CpuJoinEngineFactory() {
         this(BY_MACHINE);
     }
 
     /**
-     * @param budgetBytes off-heap memory that all CPU engines of a process may take together; an
-     *     engine of this factory is refused what would bring the total over it; {@link #BY_MACHINE}
-     *     for half of the memory of the machine (of its container, where it is in one)
+     * Limits engines to a budget.
+     *
+     * @param budgetBytes native memory of all CPU engines of a process together, beyond which an
+     *     engine of this factory gets none; {@link #BY_MACHINE} for half of the memory of the
+     *     machine or its container
+     * @throws IllegalArgumentException if the budget is negative and not {@link #BY_MACHINE}
      */
     public CpuJoinEngineFactory(long budgetBytes) {
         if (budgetBytes < BY_MACHINE) {
             throw new IllegalArgumentException(
-                    "a memory budget is not negative, or -1 to go by the machine: budgetBytes="
+                    "Memory budget is negative; -1 selects half of the machine memory: budgetBytes="
                             + budgetBytes);
         }
         this.budgetBytes = budgetBytes;
@@ -51,7 +54,10 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
         this.reservations = reservations;
     }
 
-    /** Engines whose memory is reserved first; it makes none before {@link #within}. */
+    /**
+     * Returns a factory of engines that reserve their memory. Call {@link #within} before {@link
+     * #create}.
+     */
     public static CpuJoinEngineFactory managed() {
         return new CpuJoinEngineFactory((MemoryReservations) null);
     }
@@ -81,7 +87,7 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
         return machine.getTotalMemorySize() / 2;
     }
 
-    /** Off-heap memory of all engines that factories of this process made. */
+    /** Returns the native memory of all engines created by factories of this process. */
     public static MemoryAccount memoryUse() {
         return PROCESS;
     }

@@ -4,8 +4,10 @@ import io.github.gpujoin.core.region.PagedMemory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The rows of one dimension, to be found by key. Immutable, so threads share it; counted, so the
- * last owner frees it.
+ * The build rows of one dimension, indexed by key.
+ *
+ * <p>Threads share a table, which is immutable except for {@link ChangingTable}. Owners are
+ * counted; the last one to close the table frees its memory.
  */
 abstract class CpuJoinTable implements AutoCloseable {
 
@@ -20,42 +22,50 @@ abstract class CpuJoinTable implements AutoCloseable {
         return layout;
     }
 
-    /** Whether no key has two rows. */
+    /** Returns whether each key has at most one row. */
     abstract boolean isUnique();
 
-    /** Whether {@link #rowLookup} may be asked for. */
+    /** Returns whether {@link #rowLookup} is supported. */
     abstract boolean hasRowLookup();
 
     /**
-     * Finds the addresses of rows; for one thread.
+     * Creates a lookup of row addresses, for one thread.
      *
-     * @param maxKeys the most keys looked up at once
+     * @param maxKeys limit of the keys of one lookup
      * @param memory outlives the lookup
      */
     abstract KeyLookup addressLookup(int maxKeys, PagedMemory memory);
 
-    /** Finds rows, each one 8-byte field, and gives them in place of their addresses. */
+    /**
+     * Creates a lookup that returns rows of one 8-byte field instead of their addresses.
+     *
+     * @throws UnsupportedOperationException unless {@link #hasRowLookup}
+     */
     abstract KeyLookup rowLookup();
 
-    /** Address of the next row of the same key as a row's, 0 where there is none. */
+    /** Returns the address of the next row with the same key; 0 after the last one. */
     abstract long nextMatch(long row);
 
-    /** Bytes of all parts. */
+    /** Returns the memory of the table, in bytes. */
     abstract long lengthBytes();
 
-    /** Gives back all parts. */
+    /** Frees the memory of the table. */
     abstract void free();
 
-    /** Adds an owner, who closes the table too. */
+    /**
+     * Adds an owner, who must close the table too.
+     *
+     * @throws IllegalStateException if the table was freed
+     */
     final CpuJoinTable retain() {
         int before = owners.getAndUpdate(n -> n == 0 ? 0 : n + 1);
         if (before == 0) {
-            throw new IllegalStateException("a table that was freed has no owner: owners=0");
+            throw new IllegalStateException("The table was freed: owners=0");
         }
         return this;
     }
 
-    /** Ends one ownership; the last one frees the memory. */
+    /** Removes an owner; the last one frees the memory. */
     @Override
     public final void close() {
         if (owners.decrementAndGet() == 0) {

@@ -2,7 +2,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 
-/** Finds rows of a {@link DirectTable} in one loop without a branch on the data. Immutable. */
+/** Finds rows of a {@link DirectTable} in one branch-free loop. Immutable. */
 final class DirectLookup implements KeyLookup {
 
     private final long minKey;
@@ -14,8 +14,8 @@ final class DirectLookup implements KeyLookup {
 
     /**
      * @param rows address of the row of slot 0
-     * @param presence address of {@link PresenceBits}, 0 where all slots are taken
-     * @param givesRows whether matches are the rows, each one 8-byte field, not their addresses
+     * @param presence address of {@link PresenceBits}; 0 if all slots are taken
+     * @param givesRows whether matches are rows of one 8-byte field instead of their addresses
      */
     DirectLookup(
             SlotFunction slotFunction, long rows, int rowBytes, long presence, boolean givesRows) {
@@ -43,9 +43,10 @@ final class DirectLookup implements KeyLookup {
     }
 
     /**
-     * Finds the rows of the keys before the first one that has none, in a filled table. Foreign
-     * keys mostly all have one; then this is half the instructions, so that twice as many loads of
-     * rows are under way at once.
+     * Finds the rows of all keys up to the first one without a row, in a table without holes.
+     *
+     * <p>Foreign keys usually all have a row. Then this loop takes half the instructions, so that
+     * twice as many loads of rows are in flight.
      */
     private int findLeading(
             byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
@@ -66,10 +67,10 @@ final class DirectLookup implements KeyLookup {
         return count;
     }
 
-    /** Finds the rows of keys of which many may have none: no branch depends on them. */
+    /** Finds the rows of keys of which many may have none, without a branch on the data. */
     private int findAny(
             byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
-        // fields in locals: the compiler cannot know that stores to native memory spare them
+        // Locals, since the compiler assumes that stores to native memory may change fields.
         long minKey = this.minKey;
         long slots = this.slots;
         long rows = this.rows;
@@ -83,7 +84,7 @@ final class DirectLookup implements KeyLookup {
             long kept = SlotFunction.isWithin(distance, slots);
             long slot = distance & kept;
             long row = rows + slot * rowBytes;
-            // the same for all keys, so the compiler makes a loop for each case
+            // Loop-invariant, so the compiler generates a loop for each case.
             if (presence != 0) {
                 kept &= -PresenceBits.get(presence, slot);
             }

@@ -4,16 +4,16 @@ import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * A table whose keys fill their range, as surrogate keys of a star schema do, and do not repeat: a
- * key's distance from the smallest one tells where its row stands.
+ * A table of unique, dense keys, such as surrogate keys of a star schema: the slot of a key is its
+ * distance from the smallest key.
  *
  * <pre>
  *  rows:      A B . D E ...     by slot = key - minKey, in {@link RowLayout} without the key;
- *                               unspecified where no key has the slot
- *  presence:  1 1 0 1 1 ...     a bit for each slot; none where all slots are taken
+ *                               undefined if the slot has no key
+ *  presence:  1 1 0 1 1 ...     a bit for each slot; absent if all slots are taken
  * </pre>
  *
- * <p>Has at least one slot.
+ * <p>It has at least one slot.
  */
 final class DirectTable extends CpuJoinTable {
 
@@ -23,9 +23,9 @@ final class DirectTable extends CpuJoinTable {
     private final PagedMemory carried;
 
     /**
-     * Takes over the memory.
+     * Takes ownership of the memory.
      *
-     * @param presence null where all slots are taken
+     * @param presence null if all slots are taken
      */
     DirectTable(
             RowLayout layout,

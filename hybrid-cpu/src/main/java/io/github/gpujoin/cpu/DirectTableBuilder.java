@@ -3,12 +3,13 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Makes a {@link DirectTable} in one pass over the staged rows. Whether a key repeats shows only
- * then, so staging is left alone until it is known.
+ * Builds a {@link DirectTable} in one pass over the staged rows.
+ *
+ * <p>Repeated keys are known only after that pass, so the staged rows are kept until then.
  */
 final class DirectTableBuilder implements TableBuilder {
 
-    /** At most one slot in so many may be without a key, where slots have rows. */
+    /** At most one of so many slots may have no key, if rows have payload. */
     private static final long SLOTS_PER_HOLE = 8;
 
     private final BuildStaging staging;
@@ -21,8 +22,8 @@ final class DirectTableBuilder implements TableBuilder {
     private long keyCount;
 
     /**
-     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
-     *     nothing but their key
+     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have no
+     *     payload
      */
     DirectTableBuilder(BuildStaging staging, SlotFunction slotFunction, boolean keepsRepeats) {
         this.staging = staging;
@@ -60,7 +61,7 @@ final class DirectTableBuilder implements TableBuilder {
         return BuildStaging.pass(staging.rows().cursor(), staging.layout(), this::scatter);
     }
 
-    /** Whether no row that matters shares its key with another. */
+    /** Returns whether the table loses no row that matters. */
     private boolean keepsAllRows() {
         return rows != null && (!keepsRepeats || keyCount == staging.rowCount());
     }

@@ -5,7 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 
-/** Copies values of an integer column of fact chunks to one place and to 64 bits. */
+/** Reads an integer column of fact chunks as contiguous 64-bit values. Immutable. */
 final class FactColumn {
 
     private final int column;
@@ -16,12 +16,12 @@ final class FactColumn {
         this.wide = spec.factSchema().column(column).type() == ColumnType.INT64;
     }
 
-    /** Whether values have 64 bits in the chunk already. */
+    /** Returns whether the chunk holds 64-bit values. */
     boolean isWide() {
         return wide;
     }
 
-    /** Where the value of a row stands in the chunk's {@link Chunk#array()}. */
+    /** Returns the offset of a value in {@link Chunk#array()}. */
     long offset(Chunk chunk, int row) {
         return Memory.BYTES + chunk.columnOffset(column) + (wide ? 8L : 4L) * row;
     }

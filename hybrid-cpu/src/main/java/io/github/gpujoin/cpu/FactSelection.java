@@ -9,8 +9,8 @@ import io.github.gpujoin.core.region.PagedMemory;
 import java.util.List;
 
 /**
- * Finds the facts that pass all filters, one filter after the other, each on the rows that the one
- * before it left. No branch depends on the data. Not thread-safe.
+ * Selects the facts that pass all filters. Each filter reads only the rows that passed the previous
+ * one, in a branch-free loop. Not thread-safe.
  */
 final class FactSelection {
 
@@ -19,7 +19,7 @@ final class FactSelection {
     private final long values;
 
     /**
-     * @param maxRows most rows looked at at once
+     * @param maxRows limit of the rows of one call
      * @param memory outlives this object
      */
     FactSelection(JoinSpec spec, int maxRows, PagedMemory memory) {
@@ -31,16 +31,16 @@ final class FactSelection {
         this.values = memory.take(8L * maxRows);
     }
 
-    /** Whether there is any filter. */
+    /** Returns whether there is any filter. */
     boolean filters() {
         return columns.length > 0;
     }
 
     /**
-     * Writes which of the rows pass, ascending.
+     * Writes the numbers of the rows that pass, ascending.
      *
      * @param rows address of room for {@code int32[count]}
-     * @return how many pass
+     * @return number of rows that pass
      */
     int select(Chunk chunk, int firstRow, int count, long rows) {
         for (int i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ final class FactSelection {
         return (int) (target - rows) / Integer.BYTES;
     }
 
-    /** 1 or 0: one unsigned comparison of distances from the range's start. */
+    /** Returns 1 or 0, by one unsigned comparison of distances from the start of the range. */
     private static int isWithin(long value, long from, long to) {
         return Long.compareUnsigned(value - from, to - from) <= 0 ? 1 : 0;
     }

@@ -10,13 +10,14 @@ import io.github.gpujoin.core.region.PagedMemory;
 import java.util.Arrays;
 
 /**
- * Adds results up by group, a batch at a time: each step of a batch is a loop of its own. All
- * memory is taken at the start, for as many groups as the aggregation allows and one batch more, so
- * that no batch has to stop half way. Not thread-safe.
+ * Aggregates result batches by group, with one loop over the batch for each step. Not thread-safe.
+ *
+ * <p>All memory is allocated at the start, for the largest number of groups that the aggregation
+ * allows and one batch more, so that a batch never stops half way.
  *
  * <pre>
- *  slots:  int32[slotCount]           number of the group + 1, 0 where free; open addressing
- *  groups: { int64 groupColumn[]; int64 aggregate[] } [capacity]      in order of appearance
+ *  slots:  int32[slotCount]           number of the group + 1, 0 if free; open addressing
+ *  groups: { int64 groupColumn[]; int64 aggregate[] } [capacity]      in order of first appearance
  * </pre>
  */
 final class GroupTable {
@@ -35,7 +36,7 @@ final class GroupTable {
     private int groupCount;
 
     /**
-     * @param batchRows most rows of a batch
+     * @param batchRows limit of the rows of a batch
      * @param memory outlives this object
      */
     GroupTable(JoinSpec spec, int batchRows, PagedMemory memory) {
@@ -65,12 +66,12 @@ final class GroupTable {
         Memory.fill(null, slots, 4L * slotCount, (byte) 0);
     }
 
-    /** Whether there is no room for another batch, whatever is in it. */
+    /** Returns whether the next batch may not fit. */
     boolean isFull() {
         return groupCount >= aggregation.maxGroups();
     }
 
-    /** Adds all rows of a batch; there must be room. */
+    /** Adds all rows of a batch. The table must not be full. */
     void add(ResultBatch batch) {
         int count = batch.rowCount();
         if (count == 0) {
@@ -104,7 +105,7 @@ final class GroupTable {
         }
     }
 
-    /** Finds the address of each row's group. */
+    /** Finds the address of the group of each row. */
     private void find(int count) {
         for (int i = 0; i < count; i++) {
             int slot = SlotHash.slot(Memory.getLong(hashes + 8L * i), slotCount);
@@ -133,7 +134,7 @@ final class GroupTable {
         return true;
     }
 
-    /** Makes the group of a row, with sums of 0. */
+    /** Creates the group of a row, with sums of 0, and returns its address. */
     private long insert(int row) {
         long group = groups + groupBytes * groupCount++;
         Memory.fill(null, group, groupBytes, (byte) 0);
@@ -143,7 +144,7 @@ final class GroupTable {
         return group;
     }
 
-    /** All groups; the table is empty then. */
+    /** Returns all groups and clears the table. */
     GroupRows take() {
         long[] values = new long[groupCount * aggregation.groupWidth()];
         Arrays.setAll(values, i -> Memory.getLong(groups + 8L * i));

@@ -4,8 +4,8 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
 /**
- * Keeps every key: one without a row has the row of zeros, so that whoever reads payload from it
- * need not ask. Not thread-safe.
+ * Finds the keys of a left join: all of them. A key without a row matches the row of zeros, so that
+ * readers of the payload need no test. Not thread-safe.
  */
 final class LeftLookup implements KeyLookup {
 
@@ -16,7 +16,7 @@ final class LeftLookup implements KeyLookup {
 
     /**
      * @param zeroRow address of the row of zeros
-     * @param maxKeys the most keys looked up at once
+     * @param maxKeys limit of the keys of one lookup
      * @param memory outlives the lookup
      */
     LeftLookup(KeyLookup lookup, long zeroRow, int maxKeys, PagedMemory memory) {

@@ -3,14 +3,14 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Probe rows that every dimension so far has kept, in columns of native memory, ascending by probe
- * row.
+ * Probe rows that have passed every dimension so far, in columns of native memory, ascending by
+ * probe row.
  *
  * <pre>
  *  int32 probeRow[capacityRows]
- *  for each dimension so far whose payload stands in results:
- *    int64 match[capacityRows]      address of the build row, or the row, as the lookup gave it;
- *                                   where there is no match, of a row of zeros
+ *  for each dimension so far whose payload is part of results:
+ *    int64 match[capacityRows]      address of the build row, or the row of a row lookup;
+ *                                   without a match, address of a row of zeros
  * </pre>
  *
  * <p>The scan of a chunk is a batch too, of consecutive rows and without arrays.
@@ -23,14 +23,14 @@ final class MatchBatch {
     private int rowCount;
     private int firstProbeRow;
 
-    /** A batch for the scan of a chunk. */
+    /** Creates a batch for the scan of a chunk. */
     MatchBatch(int capacityRows) {
         this(capacityRows, 0, new long[0]);
     }
 
     /**
      * @param probeRows address of the probeRow array
-     * @param matches addresses of the match arrays, by dimension, 0 where there is none
+     * @param matches addresses of the match arrays, by dimension; 0 if there is none
      */
     MatchBatch(int capacityRows, long probeRows, long[] matches) {
         this.capacityRows = capacityRows;
@@ -46,7 +46,7 @@ final class MatchBatch {
         this.rowCount = rowCount;
     }
 
-    /** For the scan of a chunk. */
+    /** Sets the rows of a scan of a chunk. */
     void setConsecutive(int firstProbeRow, int rowCount) {
         this.firstProbeRow = firstProbeRow;
         this.rowCount = rowCount;
@@ -64,7 +64,7 @@ final class MatchBatch {
         return probeRows == 0;
     }
 
-    /** Address of the probeRow array, unless rows are consecutive. */
+    /** Returns the address of the probeRow array; 0 if rows are consecutive. */
     long probeRows() {
         return probeRows;
     }
@@ -73,7 +73,7 @@ final class MatchBatch {
         return isConsecutive() ? firstProbeRow + row : Memory.getInt(probeRows + 4L * row);
     }
 
-    /** Address of the dimension's match array, 0 where there is none. */
+    /** Returns the address of the match array of a dimension; 0 if there is none. */
     long matches(int dimension) {
         return matches[dimension];
     }

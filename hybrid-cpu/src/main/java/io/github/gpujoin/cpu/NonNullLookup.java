@@ -2,7 +2,9 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 
-/** Finds no row where the fact's key is null, whatever stands in its place. Not thread-safe. */
+/**
+ * Drops matches of null fact keys, whatever value the key column holds for them. Not thread-safe.
+ */
 final class NonNullLookup implements KeyLookup {
 
     private final KeyLookup lookup;
@@ -10,7 +12,7 @@ final class NonNullLookup implements KeyLookup {
     private final int dimension;
 
     /**
-     * @param nullKeys of the facts whose keys are looked up next
+     * @param nullKeys of the facts of the next lookup
      */
     NonNullLookup(KeyLookup lookup, NullKeys nullKeys, int dimension) {
         this.lookup = lookup;

@@ -5,7 +5,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
-/** Which keys of the facts that are looked up next are null. Not thread-safe. */
+/** Marks which keys of the next facts are null. Not thread-safe. */
 final class NullKeys {
 
     private final FactColumn column;
@@ -13,7 +13,7 @@ final class NullKeys {
 
     /**
      * @param spec of a join with null keys
-     * @param maxRows most facts looked up at once
+     * @param maxRows limit of the facts of one lookup
      * @param memory outlives this object
      */
     NullKeys(JoinSpec spec, int maxRows, PagedMemory memory) {
@@ -21,7 +21,7 @@ final class NullKeys {
         this.bits = memory.take(8L * maxRows);
     }
 
-    /** Looks at some rows of a batch. */
+    /** Loads the null bits of some rows of a batch. */
     void load(Chunk chunk, MatchBatch rows, int firstRow, int count) {
         if (rows.isConsecutive()) {
             column.copy(chunk, rows.probeRow(firstRow), count, bits);
@@ -30,7 +30,11 @@ final class NullKeys {
         }
     }
 
-    /** 1 where the dimension's key of the fact, counted from the first one loaded, is null. */
+    /**
+     * Returns 1 if the key of a fact is null, else 0.
+     *
+     * @param fact index relative to the first fact loaded
+     */
     int isNull(int dimension, int fact) {
         return (int) (Memory.getLong(bits + 8L * fact) >> dimension & 1);
     }

@@ -11,19 +11,19 @@ final class PresenceBits implements AutoCloseable {
 
     private final Region region;
 
-    /** Bits that {@link #clearing} sets to 0. */
+    /** Allocates bits, which are undefined until {@link #clearing} is done. */
     PresenceBits(int slots, Allocator allocator) {
         this.region = allocator.allocate(8L * ((slots + 63L) >>> WORD_SHIFT));
     }
 
-    /** Bits that are all 0. */
+    /** Allocates bits that are all 0. */
     static PresenceBits cleared(int slots, Allocator allocator) {
         PresenceBits bits = new PresenceBits(slots, allocator);
         bits.clearing().finish();
         return bits;
     }
 
-    /** Sets all bits to 0, before the first one is set. */
+    /** Sets all bits to 0. */
     Work clearing() {
         return Work.zero(region);
     }
@@ -36,12 +36,12 @@ final class PresenceBits implements AutoCloseable {
         return region.lengthBytes();
     }
 
-    /** 1 where the slot's bit is set, else 0. */
+    /** Returns the bit of a slot, 0 or 1. */
     static long get(long address, long slot) {
         return Memory.getLong(address + 8 * (slot >>> WORD_SHIFT)) >>> slot & 1;
     }
 
-    /** Sets the slot's bit; returns what it was. */
+    /** Sets the bit of a slot and returns its previous value. */
     static long set(long address, long slot) {
         long at = address + 8 * (slot >>> WORD_SHIFT);
         long word = Memory.getLong(at);

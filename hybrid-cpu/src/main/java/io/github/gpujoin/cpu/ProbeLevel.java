@@ -5,9 +5,11 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
 /**
- * One dimension's step of the probe: reads a batch of rows that matched all dimensions before,
- * writes those that match this one too, each as often as it matches. Stops where its output is full
- * and goes on from there, so that memory is bounded whatever the fan-out. Not thread-safe.
+ * The probe of one dimension.
+ *
+ * <p>It reads a batch of rows that matched all previous dimensions, and writes a row for each
+ * match. It stops when its output is full and resumes there, so that memory is bounded for any
+ * fan-out. Not thread-safe.
  */
 final class ProbeLevel {
 
@@ -16,10 +18,10 @@ final class ProbeLevel {
     private final KeyLookup lookup;
     private final FactColumn factKeys;
 
-    /** To be looked at before each lookup; null where no key is. */
+    /** Loaded before each lookup; null if fact keys are never null. */
     private final NullKeys nullKeys;
 
-    /** The match of facts that have none, where they are kept; else 0. */
+    /** The match of facts without a row in a left join; 0 for other joins. */
     private final long zeroRow;
 
     private final boolean atMostOne;
@@ -38,16 +40,18 @@ final class ProbeLevel {
     private long keys;
     private int inputRow;
 
-    /** Keys found whose rows are not all written: the next one, their number, its next row. */
+    /**
+     * Found keys whose rows are not all written: index of the next one, their number, its next row.
+     */
     private int foundIndex;
 
     private int foundCount;
     private long foundRow;
 
     /**
-     * @param nullKeys null where no fact key is
-     * @param lookup gives what the dimension's kind of join keeps
-     * @param zeroRow what the lookup gives in place of a row of the table, 0 where nothing
+     * @param nullKeys null if fact keys are never null
+     * @param lookup finds the keys that the join kind keeps
+     * @param zeroRow row that the lookup returns for a key without a row; 0 if it returns none
      */
     ProbeLevel(
             int dimension,
@@ -75,7 +79,7 @@ final class ProbeLevel {
         this.foundRows = memory.take(8L * capacityRows);
     }
 
-    /** Starts on a chunk, with no input yet. */
+    /** Starts a chunk, without input. */
     void open(Chunk chunk) {
         this.chunk = chunk;
         this.inputRow = 0;
@@ -85,7 +89,7 @@ final class ProbeLevel {
         output.setRowCount(0);
     }
 
-    /** Starts on the input's new rows. */
+    /** Starts the new rows of the input. */
     void rewind() {
         inputRow = 0;
     }
@@ -94,7 +98,7 @@ final class ProbeLevel {
         return inputRow < input.rowCount() || foundIndex < foundCount;
     }
 
-    /** The probe row of the first input row whose output is not all written. */
+    /** Returns the probe row of the first input row whose output is incomplete. */
     int oldestProbeRow() {
         return input.probeRow(
                 foundIndex < foundCount
@@ -102,7 +106,7 @@ final class ProbeLevel {
                         : inputRow);
     }
 
-    /** Writes what the next input rows give, as far as there is room. */
+    /** Writes the matches of the next input rows until the output is full. */
     void advance() {
         if (atMostOne) {
             findAtMostOne();
@@ -134,7 +138,7 @@ final class ProbeLevel {
         inputRow += count;
     }
 
-    /** Takes as many input rows as fit, to be expanded. */
+    /** Looks up the next input rows, to be expanded. */
     private void findNext() {
         int count = input.rowCount() - inputRow;
         loadKeys(count);
@@ -147,7 +151,7 @@ final class ProbeLevel {
         }
     }
 
-    /** Writes the rows of the keys found, one for each match. */
+    /** Writes one row for each match of the found keys. */
     private void expand() {
         int room = output.roomRows();
         long target = output.matches(dimension);
@@ -170,7 +174,7 @@ final class ProbeLevel {
         }
     }
 
-    /** Copies what earlier dimensions left for the input rows in {@code origins}. */
+    /** Copies the columns of previous dimensions for the input rows in {@code origins}. */
     private void passOn(int count) {
         int at = output.rowCount();
         long probeRows = output.probeRows() + 4L * at;
@@ -207,7 +211,7 @@ final class ProbeLevel {
         }
     }
 
-    /** Finds the fact keys of the next input rows, or copies them to one place and width. */
+    /** Locates the fact keys of the next input rows, or copies them to contiguous 64-bit values. */
     private void loadKeys(int count) {
         keyBase = null;
         keys = widenedKeys;

@@ -11,16 +11,21 @@ import io.github.gpujoin.core.region.PagedMemory;
 import java.util.List;
 
 /**
- * Probes all tables with one chunk at a time. The last level pulls batches of matches from the one
- * before it, down to the scan of the chunk; every level keeps its place between two calls. All
- * memory is taken at the start. Not thread-safe.
+ * Probes all tables with one chunk at a time.
+ *
+ * <p>The last level pulls batches of matches from the previous one, down to the scan of the chunk.
+ * Each level keeps its position between two calls. All memory is allocated at the start. Not
+ * thread-safe.
  */
 final class ProbePipeline {
 
-    /** Few enough for a level's columns to stay in a 32 KiB cache, enough to overlap its misses. */
+    /**
+     * Small enough for the columns of a level to stay in a 32 KiB cache, large enough to overlap
+     * its cache misses.
+     */
     static final int BATCH_ROWS = 512;
 
-    /** A level stops when fewer rows than this fit: a call for a handful would cost as much. */
+    /** A level stops if fewer rows fit, since a call costs as much for a few rows. */
     private static final int MIN_ROOM_ROWS = BATCH_ROWS / 8;
 
     private final List<CpuJoinTable> tables;
@@ -32,10 +37,10 @@ final class ProbePipeline {
     private final MatchBatch scan;
     private final FactSelection selection;
 
-    /** Of which dimensions matches are rows, and so the result's column. */
+    /** Dimensions whose matches are rows, so that they are the result column. */
     private final boolean[] rowsFound;
 
-    /** The match of facts that have none, of dimensions that keep them; else 0. */
+    /** The match of facts without a row, for dimensions of left joins; else 0. */
     private final long[] zeroRows;
 
     private final long batchAddress;
@@ -69,7 +74,7 @@ final class ProbePipeline {
             boolean last = d == dimensions - 1;
             CpuJoinTable table = tables.get(d);
             zeroRows[d] = side.kind().hasNullPayload() ? zeroRow(table.layout()) : 0;
-            // rows that a later level may drop are not worth a cache miss yet
+            // A row that a later level may drop is not worth a cache miss yet.
             rowsFound[d] = last && table.hasRowLookup() && !side.kind().hasNullPayload();
             outputs[d] =
                     new MatchBatch(
@@ -98,7 +103,7 @@ final class ProbePipeline {
         return row;
     }
 
-    /** Finds what the dimension's kind of join keeps. */
+    /** Creates the lookup of a join kind. */
     private KeyLookup lookup(int d, JoinKind kind, NullKeys nullKeys) {
         CpuJoinTable table = tables.get(d);
         KeyLookup found =
@@ -130,14 +135,14 @@ final class ProbePipeline {
     }
 
     /**
-     * Carried bytes have moved: batches have another layout object from now on, by which readers
-     * tell that addresses which they remember mean nothing any more.
+     * Tells readers that variable-width bytes have moved: later batches have a new layout object,
+     * so that readers drop cached addresses.
      */
     void forgetAddresses() {
         batch = new ResultBatch(new ResultLayout(spec, BATCH_ROWS), batchAddress);
     }
 
-    /** Starts on a chunk; what was left of another is forgotten. */
+    /** Starts a chunk and drops what is left of another. */
     void open(Chunk chunk, int firstRow) {
         this.chunk = chunk;
         this.scanRow = firstRow;
@@ -146,7 +151,7 @@ final class ProbePipeline {
         }
     }
 
-    /** Next results of the chunk; the last batch {@linkplain ResultBatch#isLast() says so}. */
+    /** Returns the next results of the chunk; {@link ResultBatch#isLast()} marks the last batch. */
     ResultBatch next() {
         int last = levels.length - 1;
         int rows = fill(last);
@@ -159,7 +164,7 @@ final class ProbePipeline {
         return batch;
     }
 
-    /** Fills a level's output as far as possible; 0 where the chunk has no more. */
+    /** Fills the output of a level, and returns its rows; 0 at the end of the chunk. */
     private int fill(int d) {
         ProbeLevel level = levels[d];
         MatchBatch output = outputs[d];
@@ -176,7 +181,7 @@ final class ProbePipeline {
         return output.rowCount();
     }
 
-    /** Fills the batch of facts to be probed; 0 where the chunk has no more. */
+    /** Fills the batch of facts to probe, and returns its rows; 0 at the end of the chunk. */
     private int scan() {
         if (selection.filters()) {
             return scanFiltered();
@@ -199,7 +204,10 @@ final class ProbePipeline {
         return scan.rowCount();
     }
 
-    /** Rows flow in order, so the deepest level that has input has the oldest row. */
+    /**
+     * Returns the number of complete probe rows. Rows flow in order, so the deepest level with
+     * input has the oldest row.
+     */
     private int completedRows() {
         for (int d = levels.length - 1; d >= 0; d--) {
             if (levels[d].hasInput()) {

@@ -5,18 +5,20 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * A bitmap of slots with a running count of its bits: tells whether a slot is taken, and how many
- * are before it. Two bits a slot in all, so that the directory stays in cache where the rows do
- * not. After Barber et al.: "Memory-Efficient Hash Joins" (PVLDB 8(4), 2014), section 3.
+ * A bitmap of slots with a running bit count: returns whether a slot is taken and how many taken
+ * slots precede it.
+ *
+ * <p>It needs two bits a slot, so that it stays in cache when the rows do not. After Barber et al.,
+ * "Memory-Efficient Hash Joins" (PVLDB 8(4), 2014), section 3.
  *
  * <pre>
  *   63                               32 31                                0
  *  +-----------------------------------+-----------------------------------+
- *  | bits set in all blocks before     | bit s: slot 32 * block + s taken  |
+ *  | bits set in all previous blocks   | bit s: slot 32 * block + s taken  |
  *  +-----------------------------------+-----------------------------------+
  * </pre>
  *
- * <p>Written once; immutable after {@link #sealing()}.
+ * <p>Immutable after {@link #sealing()}.
  */
 final class RankDirectory implements AutoCloseable {
 
@@ -28,17 +30,17 @@ final class RankDirectory implements AutoCloseable {
     private final long address;
     private final int blocks;
 
-    /** Bits of the blocks that are sealed. */
+    /** Bits set in the sealed blocks. */
     private long sealedBits;
 
-    /** A directory of slots that {@link #clearing} empties. */
+    /** Allocates slots, which are undefined until {@link #clearing} is done. */
     RankDirectory(int slots, Allocator allocator) {
         this.blocks = (slots + SLOT_MASK) >>> BLOCK_SHIFT;
         this.region = allocator.allocate((long) blocks * Long.BYTES);
         this.address = region.address();
     }
 
-    /** Empties all slots, before the first one is taken. */
+    /** Clears all slots. */
     Work clearing() {
         return Work.zero(region);
     }
@@ -52,7 +54,11 @@ final class RankDirectory implements AutoCloseable {
         Memory.putLong(at, Memory.getLong(at) | 1L << (slot & SLOT_MASK));
     }
 
-    /** Takes a slot; how many were taken by that: 1, or 0 where it is taken already. */
+    /**
+     * Takes a slot.
+     *
+     * @return 1 if it was free, else 0
+     */
     int takeIfFree(int slot) {
         long at = blockAddress(slot);
         long block = Memory.getLong(at);
@@ -60,7 +66,7 @@ final class RankDirectory implements AutoCloseable {
         return 1 - isTaken(block, slot);
     }
 
-    /** Counts the bits, once all are set. */
+    /** Computes the bit counts, after all slots are taken. */
     Work sealing() {
         return Work.range(blocks, this::seal);
     }
@@ -80,20 +86,20 @@ final class RankDirectory implements AutoCloseable {
         return isTaken(Memory.getLong(blockAddress(slot)), slot) != 0;
     }
 
-    /** Number of slots taken before this one. */
+    /** Returns the number of taken slots before this one. */
     long rank(int slot) {
         return rank(Memory.getLong(blockAddress(slot)), slot);
     }
 
     /**
-     * Keeps of {@code int32 slots[count]} those that are taken.
+     * Selects the slots of {@code int32 slots[count]} that are taken.
      *
      * @param scratch address of room for {@code int64[count]}
-     * @param firstNumber number of the first slot, from which the others are counted on
-     * @param numbers address of room for {@code int32[count]}: numbers of the slots kept
+     * @param firstNumber number of the first slot; the others are numbered consecutively
+     * @param numbers address of room for {@code int32[count]}: numbers of the taken slots
      * @param elements address of room for {@code int64[count]}: {@code base + rank * stride} of
-     *     each, its element in an array of which the directory is the index
-     * @return number of slots kept
+     *     each, its element in an array that the directory indexes
+     * @return number of taken slots
      */
     int findTaken(
             long slots,
@@ -105,7 +111,7 @@ final class RankDirectory implements AutoCloseable {
             long base,
             long stride) {
         long blocks = address;
-        // nothing but loads here: the shorter the loop, the more of them are under way at once
+        // Loads only: the shorter the loop, the more loads are in flight.
         for (int i = 0; i < count; i++) {
             int slot = Memory.getInt(slots + 4L * i);
             Memory.putLong(scratch + 8L * i, Memory.getLong(blocks + 8L * (slot >>> BLOCK_SHIFT)));

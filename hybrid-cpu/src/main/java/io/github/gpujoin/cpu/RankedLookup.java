@@ -4,9 +4,8 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
 /**
- * Finds rows of a {@link RankedTable}: one short loop for each step over the whole batch, so that
- * the cache misses of a step overlap. Holds the scratch memory between the steps; one for each
- * thread.
+ * Finds rows of a {@link RankedTable}, with one short loop over the batch for each step, so that
+ * the cache misses of a step overlap. Not thread-safe: one lookup for each thread.
  */
 final class RankedLookup implements KeyLookup {
 
@@ -15,7 +14,7 @@ final class RankedLookup implements KeyLookup {
     private final long scratch;
 
     /**
-     * @param maxKeys the most keys looked up at once
+     * @param maxKeys limit of the keys of one lookup
      * @param memory outlives this object
      */
     RankedLookup(RankedTable table, int maxKeys, PagedMemory memory) {
@@ -39,7 +38,7 @@ final class RankedLookup implements KeyLookup {
                 : keepEqualInts(base, keyZero, taken, numbers, matches);
     }
 
-    /** Keys of the rows at {@code matches}, widened to 64 bits. */
+    /** Loads the keys of the rows at {@code matches}, widened to 64 bits. */
     private void loadRowKeys(long matches, int count) {
         long rowKeys = scratch;
         if (table.layout().keyBytes() == Long.BYTES) {
@@ -54,10 +53,12 @@ final class RankedLookup implements KeyLookup {
     }
 
     /**
-     * Keeps, in place, the keys that a row holds: nearly always the row found, sometimes the next
-     * one, which is looked at without a branch; rarely one further on.
+     * Keeps, in place, the keys that a row holds.
      *
-     * @param keyZero where the key of number 0 is or would be
+     * <p>That is nearly always the row found, sometimes the next one, which is compared without a
+     * branch, and rarely a later one.
+     *
+     * @param keyZero address or offset of the key with number 0, which may precede the keys
      */
     private int keepEqualLongs(byte[] base, long keyZero, int count, long numbers, long matches) {
         long rowKeys = scratch;
@@ -81,7 +82,7 @@ final class RankedLookup implements KeyLookup {
         return found;
     }
 
-    /** As {@link #keepEqualLongs}, for rows with 4-byte keys. */
+    /** Does the same as {@link #keepEqualLongs} for rows with 4-byte keys. */
     private int keepEqualInts(byte[] base, long keyZero, int count, long numbers, long matches) {
         long rowKeys = scratch;
         long rowBytes = table.layout().rowBytes();
@@ -104,7 +105,7 @@ final class RankedLookup implements KeyLookup {
         return found;
     }
 
-    /** All ones where the keys differ, else zero. */
+    /** Returns all ones if the keys differ, else 0. */
     private static long differ(long a, long b) {
         long bits = a ^ b;
         return (bits | -bits) >> 63;

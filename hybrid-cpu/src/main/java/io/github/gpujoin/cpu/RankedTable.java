@@ -5,26 +5,25 @@ import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * The rows of one dimension, ordered by slot, and a {@link RankDirectory} that finds the key's rows
- * by counting the keys before it.
+ * The rows of one dimension, sorted by slot, and a {@link RankDirectory} that finds the rows of a
+ * key by the rank of its slot.
  *
  * <pre>
- *  directory:  . 1 . . 1 1 . . 1 ...     a bit for each different key, at its slot or, where
- *                |     | |     |         that is taken, at the next free one
- *  starts:       0     1 2     3         by rank, int64 address; only where keys repeat,
- *                |     | |      \        else row number rank
+ *  directory:  . 1 . . 1 1 . . 1 ...     a bit for each distinct key, at its slot or, if that is
+ *                |     | |     |         taken, at the next free one
+ *  starts:       0     1 2     3         by rank, int64 address; only if keys repeat,
+ *                |     | |      \        else the row number is the rank
  *  rows:         A     B C C C   D ...   in {@link RowLayout}, equal keys in build order,
- *                                        and at the end the last row once more
+ *                                        and a copy of the last row at the end
  * </pre>
  *
- * <p>A probe may look at two rows in a row without asking whether there are two: a key that does
- * not equal the last row does not equal its copy. Where {@linkplain SlotFunction#isDirect() each
- * slot is of one key} and no key repeats, rows have no key, and where they have no payload either,
- * the directory is all there is.
+ * <p>A probe may read two adjacent rows without a bounds check: a key that differs from the last
+ * row differs from its copy. If {@linkplain SlotFunction#isDirect() each slot belongs to one key}
+ * and no key repeats, rows have no key; without payload, the directory is the whole table.
  *
- * <p>A miss is nearly always decided by the directory alone, which for 16-byte rows is an eighth as
- * large as they are. Equal keys side by side are an idea of Birler, Schmidt, Fent, Neumann:
- * "Simple, Efficient, and Robust Hash Tables for Join Processing" (DaMoN 2024).
+ * <p>The directory alone decides nearly all misses. For 16-byte rows it has an eighth of their
+ * size. Adjacent rows of equal keys follow Birler, Schmidt, Fent, Neumann: "Simple, Efficient, and
+ * Robust Hash Tables for Join Processing" (DaMoN 2024).
  */
 final class RankedTable extends CpuJoinTable {
 
@@ -37,10 +36,10 @@ final class RankedTable extends CpuJoinTable {
     private final long rowsEnd;
 
     /**
-     * Takes over the memory.
+     * Takes ownership of the memory.
      *
      * @param rowCount rows, without the copy of the last one
-     * @param starts where the rows of each key start, null where no key repeats
+     * @param starts address of the first row of each key; null if no key repeats
      */
     RankedTable(
             RowLayout layout,
@@ -89,18 +88,18 @@ final class RankedTable extends CpuJoinTable {
 
     @Override
     KeyLookup rowLookup() {
-        throw new UnsupportedOperationException("a ranked table gives addresses of rows only");
+        throw new UnsupportedOperationException("A ranked table has no row lookup");
     }
 
     /**
-     * Finds which keys' slots are taken.
+     * Finds the rows of the taken slots.
      *
      * @param slots address of {@code int32[count]}
      * @param scratch address of room for {@code int64[count]}
-     * @param numbers address of room for {@code int32[count]}: numbers of the slots taken, the
-     *     first slot's being {@code firstNumber}
-     * @param rows address of room for {@code int64[count]}: addresses of the first rows there
-     * @return number of slots taken
+     * @param firstNumber number of the first slot
+     * @param numbers address of room for {@code int32[count]}: numbers of the taken slots
+     * @param rows address of room for {@code int64[count]}: addresses of their first rows
+     * @return number of taken slots
      */
     int findRows(long slots, int count, long scratch, int firstNumber, long numbers, long rows) {
         if (starts == null) {
@@ -130,7 +129,7 @@ final class RankedTable extends CpuJoinTable {
         return taken;
     }
 
-    /** First row of a key that does not stand at its own slot; 0 where there is none. */
+    /** Returns the first row of a key that is not at its own slot; 0 if there is none. */
     long findDisplaced(long key) {
         int slot = slotFunction.slot(key);
         long rank = directory.rank(slot);

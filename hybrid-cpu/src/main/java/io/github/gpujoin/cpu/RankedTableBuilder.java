@@ -6,10 +6,10 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Makes a table of rows whose keys may share slots or repeat: a stable radix sort by slot, from
- * partitions that fit a core's cache into buckets of about one row within each.
+ * Builds a table of rows whose keys may share slots or repeat: a stable radix sort by slot, from
+ * partitions that fit a core's cache to buckets of about one row.
  *
- * <p>Memory at its peak: the rows, the directory, and a partition once more.
+ * <p>Peak memory: the rows, the directory, and one partition twice.
  */
 final class RankedTableBuilder implements TableBuilder {
 
@@ -27,12 +27,12 @@ final class RankedTableBuilder implements TableBuilder {
     private BucketSort sort;
     private long keyCount;
 
-    /** Where the next row goes that a pass keeps, or the next start. */
+    /** Target of the next row that a pass keeps, or of the next start. */
     private long next;
 
     /**
-     * @param staging of the carried bytes, which the table takes over
-     * @param partitions of the staged rows, of a bucket's slots at least
+     * @param staging of the variable-width bytes, which the table takes over
+     * @param partitions of the staged rows, of at least one bucket each
      * @param keepsRepeats whether rows of a key after the first one matter
      */
     RankedTableBuilder(
@@ -54,7 +54,7 @@ final class RankedTableBuilder implements TableBuilder {
                         .then(this::keepRows);
     }
 
-    /** Slots of a bucket, as a power of two: as many as leave it about a row. */
+    /** Returns the number of slots of a bucket, as a power of two, for about one row in each. */
     static int bucketShift(SlotFunction slotFunction, long rowCount) {
         return SlotPartitions.shiftToFit(slotFunction.slots() - 1, rowCount);
     }
@@ -128,7 +128,7 @@ final class RankedTableBuilder implements TableBuilder {
         }
     }
 
-    /** Replaces the rows by the first one of each key. */
+    /** Keeps the first row of each key only. */
     private Work keepFirsts() {
         firsts = staging.allocator().allocate((keyCount + 1) * layout.rowBytes());
         next = firsts.address();

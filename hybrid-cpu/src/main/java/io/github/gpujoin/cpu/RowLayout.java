@@ -15,8 +15,9 @@ import java.util.List;
  *  +----------+------------+-----+--------------------+----------------+
  * </pre>
  *
- * <p>Fields are packed, so a row is a multiple of 4 bytes, and 8-byte fields may stand at multiples
- * of 4. A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}.
+ * <p>Fields are packed: a row is a multiple of 4 bytes, and 8-byte fields are aligned to 4 bytes.
+ * The carriedRef references variable-width bytes, see {@link
+ * io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class RowLayout {
 
@@ -28,7 +29,7 @@ final class RowLayout {
     private final int carriedOffset;
     private final int rowBytes;
 
-    /** Rows with their key. */
+    /** Creates a layout of rows with their key. */
     RowLayout(DimensionSpec dimension) {
         this(dimension, dimension.schema().column(dimension.keyColumn()).type().widthBytes());
     }
@@ -50,17 +51,20 @@ final class RowLayout {
         this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
     }
 
-    /** The same rows, for a table that knows their keys by where they stand. */
+    /**
+     * Returns the layout without the key, for tables that derive the key from the position of a
+     * row.
+     */
     RowLayout withoutKey() {
         return new RowLayout(dimension, 0);
     }
 
-    /** Column of the build chunks that holds the key. */
+    /** Returns the key column of build chunks. */
     int keyColumn() {
         return dimension.keyColumn();
     }
 
-    /** 4 for INT32 keys, 8 for INT64 keys, 0 for rows without key. */
+    /** Returns 4 for INT32 keys, 8 for INT64 keys, 0 for rows without a key. */
     int keyBytes() {
         return keyBytes;
     }
@@ -69,7 +73,7 @@ final class RowLayout {
         return payloadColumns.length;
     }
 
-    /** Column of the build chunks that holds the payload. */
+    /** Returns the column of build chunks that holds a payload. */
     int payloadColumn(int payload) {
         return payloadColumns[payload];
     }
@@ -82,7 +86,7 @@ final class RowLayout {
         return payloadWidths[payload];
     }
 
-    /** Offset of the carriedRef, -1 where rows have none. */
+    /** Returns the offset of the reference to variable-width bytes; -1 if rows have none. */
     int carriedOffset() {
         return carriedOffset;
     }
@@ -91,23 +95,23 @@ final class RowLayout {
         return rowBytes;
     }
 
-    /** Whether a match has anything to give to a result. */
+    /** Returns whether a match adds anything to a result. */
     boolean hasPayload() {
         return rowBytes > keyBytes;
     }
 
-    /** Whether a row is one 8-byte field, key or not. */
+    /** Returns whether a row is a single 8-byte field, key or not. */
     boolean isOneLong() {
         int fields = payloadColumns.length + (keyBytes > 0 ? 1 : 0) + (carriedOffset < 0 ? 0 : 1);
         return fields == 1 && rowBytes == Long.BYTES;
     }
 
-    /** Key of the row at an address, widened to 64 bits. */
+    /** Returns the key of the row at an address, widened to 64 bits. */
     long key(long row) {
         return keyBytes == Long.BYTES ? Memory.getLong(row) : Memory.getInt(row);
     }
 
-    /** Copies one row between native addresses. */
+    /** Copies a row between native addresses. */
     void copyRow(long source, long target) {
         int at = 0;
         for (; at + Long.BYTES <= rowBytes; at += Long.BYTES) {

@@ -5,22 +5,23 @@ import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Which slot of a {@link RankDirectory} a key belongs to. Either the hash is scaled to the number
- * of slots, or, where the keys lie close together, as surrogate keys of a star schema do, the slot
- * is the key's distance from the smallest one: then no two keys share a slot, and neighbouring keys
- * are neighbours in memory. Immutable.
+ * Maps a key to a slot of a {@link RankDirectory}. Immutable.
+ *
+ * <p>Dense keys, such as surrogate keys of a star schema, map to their distance from the smallest
+ * key: no two keys share a slot, and adjacent keys are adjacent in memory. Other keys map to their
+ * hash, scaled to the number of slots.
  */
 final class SlotFunction {
 
     /** Slots for each row of a hashed table: about one key in 16 finds its slot taken. */
     private static final int SLOTS_PER_ROW = 8;
 
-    /** A directory of so many slots is small enough for any core's own cache. */
+    /** Largest directory that fits the private cache of any core. */
     private static final int CACHED_SLOTS = 1 << 20;
 
     private static final long MAX_SLOTS = 1L << 30;
 
-    /** With as many slots beyond the last, slot numbers are still ints. */
+    /** Leaves room beyond the last slot for slot numbers to stay ints. */
     private static final long MAX_ROWS = MAX_SLOTS - 64;
 
     private final boolean direct;
@@ -34,20 +35,20 @@ final class SlotFunction {
     }
 
     /**
-     * Chooses by what the build side is like.
+     * Chooses the mapping by the density of the keys.
      *
-     * @param rowBytes bytes of a row, to which the directory is held in proportion
-     * @throws EngineUnavailableException for more rows than a table has, which others may divide
+     * @param rowBytes bytes of a row, which bound the relative size of the directory
+     * @throws EngineUnavailableException if there are more rows than a table can hold
      */
     static SlotFunction of(long rowCount, int rowBytes, long minKey, long maxKey) {
         if (rowCount > MAX_ROWS) {
             throw new EngineUnavailableException(
                     EngineUnavailableException.Scope.NO_MEMORY,
-                    "a table has at most " + MAX_ROWS + " rows: rowCount=" + rowCount,
+                    "Too many rows for one table: rowCount=" + rowCount + ", max=" + MAX_ROWS,
                     null);
         }
         long hashedSlots = Math.max(1, Math.min(MAX_SLOTS, SLOTS_PER_ROW * rowCount));
-        // a slot takes a quarter of a byte: a small directory may be as large as the rows
+        // A slot takes a quarter of a byte: a small directory may be as large as the rows.
         long cachedSlots = Math.min(CACHED_SLOTS, 4 * rowCount * rowBytes);
         long distance = maxKey - minKey;
         boolean direct =
@@ -56,17 +57,17 @@ final class SlotFunction {
         return new SlotFunction(direct, minKey, (int) (direct ? distance + 1 : hashedSlots));
     }
 
-    /** Whether a slot belongs to one key only. */
+    /** Returns whether each slot belongs to one key. */
     boolean isDirect() {
         return direct;
     }
 
-    /** Slots are counted from 0 to this number; one past them stands for keys that have none. */
+    /** Returns the number of slots. The slot of this number stands for keys out of range. */
     int slots() {
         return slots;
     }
 
-    /** Key of slot 0, where a slot is of one key. */
+    /** Returns the key of slot 0 of a direct mapping. */
     long minKey() {
         return minKey;
     }
@@ -76,9 +77,9 @@ final class SlotFunction {
     }
 
     /**
-     * Slots of {@code int64 keys[count]} to {@code int32 target[count]}.
+     * Writes the slots of {@code int64 keys[count]} to {@code int32 target[count]}.
      *
-     * @param base array that {@code keys} is an offset in, null where it is an address
+     * @param base array that {@code keys} is an offset in; null if {@code keys} is an address
      */
     void slots(byte[] base, long keys, int count, long target) {
         int slots = this.slots;
@@ -96,7 +97,10 @@ final class SlotFunction {
         }
     }
 
-    /** All ones where {@code 0 <= distance < slots}, else zero: a branch would be guessed wrong. */
+    /**
+     * Returns all ones if {@code 0 <= distance < slots}, else 0, without a branch that would be
+     * mispredicted.
+     */
     static long isWithin(long distance, long slots) {
         return ((distance - slots) & ~distance) >> 63;
     }

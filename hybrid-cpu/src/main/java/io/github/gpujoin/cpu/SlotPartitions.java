@@ -3,10 +3,10 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * The staged rows of a dimension, with their keys, by ranges of slots that fit a core's cache; rows
- * of a range stand in the order in which they came. A range is of {@code 2^shift} slots.
+ * The staged rows of a dimension with their keys, partitioned by ranges of {@code 2^shift} slots
+ * that fit a core's cache. Rows of a partition keep their order of arrival.
  *
- * <p>Memory at its peak: the rows twice; staging pages go as they are read. Not thread-safe.
+ * <p>Peak memory: the rows twice, less the staging pages already read. Not thread-safe.
  */
 final class SlotPartitions implements Work, AutoCloseable {
 
@@ -18,7 +18,7 @@ final class SlotPartitions implements Work, AutoCloseable {
     private final SlotFunction slotFunction;
     private final int shift;
 
-    /** Offset at which each partition ends. */
+    /** End offset of each partition. */
     private final long[] ends;
 
     private final Work work =
@@ -30,9 +30,9 @@ final class SlotPartitions implements Work, AutoCloseable {
     private Region rows;
 
     /**
-     * Divides the rows in its steps, and empties the staging but for carried bytes.
+     * Partitions the rows step by step, and empties the staging except for variable-width bytes.
      *
-     * @param minShift partitions are of so many slots at least, as a power of two
+     * @param minShift smallest size of a partition in slots, as a power of two
      */
     SlotPartitions(BuildStaging staging, SlotFunction slotFunction, int minShift) {
         this.staging = staging;
@@ -46,7 +46,8 @@ final class SlotPartitions implements Work, AutoCloseable {
     }
 
     /**
-     * The smallest shift that leaves numbers up to {@code last} fewer than {@code count} values.
+     * Returns the smallest shift that maps the numbers up to {@code last} to at most {@code count}
+     * values.
      */
     static int shiftToFit(int last, long count) {
         int shift = 0;
@@ -61,27 +62,27 @@ final class SlotPartitions implements Work, AutoCloseable {
         return work.step(maxRows);
     }
 
-    /** Partitions that there are. */
+    /** Returns the number of partitions. */
     int count() {
         return ends.length;
     }
 
-    /** Slots of a partition, as a power of two. */
+    /** Returns the slots of a partition, as a power of two. */
     int shift() {
         return shift;
     }
 
-    /** Address of a row; partitions lie one behind the other. */
+    /** Returns the address of a row; partitions are contiguous. */
     long row(long index) {
         return rows.address() + index * layout.rowBytes();
     }
 
-    /** Address of a partition's first row. */
+    /** Returns the address of the first row of a partition. */
     long start(int partition) {
         return rows.address() + (partition == 0 ? 0 : ends[partition - 1]);
     }
 
-    /** Address behind a partition's last row. */
+    /** Returns the address after the last row of a partition. */
     long end(int partition) {
         return rows.address() + ends[partition];
     }
@@ -106,7 +107,7 @@ final class SlotPartitions implements Work, AutoCloseable {
     }
 
     private void startPartitions() {
-        // a row more than there are, which tables have room for at their end
+        // One row more, for the copy of the last row at the end of a table.
         rows = staging.allocator().allocate((staging.rowCount() + 1) * layout.rowBytes());
         long start = 0;
         for (int p = 0; p < ends.length; p++) {
@@ -116,7 +117,7 @@ final class SlotPartitions implements Work, AutoCloseable {
         }
     }
 
-    /** Starts become ends as rows come in. */
+    /** Copies rows to their partitions; start offsets become end offsets. */
     private Work copyRows() {
         return BuildStaging.pass(staging.rows().drainingCursor(), layout, this::copyRows);
     }

@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 
-/** Adds one aggregate of a batch's rows to sums in native memory. Not thread-safe. */
+/** Adds one aggregate of the rows of a batch to sums in native memory. Not thread-safe. */
 final class Summation {
 
     private final BatchColumn[] factors;
@@ -18,7 +18,11 @@ final class Summation {
                         .toArray(BatchColumn[]::new);
     }
 
-    /** Adds each row to the sum at {@code group + offset}, whose group's address is in an array. */
+    /**
+     * Adds each row to the sum at {@code group + offset}.
+     *
+     * @param groups address of the array of group addresses, one for each row
+     */
     void add(ResultBatch batch, long groups, long offset) {
         int count = batch.rowCount();
         switch (factors.length) {
@@ -52,7 +56,11 @@ final class Summation {
         }
     }
 
-    /** Adds all rows to one sum. */
+    /**
+     * Adds all rows to one sum.
+     *
+     * @param sum address of the sum
+     */
     void addAll(ResultBatch batch, long sum) {
         long total = Memory.getLong(sum);
         int count = batch.rowCount();

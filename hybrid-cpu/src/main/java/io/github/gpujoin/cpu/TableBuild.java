@@ -1,7 +1,7 @@
 package io.github.gpujoin.cpu;
 
 /**
- * Makes the table of one dimension, of the kind that the keys allow, and empties the staging.
+ * Builds the table of one dimension, of the kind that its keys allow, and empties the staging.
  *
  * <pre>
  *   DirectTableBuilder -- holes, repeated keys --> SlotPartitions, then
@@ -15,7 +15,7 @@ final class TableBuild implements AutoCloseable {
     private final SlotFunction slotFunction;
     private TableBuilder builder;
 
-    /** Null until the direct table turns out not to be possible. */
+    /** Null until a direct table proves impossible. */
     private SlotPartitions partitions;
 
     private boolean isDivided;
@@ -36,9 +36,10 @@ final class TableBuild implements AutoCloseable {
     }
 
     /**
-     * Does the next part of the work.
+     * Continues the build.
      *
-     * @return the table, for the caller to close; null while there is more to do
+     * @param maxRows approximate limit of the rows of this step
+     * @return the complete table, which the caller closes; null before
      */
     CpuJoinTable step(long maxRows) {
         if (partitions != null && !isDivided) {

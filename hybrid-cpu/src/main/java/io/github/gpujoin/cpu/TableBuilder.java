@@ -1,12 +1,12 @@
 package io.github.gpujoin.cpu;
 
-/** Makes a table of one kind, if the keys allow it, in steps. Closed after the last one. */
+/** Builds a table of one kind in steps, if the keys allow it. */
 interface TableBuilder extends Work, AutoCloseable {
 
     /**
-     * The table, after the last step; to be called once.
+     * Returns the table after the last step. May be called once.
      *
-     * @return null if the keys do not allow a table of that kind
+     * @return null if the keys do not allow a table of this kind
      */
     CpuJoinTable table();
 

@@ -3,12 +3,14 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Makes a {@link RankedTable} where each slot is of one key and each key has one row: a bit says
- * that the key is there, and the number of bits before it where its row goes. So nothing is
- * compared or sorted. Partition after partition, since bits and rows of one fit a core's cache.
+ * Builds a {@link RankedTable} if each slot belongs to one key and each key has one row.
  *
- * <p>Whether a key repeats shows when the bits are set; rows are left alone until then. Memory at
- * its peak: the rows as they came, the directory, and the table's rows, which have no keys.
+ * <p>A bit marks each key, and the number of bits before it is the index of its row, so nothing is
+ * compared or sorted. The build runs partition by partition, since the bits and rows of one fit a
+ * core's cache.
+ *
+ * <p>Repeated keys are known only after all bits are set, so rows are kept until then. Peak memory:
+ * the staged rows, the directory, and the rows of the table, which have no keys.
  */
 final class UniqueRankedBuilder implements TableBuilder {
 
@@ -26,13 +28,13 @@ final class UniqueRankedBuilder implements TableBuilder {
     private boolean losesRows;
 
     /**
-     * If slots are not of one key, or some have rows to be kept beyond the first, the rows are left
-     * as they are.
+     * Leaves the rows unchanged if slots have several keys, or if keys have further rows that
+     * matter.
      *
-     * @param staging of the carried bytes, which the table takes over
+     * @param staging of the variable-width bytes, which the table takes over
      * @param partitions of the staged rows
-     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have
-     *     nothing but their key
+     * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have no
+     *     payload
      */
     UniqueRankedBuilder(
             BuildStaging staging,
@@ -62,12 +64,12 @@ final class UniqueRankedBuilder implements TableBuilder {
     }
 
     private Work clear() {
-        // one slot more, which stands for keys that have none
+        // One slot more, for keys out of range.
         directory = new RankDirectory(slotFunction.slots() + 1, staging.allocator());
         return directory.clearing();
     }
 
-    /** Takes a slot for each key, as long as no row is lost by that. */
+    /** Takes a slot for each key, until a row would be lost. */
     private boolean enterKeys(long maxRows) {
         long to = Math.min(staging.rowCount(), enteredRows + maxRows);
         keyCount += enterKeys(partitions.row(enteredRows), partitions.row(to));

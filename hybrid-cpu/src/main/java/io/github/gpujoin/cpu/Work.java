@@ -6,21 +6,21 @@ import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.function.Supplier;
 
-/** Work that is done in parts of bounded length, see {@link JoinEngine#buildStep}. */
+/** Work done in steps of bounded length, see {@link JoinEngine#buildStep}. Not thread-safe. */
 @FunctionalInterface
 interface Work {
 
-    /** Nothing to do. */
+    /** Completes in the first step. */
     Work NONE = maxRows -> true;
 
     /**
-     * Does the next part, of about so many rows.
+     * Runs the next step, of about {@code maxRows} rows.
      *
      * @return whether the work is done
      */
     boolean step(long maxRows);
 
-    /** Does all that is left. */
+    /** Runs all remaining steps. */
     default void finish() {
         boolean done = false;
         while (!done) {
@@ -28,13 +28,13 @@ interface Work {
         }
     }
 
-    /** Passes over numbers from {@code from} to {@code to - 1}. */
+    /** Visits the numbers from {@code from} to {@code to - 1}. */
     @FunctionalInterface
     interface Pass {
         void over(long from, long to);
     }
 
-    /** Passes over the numbers from 0 to {@code count - 1} in parts, in order. */
+    /** Visits the numbers from 0 to {@code count - 1} in steps, in order. */
     static Work range(long count, Pass pass) {
         return new Work() {
             private long next;
@@ -49,7 +49,7 @@ interface Work {
         };
     }
 
-    /** Fills a region with zero bytes; a cache line counts as a row. */
+    /** Fills a region with zero bytes; a cache line counts as one row. */
     static Work zero(Region region) {
         int lineBytes = Region.ALIGNMENT_BYTES;
         long bytes = region.lengthBytes();
@@ -62,19 +62,19 @@ interface Work {
                 });
     }
 
-    /** Works one after the other. */
+    /** Runs several works one after the other. */
     final class Sequence implements Work {
 
         private final ArrayDeque<Supplier<Work>> next = new ArrayDeque<>();
         private Work current;
 
-        /** Adds work that is made when all work before it is done. */
+        /** Adds work that is created when all previous work is done. */
         Sequence then(Supplier<Work> work) {
             next.add(work);
             return this;
         }
 
-        /** Adds a call that takes little time. */
+        /** Adds a short call. */
         Sequence thenRun(Runnable call) {
             return then(
                     () -> {

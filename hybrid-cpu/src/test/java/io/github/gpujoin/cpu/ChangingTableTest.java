@@ -70,7 +70,7 @@ class ChangingTableTest {
     }
 
     @Test
-    void shouldMoveRowsInProportionToTheChunkWhileItGrows() {
+    void shouldMoveRowsInProportionToChunkDuringGrowth() {
         try (ChangingTable table = table(NUMBERS)) {
             long most = upsert(table, NUMBERS, 0, 1_000_000, key -> (int) key);
             assertThat(table.rowCount()).isEqualTo(1_000_000);
@@ -79,7 +79,7 @@ class ChangingTableTest {
     }
 
     @Test
-    void shouldMoveRowsInProportionToTheChunkWhileItDropsDeadBytes() {
+    void shouldMoveRowsInProportionToChunkDuringCompaction() {
         try (ChangingTable table = table(TEXTS)) {
             upsert(table, TEXTS, 0, 200_000, key -> "some text " + key);
             long full = table.lengthBytes();
@@ -94,7 +94,7 @@ class ChangingTableTest {
 
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
-    void shouldFindTheLastRowOfEachKey(long seed) {
+    void shouldFindLastRowOfEachKey(long seed) {
         Random random = new Random(seed);
         int keys = 20_000 + random.nextInt(100_000);
         // every other time the lower halves of the keys repeat
@@ -176,7 +176,7 @@ class ChangingTableTest {
 
     @ParameterizedTest(name = "{0} KiB")
     @ValueSource(ints = {0, 1, 5, 100, 700, 1_000, 1_500, 2_000, 2_100, 2_200, 2_300})
-    void shouldFreeAllMemoryWhereMoreIsRefused(int kibibytes) {
+    void shouldFreeAllMemoryIfAllocationIsRefused(int kibibytes) {
         MemoryAccount account = new MemoryAccount("host");
         assertThatThrownBy(
                         () -> {

@@ -46,7 +46,7 @@ class CpuJoinEngineTest {
             new JoinSpec(PAIR, List.of(new DimensionSpec("d", PAIR, 0, 0, JoinKind.INNER)));
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void assertAllMemoryFreed() {
         assertThat(Region.openCount()).isZero();
     }
 
@@ -59,7 +59,7 @@ class CpuJoinEngineTest {
     }
 
     @Test
-    void shouldNotMakeAManagedEngineWithoutMemory() {
+    void shouldRejectManagedEngineWithoutMemory() {
         assertThatThrownBy(() -> CpuJoinEngineFactory.managed().create(JOIN))
                 .hasMessage("The engine has no memory yet. Call within(...) before create(...).");
     }
@@ -86,7 +86,7 @@ class CpuJoinEngineTest {
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("seeds")
-    void shouldGiveRowsInTheReferenceEnginesOrder(long seed) {
+    void shouldEmitRowsInOrderOfReferenceEngine(long seed) {
         RandomJoinData data = RandomJoinData.large(seed);
         try (JoinEngine cpu = loaded(data.spec(), data.builds());
                 JoinEngine reference =
@@ -98,7 +98,7 @@ class CpuJoinEngineTest {
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("seeds")
-    void shouldGoOnWhereAnotherEngineStopped(long seed) {
+    void shouldResumeWhereAnotherEngineStopped(long seed) {
         RandomJoinData data = RandomJoinData.large(seed);
         JoinEngineFactory reference = new ReferenceJoinEngineFactory();
         JoinEngineFactory cpu = new CpuJoinEngineFactory();
@@ -147,7 +147,7 @@ class CpuJoinEngineTest {
     }
 
     @Test
-    void shouldJoinAHugeFanOutInTheMemoryOfOneBatch() {
+    void shouldJoinHugeFanOutInMemoryOfOneBatch() {
         int rows = 3_000;
         Chunk chunk = rowsOfOneKey(rows);
         try (JoinEngine engine = loaded(JOIN, List.of(new BuildChunk(0, chunk)))) {
@@ -173,7 +173,7 @@ class CpuJoinEngineTest {
     }
 
     @Test
-    void shouldProbeTheSameTablesFromSeveralThreads() throws Exception {
+    void shouldProbeSameTablesFromSeveralThreads() throws Exception {
         RandomJoinData data = RandomJoinData.large(7);
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try (CpuJoinEngine engine = loaded(data.spec(), data.builds())) {
@@ -198,7 +198,7 @@ class CpuJoinEngineTest {
     }
 
     @Test
-    void shouldKeepTablesUntilTheLastForkIsClosed() {
+    void shouldKeepTablesUntilLastForkIsClosed() {
         Chunk chunk = rowsOfOneKey(3);
         CpuJoinEngine engine = loaded(JOIN, List.of(new BuildChunk(0, chunk)));
         try (CpuJoinEngine fork = engine.fork();
@@ -222,7 +222,7 @@ class CpuJoinEngineTest {
     }
 
     @Test
-    void shouldLetBuildChunksGo() {
+    void shouldReleaseBuildChunks() {
         byte[] bytes = rowsOfOneKey(5).bytes().clone();
         Chunk chunk = Chunk.wrap(PAIR, bytes);
         try (CpuJoinEngine engine = new CpuJoinEngine(JOIN)) {

@@ -128,7 +128,7 @@ class CpuJoinTableTest {
         "300, 1, SEMI",
         "300, 1000003, SEMI"
     })
-    void shouldGiveRowsOfAKeyInBuildOrder(int distinctKeys, long distance, JoinKind kind) {
+    void shouldReturnRowsOfKeyInBuildOrder(int distinctKeys, long distance, JoinKind kind) {
         Random random = new Random(distinctKeys);
         long[] buildKeys =
                 random.longs(5_000, 0, distinctKeys)
@@ -144,8 +144,7 @@ class CpuJoinTableTest {
         "INT64, 1, 1, 150", "INT64, 1000003, 1, 150", "INT64, 1000003, 2, 150",
         "INT32, 1, 1, 150", "INT32, 10007, 1, 150", "INT32, 10007, 2, 200"
     })
-    void shouldTakeLittleMoreMemoryThanTheRowsCame(
-            ColumnType type, long distance, int times, int percent) {
+    void shouldUseLittleMoreMemoryThanRows(ColumnType type, long distance, int times, int percent) {
         ChunkSchema schema = ChunkSchema.of(Column.of("key", type), Column.of("payload", type));
         JoinSpec spec =
                 new JoinSpec(schema, List.of(new DimensionSpec("d", schema, 0, 0, JoinKind.INNER)));
@@ -166,7 +165,7 @@ class CpuJoinTableTest {
     }
 
     @Test
-    void shouldFindTheKeysOfATableOfManyPartitions() {
+    void shouldFindKeysInManyPartitions() {
         JoinSpec spec = spec(ColumnType.INT64, JoinKind.INNER);
         long[] keys = LongStream.range(0, 150_000).map(KeyHash::hash).toArray();
         long checked = 0;

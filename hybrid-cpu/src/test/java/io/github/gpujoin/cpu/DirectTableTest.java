@@ -36,7 +36,7 @@ class DirectTableTest {
     private static final int SLOTS = 2_000;
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void assertAllMemoryFreed() {
         assertThat(Region.openCount()).isZero();
     }
 
@@ -158,7 +158,7 @@ class DirectTableTest {
         "-9223372036854775808, 0, false, INNER, true",
         "9223372036854773808, 9, false, INNER, true"
     })
-    void shouldBeChosenWhereUniqueKeysNearlyFillTheirRange(
+    void shouldBeChosenForDenseUniqueKeys(
             long minKey, int holeEvery, boolean repeated, JoinKind kind, boolean direct) {
         List<Long> keys = keys(minKey, holeEvery);
         if (repeated) {
@@ -183,7 +183,7 @@ class DirectTableTest {
         "9223372036854773808, 9, INNER",
         "2147482648, 0, INNER"
     })
-    void shouldFindKeysWhereverTheRangeLies(long minKey, int holeEvery, JoinKind kind) {
+    void shouldFindKeysOfAnyRange(long minKey, int holeEvery, JoinKind kind) {
         DimensionSpec side = side(kind, 0, ColumnType.INT64, ColumnType.INT64);
         JoinSpec spec = new JoinSpec(factSchema(ColumnType.INT64), List.of(side));
         List<BuildChunk> builds = List.of(build(side, 0, keys(minKey, holeEvery)));
@@ -211,7 +211,7 @@ class DirectTableTest {
 
     @ParameterizedTest(name = "key repeated at {0}")
     @ValueSource(ints = {0, 1, SLOTS / 2, SLOTS - 1})
-    void shouldGiveAllRowsOfTheOneKeyThatRepeats(int at) {
+    void shouldReturnAllRowsOfRepeatedKey(int at) {
         List<Long> keys = keys(-1_000, 0);
         keys.add(at, -1_000L + at);
         DimensionSpec side = side(JoinKind.INNER, 0, ColumnType.INT64, ColumnType.STRING);
@@ -224,7 +224,7 @@ class DirectTableTest {
     @EnumSource(
             value = ColumnType.class,
             names = {"INT32", "INT64", "STRING"})
-    void shouldGivePayloadsOfEachShape(ColumnType type) {
+    void shouldReturnPayloadsOfEachType(ColumnType type) {
         for (int payloads = 1; payloads <= 3; payloads++) {
             ColumnType[] columns = new ColumnType[1 + payloads];
             Arrays.fill(columns, type);

@@ -13,7 +13,7 @@ class PresenceBitsTest {
 
     @ParameterizedTest(name = "slots={0}")
     @ValueSource(ints = {1, 63, 64, 65, 1_000})
-    void shouldTellWhichSlotsWereSetBefore(int slots) {
+    void shouldReturnPreviousBit(int slots) {
         Random random = new Random(slots);
         BitSet expected = new BitSet();
         try (PresenceBits bits = PresenceBits.cleared(slots, Allocator.unlimited())) {

@@ -19,7 +19,7 @@ class RankDirectoryTest {
 
     @ParameterizedTest(name = "slots={0}, taken of 100={1}, seed={2}")
     @CsvSource({"1, 0, 1", "1, 100, 2", "31, 50, 3", "32, 100, 4", "33, 100, 5", "5000, 12, 6"})
-    void shouldCountTheSlotsBefore(int slots, int takenOf100, long seed) {
+    void shouldRankTakenSlots(int slots, int takenOf100, long seed) {
         Random random = new Random(seed);
         BitSet taken = new BitSet();
         try (RankDirectory directory = new RankDirectory(slots, Allocator.unlimited())) {

@@ -35,7 +35,7 @@ class SlotFunctionTest {
         "-9223372036854775808, -9223372036854775800",
         "9223372036854775800, 9223372036854775807"
     })
-    void shouldGiveEachKeyOfANarrowRangeItsOwnSlot(long minKey, long maxKey) {
+    void shouldMapDenseKeysToDistinctSlots(long minKey, long maxKey) {
         SlotFunction function = SlotFunction.of(10, 16, minKey, maxKey);
         assertThat(function.isDirect()).isTrue();
         assertThat(function.slots()).isEqualTo((int) (maxKey - minKey) + 1);
@@ -53,7 +53,7 @@ class SlotFunctionTest {
         "-9223372036854775808, 9223372036854775807",
         "-4611686018427387905, 4611686018427387904"
     })
-    void shouldHashKeysThatLieFarApart(long minKey, long maxKey) {
+    void shouldHashSparseKeys(long minKey, long maxKey) {
         SlotFunction function = SlotFunction.of(10, 16, minKey, maxKey);
         assertThat(function.isDirect()).isFalse();
         for (long key : KEYS) {
@@ -77,7 +77,7 @@ class SlotFunctionTest {
     }
 
     @Test
-    void shouldSpreadKeysThatWereCraftedForOneSlot() {
+    void shouldSpreadAdversarialKeys() {
         long[] keys = CraftedKeys.ofOneHashHalf(1 << 14);
         SlotFunction function = SlotFunction.of(keys.length, 16, Long.MIN_VALUE, Long.MAX_VALUE);
         int[] slots = LongStream.of(keys).mapToInt(function::slot).sorted().toArray();
@@ -92,20 +92,20 @@ class SlotFunctionTest {
     }
 
     @Test
-    void shouldTakeAnEmptyBuildSide() {
+    void shouldAcceptEmptyBuildSide() {
         SlotFunction function = SlotFunction.of(0, 16, Long.MAX_VALUE, Long.MIN_VALUE);
         assertThat(function.isDirect()).isFalse();
         assertThat(function.slots()).isEqualTo(1);
     }
 
     @Test
-    void shouldKeepSlotNumbersWithinAnInt() {
+    void shouldRejectMoreRowsThanIntSlots() {
         long rows = (1L << 30) - 64;
         SlotFunction hashed = SlotFunction.of(rows, 16, 0, Long.MAX_VALUE);
         assertThat(hashed.slots() + rows + 1).isLessThanOrEqualTo(Integer.MAX_VALUE - 31);
         assertThatExceptionOfType(EngineUnavailableException.class)
                 .isThrownBy(() -> SlotFunction.of(rows + 1, 16, 0, Long.MAX_VALUE))
-                .withMessage("a table has at most 1073741760 rows: rowCount=1073741761")
+                .withMessage("Too many rows for one table: rowCount=1073741761, max=1073741760")
                 .satisfies(e -> assertThat(e.scope()).isEqualTo(Scope.NO_MEMORY));
     }
 }
