@@ -1,2 +1,5 @@
-/** Runs joins on the GPU. */
+/**
+ * Root of the GPU join engine; it contains no types. Start reading at {@link
+ * io.github.gpujoin.kernels.gpu.GpuJoinEngine}; {@code binding} opens the device below it.
+ */
 package io.github.gpujoin.kernels;

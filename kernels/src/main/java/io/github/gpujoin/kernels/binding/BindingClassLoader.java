@@ -10,14 +10,14 @@ import java.nio.file.Path;
 /**
  * Defines JCuda and the classes that call it.
  *
- * <p>JCuda extracts its library to one fixed path, where only one class loader could load it; but
- * it asks its class loader first.
+ * <p>JCuda extracts its native library to one fixed path, from which only one class loader can load
+ * it. This loader copies the library to a temporary file of its own instead.
  */
 final class BindingClassLoader extends NativeClassLoader {
 
     private static final String JCUDA_PREFIX = "jcuda.";
 
-    /** Of the classes that call JCuda. */
+    /** Name prefix of the classes that call JCuda. */
     static final String BINDING_PREFIX = BindingClassLoader.class.getPackageName() + ".jcuda.";
 
     private static final String LIBRARY_FOLDER = "lib/";
@@ -43,7 +43,7 @@ final class BindingClassLoader extends NativeClassLoader {
         }
     }
 
-    /** Hides the libraries from JCuda, which would extract them to a shared path. */
+    /** Hides the native libraries from JCuda, which would extract them to a shared path. */
     @Override
     public URL getResource(String name) {
         return name.startsWith(LIBRARY_FOLDER) ? null : super.getResource(name);

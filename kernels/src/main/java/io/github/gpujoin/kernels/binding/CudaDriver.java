@@ -1,14 +1,14 @@
 package io.github.gpujoin.kernels.binding;
 
 /**
- * One device through the CUDA driver: memory, copies and kernel launches on one stream of its own,
- * and copies that run beside them on two others.
+ * One device through the CUDA driver: memory, copies and kernel launches on one stream, and copies
+ * on two other streams that run concurrently with kernels.
  *
- * <p>Addresses are unified: what {@link #allocatePinned} gives is valid for the CPU and for
- * kernels. Any thread may call; calls that free or copy memory may wait for running kernels, so a
- * kernel that does not end on its own must have been stopped.
+ * <p>Addresses are unified: an address from {@link #allocatePinned} is valid for the CPU and for
+ * kernels. Thread-safe. Calls that free or copy memory may wait for running kernels, so the caller
+ * must first stop a kernel that does not end by itself.
  *
- * <p>Every method throws {@link GpuUnavailableException} where the driver refuses.
+ * <p>Every method throws {@link GpuUnavailableException} if the driver returns an error.
  */
 public interface CudaDriver extends AutoCloseable {
 
@@ -16,68 +16,72 @@ public interface CudaDriver extends AutoCloseable {
 
     int multiprocessors();
 
-    /** Device memory that is free, of all processes together. */
+    /** Returns the free device memory in bytes; the allocations of all processes count. */
     long freeBytes();
 
-    /** Device memory of unspecified content, aligned to 256 bytes. */
+    /** Allocates device memory with unspecified content, aligned to 256 bytes. */
     long allocateDevice(long lengthBytes);
 
     void freeDevice(long address);
 
-    /** Page-locked host memory of unspecified content, mapped for the device. */
+    /** Allocates page-locked host memory with unspecified content, mapped for the device. */
     long allocatePinned(long lengthBytes);
 
     void freePinned(long address);
 
-    /** Copies after all that was launched, and waits for the copy. */
+    /** Copies host memory to the device after all launched kernels, and waits for the copy. */
     void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes);
 
-    /** Copies after all that was launched, and waits for the copy. */
+    /** Copies device memory to the host after all launched kernels, and waits for the copy. */
     void copyToHost(long hostAddress, long deviceAddress, long lengthBytes);
 
     /**
-     * Queues a copy from pinned memory, which runs beside launched kernels and after the copies
-     * that were started before it.
+     * Queues a copy from pinned memory. It runs concurrently with kernels, and after the copies
+     * queued before it.
      *
-     * @return the copy's number, for {@link #hasCopied}
+     * @return number of the copy, for {@link #hasCopied}
      */
     long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes);
 
     /**
-     * Whether a started copy is over, and with it all before it. Does not wait. A kernel that
-     * learns of it from the asking thread sees what was copied, also one that runs already.
+     * Returns whether a queued copy and all copies before it have completed. Does not wait. A
+     * kernel that learns of the completion from the calling thread sees the copied bytes, even if
+     * it is already running.
      */
     boolean hasCopied(long copy);
 
     /**
-     * Waits for all started copies, those of other threads too; what is launched next sees them.
+     * Waits for all queued copies, including those of other threads. Kernels launched afterwards
+     * see the copied bytes.
      */
     void awaitCopies();
 
     /**
-     * Copies to pinned memory beside launched kernels, and waits for the copy alone: also while a
-     * kernel runs that does not end on its own.
+     * Copies device memory to pinned memory concurrently with kernels, and waits for this copy
+     * alone. Works while a kernel runs that does not end by itself.
      */
     void copyToHostBeside(long pinnedAddress, long deviceAddress, long lengthBytes);
 
-    /** What network cards can do with this device's memory. */
+    /** Returns what the driver reports about access of network cards to this device's memory. */
     GpuDirectSupport gpuDirect();
 
-    /** Fills after all that was launched; what is launched next sees it. */
+    /**
+     * Fills device memory after all launched kernels. Kernels launched afterwards see the values.
+     */
     void fillDevice(long deviceAddress, byte value, long lengthBytes);
 
     /**
      * Queues a kernel.
      *
      * @param kernel name in the image
-     * @param arguments in the kernel's order; every parameter has 8 bytes
+     * @param arguments in the order of the kernel's parameters; every parameter has 8 bytes
      */
     void launch(String kernel, int blocks, int threads, long... arguments);
 
-    /** Whether all launched kernels have ended. */
+    /** Returns whether all launched kernels have ended. */
     boolean isIdle();
 
-    /** Lets go of the device. What was allocated must have been freed. */
+    /** Releases the device. The caller must have freed all allocations. */
     @Override
     void close();
 }

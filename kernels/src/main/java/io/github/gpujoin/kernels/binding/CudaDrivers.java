@@ -6,12 +6,12 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 
-/** Opens devices. */
+/** Opens devices, and loads JCuda once for each class loader of this class. */
 public final class CudaDrivers {
 
     private static final String IMAGE = "/io/github/gpujoin/kernels/engine.fatbin";
 
-    /** All kernels of the image. */
+    /** Names of all kernels in the image. */
     static final List<String> KERNELS =
             List.of(
                     "gpujoin_serve",
@@ -29,16 +29,18 @@ public final class CudaDrivers {
 
     private static Constructor<?> binding;
 
-    /** Why there is no binding: what the process lacks does not appear later. Null if not known. */
+    /**
+     * Why JCuda could not be loaded, or null. Kept, because a missing driver does not appear later.
+     */
     private static GpuUnavailableException refusal;
 
     private CudaDrivers() {}
 
     /**
-     * Opens a device with the module's kernels loaded.
+     * Opens a device and loads all kernels.
      *
-     * @param ordinal number of the device among those the process sees
-     * @throws GpuUnavailableException where there is no driver, no such device or no kernel image
+     * @param ordinal number of the device among those visible to the process
+     * @throws GpuUnavailableException if there is no driver, no such device or no kernel image
      */
     public static CudaDriver open(int ordinal) {
         byte[] image = image();
@@ -50,11 +52,12 @@ public final class CudaDrivers {
             }
             throw noDriver(e.getCause());
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("the binding has the constructor used here", e);
+            throw new IllegalStateException(
+                    "JCudaBinding lacks the constructor (int, byte[], List).", e);
         }
     }
 
-    /** Whether the jar holds kernels. */
+    /** Returns whether the class path contains the kernel image. */
     public static boolean hasKernelImage() {
         return CudaDrivers.class.getResource(IMAGE) != null;
     }
@@ -64,22 +67,26 @@ public final class CudaDrivers {
             if (in == null) {
                 throw new GpuUnavailableException(
                         GpuFailure.NO_KERNEL_IMAGE,
-                        "kernels are in the jar only if it was built where nvcc is: resource="
-                                + IMAGE);
+                        "No GPU kernels in the jar: resource="
+                                + IMAGE
+                                + ". Build it where nvcc is installed.");
             }
             return in.readAllBytes();
         } catch (IOException e) {
             throw new GpuUnavailableException(
                     GpuFailure.NO_KERNEL_IMAGE,
-                    "the kernel image must be readable: resource=" + IMAGE,
+                    "Kernel image cannot be read: resource=" + IMAGE,
                     e);
         }
     }
 
-    /** One loader, and one copy of the native library, for each loader of this class. */
+    /**
+     * Loads JCuda with one class loader, and one copy of the native library, per loader of this
+     * class.
+     */
     private static synchronized Constructor<?> binding() {
         if (refusal != null) {
-            throw refusal.again();
+            throw refusal.copy();
         }
         if (binding == null) {
             BindingClassLoader loader = new BindingClassLoader(CudaDrivers.class.getClassLoader());
@@ -115,7 +122,7 @@ public final class CudaDrivers {
                         .orElse("");
         return new GpuUnavailableException(
                 GpuFailure.NO_DRIVER,
-                "a GPU needs the CUDA driver: library=libcuda.so.1, cause=" + reason.strip(),
+                "CUDA driver cannot be loaded: library=libcuda.so.1, cause=" + reason.strip(),
                 cause);
     }
 }

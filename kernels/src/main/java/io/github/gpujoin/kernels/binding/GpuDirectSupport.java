@@ -1,11 +1,12 @@
 package io.github.gpujoin.kernels.binding;
 
 /**
- * What a network card can do with a device's memory, as the CUDA driver tells it. It knows nothing
- * of the card, whose own driver may refuse all the same.
+ * Access of network cards to the memory of a device, as reported by the CUDA driver. The driver
+ * does not know the card, whose own driver may still refuse.
  *
  * @param dmaBuf whether memory can be exported as a dma-buf
- * @param peerMemory whether the kernel can pin device pointers for a card (nvidia-peermem)
+ * @param peerMemory whether the operating system can pin device pointers for a card
+ *     (nvidia-peermem)
  * @param writesOrdering CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING
  * @param flushWritesOptions CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
  */

@@ -1,25 +1,29 @@
 package io.github.gpujoin.kernels.binding;
 
-/** Why a GPU cannot be used, or can no longer be used. Stands in logs and metrics. */
+/** Why a GPU cannot be used, or can no longer be used. The names appear in logs and metrics. */
 public enum GpuFailure {
-    /** The CUDA driver is not installed, or not usable by this process. */
+    /** The CUDA driver is not installed, or the process cannot use it. */
     NO_DRIVER,
-    /** The driver is there and sees no device of the asked number. */
+    /** The driver works, but there is no device with the requested number. */
     NO_DEVICE,
-    /** Another job of the process drives the device, and has loaded the join from elsewhere. */
+    /**
+     * Another class loader of the process, usually another job with its own jar, uses the device.
+     */
     DEVICE_TAKEN,
-    /** The jar was built without nvcc, or holds no code for this device. */
+    /** The jar was built without nvcc, or contains no code for this device. */
     NO_KERNEL_IMAGE,
-    /** Tables or buffers do not fit the device, or the host gives no pinned memory. */
+    /**
+     * Tables or buffers exceed a memory budget, or an allocation of device or pinned memory failed.
+     */
     OUT_OF_DEVICE_MEMORY,
-    /** The join has more dimensions or keys than the kernels are built for. */
+    /** The join has more dimensions or fact columns than the kernels support. */
     UNSUPPORTED_JOIN,
-    /** The device failed under way; nothing it holds can be read any more. */
+    /** The device failed while in use; its memory can no longer be read. */
     DEVICE_LOST,
     /** The kernel runs but makes no progress. */
     KERNEL_STALLED;
 
-    /** Whether there is no GPU for the join in the first place, rather than one that fails. */
+    /** Returns whether no GPU was available from the start, rather than failed while in use. */
     public boolean isAbsence() {
         return switch (this) {
             case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN -> true;

@@ -3,8 +3,8 @@ package io.github.gpujoin.kernels.binding;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 
 /**
- * The GPU cannot do what was asked; another engine can. Nothing is lost: whoever feeds an engine
- * keeps what it fed.
+ * The GPU cannot do what was requested; another engine can. No rows are lost: the caller of an
+ * engine keeps its input until the results have been emitted.
  */
 public final class GpuUnavailableException extends EngineUnavailableException {
 
@@ -13,7 +13,7 @@ public final class GpuUnavailableException extends EngineUnavailableException {
     private final GpuFailure failure;
 
     /**
-     * @param sentence one sentence: the rule, then name=value
+     * @param sentence the fault, then name=value pairs, then a remedy if there is one
      */
     public GpuUnavailableException(GpuFailure failure, String sentence) {
         this(failure, sentence, null);
@@ -27,8 +27,8 @@ public final class GpuUnavailableException extends EngineUnavailableException {
         this.failure = failure;
     }
 
-    /** The same refusal for another caller, with a stack trace of its own. */
-    GpuUnavailableException again() {
+    /** Returns a copy for another caller, with its own stack trace. */
+    GpuUnavailableException copy() {
         return new GpuUnavailableException(failure, super.getMessage(), this);
     }
 

@@ -1,2 +1,6 @@
-/** The CUDA driver as the engine needs it, its loading, and what can be wrong with a GPU. */
+/**
+ * The CUDA driver as an interface, how it is loaded, and why a GPU may be unavailable. Start
+ * reading at {@link io.github.gpujoin.kernels.binding.CudaDriver}; {@link
+ * io.github.gpujoin.kernels.binding.CudaDrivers} opens devices.
+ */
 package io.github.gpujoin.kernels.binding;

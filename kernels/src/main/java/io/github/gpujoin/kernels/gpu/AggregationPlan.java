@@ -10,7 +10,7 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Tells the kernel how results are added up: writes its Aggregation. */
+/** Writes the Aggregation struct, which tells the kernel how to group and sum results. */
 final class AggregationPlan {
 
     private final JoinSpec spec;
@@ -19,7 +19,7 @@ final class AggregationPlan {
     private final GpuGroups groups;
 
     /**
-     * @param rowLayouts of each dimension
+     * @param rowLayouts the row layout of each dimension, by its index
      */
     AggregationPlan(
             JoinSpec spec,
@@ -32,7 +32,10 @@ final class AggregationPlan {
         this.groups = groups;
     }
 
-    /** Copies the aggregation to memory of {@code buffers} and writes to the plan where it is. */
+    /**
+     * Copies the aggregation to device memory of {@code buffers} and writes its address to the
+     * plan.
+     */
     void write(CudaDriver driver, Buffers buffers, long plan) {
         long device = buffers.device(GroupDescriptor.AGGREGATION_BYTES);
         try (Region region = Region.allocateZeroed(GroupDescriptor.AGGREGATION_BYTES)) {
@@ -61,7 +64,7 @@ final class AggregationPlan {
         Memory.putInt(address + GroupDescriptor.AGGREGATION_DIMENSIONS_USED_OFFSET, used);
     }
 
-    /** Returns a bit for each dimension that is used. */
+    /** Writes the sources of columns and returns a bit mask of the dimensions used. */
     private int writeSources(List<JoinColumn> columns, long address) {
         int used = 0;
         long at = address;

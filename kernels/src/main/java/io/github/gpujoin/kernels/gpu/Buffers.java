@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Device memory and pinned host memory with one owner and one budget, freed together in reverse
- * order. To be closed while the serving kernel stands still; legal twice. Not thread-safe, but for
- * {@link #lengthBytes}.
+ * order.
+ *
+ * <p>Must be closed while the serving kernel is stopped; closing twice is allowed. Not thread-safe,
+ * except for {@link #lengthBytes}.
  */
 final class Buffers implements AutoCloseable {
 
@@ -20,30 +22,30 @@ final class Buffers implements AutoCloseable {
     private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
     private volatile long lengthBytes;
 
-    /** To be had from {@link DeviceMemory#buffers}. */
+    /** Called by {@link DeviceMemory#buffers}. */
     Buffers(DeviceMemory memory, MemoryBudget budget) {
         this.memory = memory;
         this.budget = budget;
     }
 
-    /** Another owner of memory of the same device within the same budget. */
+    /** Returns another owner of memory of the same device, within the same budget. */
     Buffers sibling() {
         return new Buffers(memory, budget);
     }
 
-    /** Buffers of this process that are open. */
+    /** Returns the number of unfreed allocations in this process. */
     static long openCount() {
         return OPEN_COUNT.get();
     }
 
-    /** Device memory of unspecified content. */
+    /** Allocates device memory with unspecified content. */
     long device(long lengthBytes) {
-        return add(new Buffer(memory.takeDevice(lengthBytes, budget), lengthBytes, false));
+        return add(new Buffer(memory.allocateDevice(lengthBytes, budget), lengthBytes, false));
     }
 
-    /** Mapped host memory of unspecified content. */
+    /** Allocates pinned host memory, mapped for the device, with unspecified content. */
     long pinned(long lengthBytes) {
-        return add(new Buffer(memory.takePinned(lengthBytes, budget), lengthBytes, true));
+        return add(new Buffer(memory.allocatePinned(lengthBytes, budget), lengthBytes, true));
     }
 
     private long add(Buffer buffer) {
@@ -57,7 +59,7 @@ final class Buffers implements AutoCloseable {
         lengthBytes += buffer.lengthBytes;
     }
 
-    /** Hands everything to another owner of memory of the same device. */
+    /** Transfers all memory to another owner for the same device. */
     void moveTo(Buffers owner) {
         while (!buffers.isEmpty()) {
             owner.push(buffers.removeLast());
@@ -65,14 +67,14 @@ final class Buffers implements AutoCloseable {
         lengthBytes = 0;
     }
 
-    /** Bytes of device and pinned memory together. */
+    /** Returns the bytes of device and pinned memory together. */
     long lengthBytes() {
         return lengthBytes;
     }
 
     /**
-     * Forgets everything without freeing it: on a device whose kernel stands still the driver would
-     * wait for it. The memory comes back with the process.
+     * Drops everything without freeing it. On a device whose kernel does not stop, the driver would
+     * wait for the kernel. The operating system reclaims the memory when the process exits.
      */
     void abandon() {
         while (!buffers.isEmpty()) {
@@ -85,7 +87,7 @@ final class Buffers implements AutoCloseable {
         }
     }
 
-    /** Frees everything; of a lost device, which refuses that or waits, {@link #abandon}s it. */
+    /** Frees everything. If the device is lost or a call fails, {@link #abandon}s the rest. */
     @Override
     public void close() {
         if (memory.isLost()) {

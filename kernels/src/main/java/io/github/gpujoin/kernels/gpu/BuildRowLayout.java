@@ -17,7 +17,7 @@ import java.util.List;
  * </pre>
  *
  * <p>Every field is aligned to its width. {@code next} links the rows of a slot; only kernels write
- * it. A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}.
+ * it. For carriedRef see {@link io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class BuildRowLayout {
 
@@ -52,7 +52,7 @@ final class BuildRowLayout {
         return next;
     }
 
-    /** Column of the build chunks that holds the key. */
+    /** Returns the column of the build chunks that holds the key. */
     int keyColumn() {
         return dimension.keyColumn();
     }
@@ -65,7 +65,7 @@ final class BuildRowLayout {
         return payloadOffsets.length;
     }
 
-    /** Column of the build chunks that holds the payload. */
+    /** Returns the column of the build chunks that holds the payload. */
     int payloadColumn(int payload) {
         return payloadColumns.get(payload);
     }
@@ -78,12 +78,15 @@ final class BuildRowLayout {
         return payloadWidths[payload];
     }
 
-    /** Offset of the carriedRef, -1 where rows have none. */
+    /** Returns the offset of the carriedRef, or -1 if rows have none. */
     int carriedOffset() {
         return carriedOffset;
     }
 
-    /** Column of the build chunks that says what becomes of a key's row, -1 where none does. */
+    /**
+     * Returns the column of the build chunks that holds the row change, or -1 if the dimension is
+     * no changelog.
+     */
     int changeColumn() {
         return dimension.changes() ? dimension.changeColumn() : -1;
     }

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Byte layout of a run: a fixed number of build rows as they come, by columns, so that whole
- * columns of chunks are copied. Only the last run of a dimension has fewer rows; columns stay where
- * they are. Immutable.
+ * Byte layout of a run: a fixed number of build rows in order of arrival, stored by columns so that
+ * whole columns of chunks can be copied. Only the last run of a dimension may have fewer rows; the
+ * offsets of its columns are the same. Immutable.
  *
  * <pre>
  *  0          runRows * keyWidth                                           lengthBytes
@@ -17,16 +17,16 @@ import java.util.List;
  *  +----------+--------------------------------+----------------+----------+
  * </pre>
  *
- * <p>A carriedRef is as in {@link io.github.gpujoin.core.engine.ResultLayout}; a change is int32,
- * of {@link io.github.gpujoin.core.engine.RowChange}. The other two layouts tell the build kernels
- * of runs; {@code build.h} has the same offsets.
+ * <p>For carriedRef see {@link io.github.gpujoin.core.engine.ResultLayout}; a change is the int32
+ * code of a {@link io.github.gpujoin.core.engine.RowChange}. The constants below are the offsets of
+ * the structs BuildRuns and BuildColumn in {@code build.h}.
  */
 final class BuildRunLayout {
 
-    /** Large enough for the bus, small enough to hold two of for each dimension. */
+    /** Large enough for the full bandwidth of the bus, small enough to pin two runs a dimension. */
     private static final int TARGET_BYTES = 1 << 20;
 
-    /** For changes: a run is copied whole, however few of them facts wait for. */
+    /** Smaller for changelogs: a partly filled run is copied in full when facts arrive. */
     private static final int CHANGES_TARGET_BYTES = 1 << 17;
 
     private static final int MIN_ROWS = 64;
@@ -43,7 +43,7 @@ final class BuildRunLayout {
     static final int COLUMN_ROW_OFFSET_OFFSET = 4;
     static final int COLUMN_WIDTH_OFFSET = 8;
 
-    /** A column of chunks on its way to a row. */
+    /** A column of the build chunks and its position in the build row. */
     private record Column(int chunkColumn, int rowOffset, int widthBytes) {}
 
     private final List<Column> columns = new ArrayList<>();
@@ -84,7 +84,7 @@ final class BuildRunLayout {
         this.lengthBytes = Math.addExact(next, Math.multiplyExact(runRows, changeBytes));
     }
 
-    /** Rows of a full run, a power of two. */
+    /** Returns the number of rows in a full run, a power of two. */
     int runRows() {
         return runRows;
     }
@@ -93,12 +93,12 @@ final class BuildRunLayout {
         return lengthBytes;
     }
 
-    /** Columns that chunks have too, the key first. */
+    /** Returns the number of columns copied from chunks; column 0 is the key. */
     int chunkColumnCount() {
         return carriedRefs >= 0 ? carriedRefs : columns.size();
     }
 
-    /** Column of the chunks that a column comes from. */
+    /** Returns the chunk column from which a run column is copied. */
     int chunkColumn(int column) {
         return columns.get(column).chunkColumn();
     }
@@ -111,30 +111,31 @@ final class BuildRunLayout {
         return offsets[column];
     }
 
-    /** Offset of the carriedRefs, -1 where there are none. */
+    /** Returns the offset of the carriedRefs, or -1 if there are none. */
     int carriedOffset() {
         return carriedRefs >= 0 ? offsets[carriedRefs] : -1;
     }
 
-    /** Column of the chunks that holds the changes. */
+    /** Returns the chunk column that holds the row changes. */
     int changeColumn() {
         return changeColumn;
     }
 
-    /** Offset of the changes, -1 where there are none. */
+    /** Returns the offset of the row changes, or -1 if there are none. */
     int changeOffset() {
         return changeOffset;
     }
 
-    /** Bytes of the descriptor of so many runs. */
+    /** Returns the bytes of a descriptor for this number of runs. */
     long descriptorBytes(int runCount) {
         return RUNS_BYTES + (long) COLUMN_BYTES * columns.size() + (long) Long.BYTES * runCount;
     }
 
     /**
-     * Writes the descriptor of runs: BuildRuns, columns, addresses of the runs.
+     * Writes a descriptor: BuildRuns, the columns, and the address of each run.
      *
-     * @param device where it will lie on the device
+     * @param address host memory to write to
+     * @param device address to which the caller will copy the descriptor
      */
     void writeDescriptor(long address, long device, List<Long> runs) {
         long columnsOffset = RUNS_BYTES;

@@ -11,13 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Brings the build rows of one dimension to the device while they come: columns are copied into one
- * of two pinned runs, which goes to the device when it is full while the other one is filled. The
- * host keeps carried bytes only, as {@code int32 lengthBytes} and the bytes. Not thread-safe, but
- * for {@link #lengthBytes}.
+ * Streams the build rows of one dimension to the device as they arrive. Columns are copied into one
+ * of two pinned runs; a full run is copied to the device while the other one is filled.
+ * Variable-width columns stay on the host, each row as {@code int32 lengthBytes} and the bytes.
  *
- * <p>Device memory grows by a quarter at a time, since the serving kernel has to stand still for
- * it; the copies run beside that kernel.
+ * <p>Device memory is allocated in extents of many runs, because each allocation stops the serving
+ * kernel; copies do not. Not thread-safe, except for {@link #lengthBytes}.
  */
 final class BuildStream implements AutoCloseable {
 
@@ -42,7 +41,7 @@ final class BuildStream implements AutoCloseable {
     private long carriedBytes;
 
     /**
-     * @param timeoutNs for the serving kernel to stand still in
+     * @param timeoutNs time within which the serving kernel must stop
      */
     BuildStream(DeviceLease lease, MemoryBudget budget, BuildRowLayout rowLayout, long timeoutNs) {
         this.lease = lease;
@@ -63,7 +62,7 @@ final class BuildStream implements AutoCloseable {
         return runLayout;
     }
 
-    /** Addresses of the runs on the device, in order of arrival. */
+    /** Returns the device addresses of the runs, in order of arrival. */
     List<Long> runs() {
         return runs;
     }
@@ -72,20 +71,20 @@ final class BuildStream implements AutoCloseable {
         return rowCount;
     }
 
-    /** Carried bytes that were copied to the host's memory. */
+    /** Returns the bytes of variable-width columns copied to host memory. */
     long carriedBytes() {
         return carriedBytes;
     }
 
-    /** Device and pinned memory together; carried bytes are in neither. */
+    /** Returns the bytes of device and pinned memory together, without variable-width columns. */
     long lengthBytes() {
         return buffers.lengthBytes();
     }
 
     /**
-     * Takes over the rows of a chunk.
+     * Copies the rows of a chunk.
      *
-     * @throws GpuUnavailableException where they do not fit
+     * @throws GpuUnavailableException if memory for them cannot be allocated
      */
     void append(Chunk chunk) {
         int row = 0;
@@ -145,12 +144,12 @@ final class BuildStream implements AutoCloseable {
         return address;
     }
 
-    /** Starts the copy of the run that was filled, and goes on with the other one. */
+    /** Starts the copy of the filled run, and continues with the other run. */
     private void send() {
         if (freeRuns.isEmpty()) {
             lease.whileStopped(timeoutNs, this::allocateExtent);
         }
-        // The other run's copy began a whole run ago: it is over, so this does not wait.
+        // The copy of the other run started a whole run ago and has normally completed.
         driver.awaitCopies();
         copying = true;
         long run = freeRuns.remove();
@@ -169,7 +168,7 @@ final class BuildStream implements AutoCloseable {
         }
     }
 
-    /** Sends what is left, and waits until all runs are on the device. */
+    /** Sends the partly filled run, and waits until all runs are on the device. */
     void flush() {
         if (pinnedRows > 0) {
             send();
@@ -184,28 +183,29 @@ final class BuildStream implements AutoCloseable {
         }
     }
 
-    /** Lets rows that were flushed go; their runs take the next ones. Carried bytes stay. */
+    /** Discards flushed rows and reuses their runs. Variable-width columns stay. */
     void rewind() {
         freeRuns.addAll(runs);
         runs.clear();
         rowCount = 0;
     }
 
-    /** Memory for carried bytes within the budget; the caller closes what replaces none. */
+    /**
+     * Returns empty memory for variable-width columns within the budget. The caller closes it
+     * unless it passes it to {@link #replaceCarried}.
+     */
     PagedMemory newCarried() {
         return new PagedMemory(host);
     }
 
-    /** Has carried bytes lie elsewhere from now on, those that are referred to. */
+    /** Replaces the memory of variable-width columns, and frees the previous one. */
     void replaceCarried(PagedMemory moved, long movedBytes) {
         carried.close();
         carried = moved;
         carriedBytes = movedBytes;
     }
 
-    /**
-     * Frees what the table was made of, while the serving kernel stands still; carried bytes stay.
-     */
+    /** Frees the runs while the serving kernel is stopped. Variable-width columns stay. */
     void freeRuns() {
         try {
             awaitCopies();
@@ -216,13 +216,13 @@ final class BuildStream implements AutoCloseable {
         runs.clear();
     }
 
-    /** Forgets device and pinned memory, as in {@link Buffers#abandon}; carried bytes stay. */
+    /** Drops device and pinned memory, see {@link Buffers#abandon}. Variable-width columns stay. */
     void abandonRuns() {
         buffers.abandon();
         runs.clear();
     }
 
-    /** Frees carried bytes; runs must be freed or abandoned. */
+    /** Frees variable-width columns. The runs must have been freed or abandoned. */
     @Override
     public void close() {
         carried.close();

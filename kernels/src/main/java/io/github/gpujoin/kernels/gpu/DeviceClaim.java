@@ -5,12 +5,12 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Properties;
 
 /**
- * The right to drive a device from this process. One class loader has it at a time: a second
- * serving kernel would not find room beside the first, and the driver would make allocations for it
- * wait until the first one ends.
+ * The right of one class loader to use a device in this process. A second serving kernel would find
+ * no free multiprocessors, and the driver would delay its allocations until the first kernel ends.
  *
- * <p>Claims stand in the system properties, the one map that all class loaders of a process share.
- * A device that failed stays claimed for good, since the driver may wait for it for ever.
+ * <p>Claims are stored in the system properties, the one map that all class loaders of a process
+ * share. A device that failed stays claimed until the process exits, since the driver may never
+ * return from a call to it.
  */
 final class DeviceClaim {
 
@@ -25,10 +25,12 @@ final class DeviceClaim {
     }
 
     /**
-     * @throws GpuUnavailableException where another class loader has the claim, or the device
-     *     failed before
+     * Claims a device.
+     *
+     * @throws GpuUnavailableException if another class loader holds the claim, or the device has
+     *     failed
      */
-    static DeviceClaim take(int device) {
+    static DeviceClaim acquire(int device) {
         String key = PREFIX + device;
         Object holder = properties().putIfAbsent(key, TAKEN);
         if (LOST.equals(holder)) {
@@ -37,9 +39,9 @@ final class DeviceClaim {
         if (holder != null) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_TAKEN,
-                    "jobs of one TaskManager share a device if they load the join from one place,"
-                            + " Flink's lib/ folder: device="
-                            + device);
+                    "Device is used by another job with its own jar: device="
+                            + device
+                            + ". Put the jar into Flink's lib/ folder only.");
         }
         return new DeviceClaim(key);
     }
@@ -47,7 +49,7 @@ final class DeviceClaim {
     static GpuUnavailableException lost(int device) {
         return new GpuUnavailableException(
                 GpuFailure.DEVICE_LOST,
-                "a device that failed is used again by a new process only: device=" + device);
+                "Device has failed: device=" + device + ". Restart the process to use it again.");
     }
 
     void release() {

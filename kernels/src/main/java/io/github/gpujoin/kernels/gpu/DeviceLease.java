@@ -16,24 +16,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A device and its one serving kernel, shared by all engines of the process that use it.
+ * A device and its one serving kernel, shared by all engines of the process that use the device.
  *
- * <p>The kernel runs while there is a plan to serve. Memory is only allocated and freed while it
- * stands still ({@link #whileStopped}), because the driver may wait for running kernels there; the
- * kernel then goes on where it was, since all its state is in memory. Thread-safe.
+ * <p>The kernel runs while at least one plan is registered. Memory is allocated and freed only
+ * while the kernel is stopped ({@link #whileStopped}), because the driver may wait for running
+ * kernels. A restarted kernel continues where it stopped, since all its state is in memory.
+ * Thread-safe.
  */
 final class DeviceLease {
 
     static final int MAX_PLANS = 256;
     static final int SERVE_THREADS = 1024;
 
-    /** The next one has number 1 again. */
+    /** After this launch number the next one is 1. */
     private static final long LAST_LAUNCH = 0xFFFF_FFFFL;
 
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
     private static final long PARK_NS = 5_000;
 
-    /** How long to look again at once: a park takes ten times as long as it says. */
+    /** Time to poll without parking: a park takes ten times as long as requested. */
     private static final long SPIN_NS = 100_000;
 
     private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
@@ -51,30 +52,31 @@ final class DeviceLease {
     private final long queues;
     private final int lanes;
     private final long plans;
-    private final BitSet takenPlans = new BitSet(MAX_PLANS);
+    private final BitSet reservedPlans = new BitSet(MAX_PLANS);
     private final AtomicLong epochs = new AtomicLong();
-    private final AtomicInteger waiting = new AtomicInteger();
-    private int holders = 1;
-    private volatile long pauses;
+    private final AtomicInteger waitingCount = new AtomicInteger();
+    private int holderCount = 1;
+    private volatile long stopCount;
 
-    /** Number of the last launch, from 1; the stop word has its 32 bits. */
+    /** Number of the last launch, from 1; the stop word holds its 32 bits. */
     long launch;
 
     private boolean running;
 
-    /** Null where the driver was given. */
+    /** Null if the driver was passed in. */
     private DeviceClaim claim;
 
-    /** Guards the control words against being read after they are freed. */
+    /** Ensures that the control words are not read after they are freed. */
     private final Object controlLock = new Object();
 
     private boolean controlFreed;
 
     /**
-     * The lease of a device, made by the first who asks; each asker releases it once.
+     * Returns the lease of a device and opens the device on first use. Each caller releases the
+     * lease once.
      *
-     * @param options of the engine that asks: device and grid mode, and where the lease is made the
-     *     budget for its own memory
+     * @param options the device, the grid mode and, when the device is opened, the budget for the
+     *     memory of the lease itself
      */
     static DeviceLease acquire(GpuOptions options) {
         int device = options.device();
@@ -94,7 +96,7 @@ final class DeviceLease {
     }
 
     private static DeviceLease open(GpuOptions options) {
-        DeviceClaim claim = DeviceClaim.take(options.device());
+        DeviceClaim claim = DeviceClaim.acquire(options.device());
         try {
             DeviceLease lease = new DeviceLease(CudaDrivers.open(options.device()), options);
             lease.claim = claim;
@@ -106,7 +108,7 @@ final class DeviceLease {
     }
 
     /**
-     * @param driver closed with the last release, or here where the device refuses
+     * @param driver closed with the last release, or here if the constructor fails
      */
     DeviceLease(CudaDriver driver, GpuOptions options) {
         this.mode = options.gridMode();
@@ -132,7 +134,7 @@ final class DeviceLease {
             this.ring = new StepRing(control, ringAddress, allotment);
             this.lanes = allotment.lanes();
             this.queues = buffers.device((long) lanes * StepRing.ENTRIES * Long.BYTES);
-            // no step is dispatched, and blocks take over the allotment before the first one is
+            // no step is dispatched yet; blocks read the allotment before the first one
             driver.fillDevice(grid, (byte) 0, StepDescriptor.GRID_BYTES);
             driver.fillDevice(
                     laneOf, (byte) 0, controlBytes - StepDescriptor.CONTROL_LANE_OF_OFFSET);
@@ -143,11 +145,11 @@ final class DeviceLease {
         }
     }
 
-    /** The kernel that runs for one engine runs for all. */
+    /** Checks that an engine uses the grid mode of the running kernel, which all engines share. */
     void requireMode(GridMode asked) {
         if (asked != mode) {
             throw new IllegalArgumentException(
-                    "engines that share a device have one grid mode: gridMode="
+                    "Grid modes of engines on one device differ: gridMode="
                             + asked
                             + ", running="
                             + mode);
@@ -162,7 +164,7 @@ final class DeviceLease {
         return memory;
     }
 
-    /** Blocks of the serving kernel. */
+    /** Returns the number of thread blocks of the serving kernel. */
     int blocks() {
         return blocks;
     }
@@ -171,52 +173,52 @@ final class DeviceLease {
         return ring;
     }
 
-    /** Different for every engine of the device. */
+    /** Returns an epoch that no other engine of the device has. */
     long nextEpoch() {
         return epochs.incrementAndGet();
     }
 
-    /** Counts up while the kernel waits for work. */
+    /** Returns the heartbeat, which increases while the kernel waits for work. */
     long heartbeat() {
         return Memory.getLongAcquire(null, control + CONTROL_HEARTBEAT_OFFSET);
     }
 
-    /** As {@link #heartbeat}, for any thread at any time; 0 where the device is closed. */
+    /** Returns the heartbeat, or 0 if the device is closed. Callable by any thread at any time. */
     long heartbeatIfOpen() {
         synchronized (controlLock) {
             return controlFreed ? 0 : heartbeat();
         }
     }
 
-    /** Gives the device up: its kernel no longer gets on. */
+    /** Marks the device as lost after a failure. */
     synchronized void lose() {
         memory.lose();
         running = false;
     }
 
-    /** How often the kernel stood still; steps did not move in between. */
-    long pauses() {
-        return pauses;
+    /** Returns how often the kernel has been stopped; steps make no progress while it is. */
+    long stopCount() {
+        return stopCount;
     }
 
     boolean isLost() {
         return memory.isLost();
     }
 
-    /** A place for a plan; to be called while stopped. */
-    synchronized int takePlan() {
-        int plan = takenPlans.nextClearBit(0);
+    /** Reserves an entry for a plan. Call it while the kernel is stopped. */
+    synchronized int reservePlan() {
+        int plan = reservedPlans.nextClearBit(0);
         if (plan >= MAX_PLANS) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "a device serves a limited number of engines: maxEngines=" + MAX_PLANS);
+                    "Too many engines on one device: maxEngines=" + MAX_PLANS);
         }
-        takenPlans.set(plan);
+        reservedPlans.set(plan);
         return plan;
     }
 
     synchronized void freePlan(int plan) {
-        takenPlans.clear(plan);
+        reservedPlans.clear(plan);
     }
 
     long planAddress(int plan) {
@@ -224,15 +226,16 @@ final class DeviceLease {
     }
 
     /**
-     * Runs an action with the device to itself: steps under way are finished first, steps asked for
-     * meanwhile wait.
+     * Stops the kernel, runs an action and starts the kernel again. Claimed steps are completed
+     * first; steps posted meanwhile wait.
      *
-     * @throws GpuUnavailableException where the kernel does not stop in time, or is lost
+     * @throws GpuUnavailableException if the kernel does not stop within the timeout, or the device
+     *     is lost
      */
     void whileStopped(long timeoutNs, Runnable action) {
-        waiting.incrementAndGet();
+        waitingCount.incrementAndGet();
         synchronized (this) {
-            waiting.decrementAndGet();
+            waitingCount.decrementAndGet();
             stop(timeoutNs);
             try {
                 action.run();
@@ -242,9 +245,10 @@ final class DeviceLease {
                 }
                 throw e;
             } finally {
-                pauses++;
-                // Who waits for this lock starts the kernel, rather than stop it once more.
-                if (!takenPlans.isEmpty() && !isLost() && waiting.get() == 0) {
+                stopCount++;
+                // A thread that waits for this lock would stop the kernel at once; it starts the
+                // kernel itself.
+                if (!reservedPlans.isEmpty() && !isLost() && waitingCount.get() == 0) {
                     start();
                 }
             }
@@ -252,7 +256,7 @@ final class DeviceLease {
     }
 
     private void start() {
-        // never 0, which is the stop word before it is written
+        // never 0, the initial value of the stop word
         launch = launch % LAST_LAUNCH + 1;
         guarded(
                 () ->
@@ -281,7 +285,11 @@ final class DeviceLease {
         }
     }
 
-    /** Waits for launched kernels to end. */
+    /**
+     * Waits until all launched kernels have ended.
+     *
+     * @throws GpuUnavailableException with KERNEL_STALLED after the timeout
+     */
     synchronized void awaitIdle(long timeoutNs) {
         long start = System.nanoTime();
         guarded(
@@ -291,7 +299,7 @@ final class DeviceLease {
                         if (waitedNs > timeoutNs) {
                             throw new GpuUnavailableException(
                                     GpuFailure.KERNEL_STALLED,
-                                    "kernels end when asked to: timeoutNs=" + timeoutNs);
+                                    "Kernels did not stop in time: timeoutNs=" + timeoutNs);
                         }
                         if (waitedNs > SPIN_NS) {
                             LockSupport.parkNanos(PARK_NS);
@@ -303,9 +311,9 @@ final class DeviceLease {
     }
 
     /**
-     * Checks that the kernel runs.
+     * Checks that the serving kernel has not ended by itself.
      *
-     * @throws GpuUnavailableException with DEVICE_LOST where it does not
+     * @throws GpuUnavailableException with DEVICE_LOST if it has
      */
     synchronized void requireRunning() {
         requireNotLost();
@@ -314,23 +322,25 @@ final class DeviceLease {
                     if (running && driver.isIdle()) {
                         throw new GpuUnavailableException(
                                 GpuFailure.DEVICE_LOST,
-                                "the serving kernel ends only when asked to: heartbeat="
+                                "Serving kernel ended without a stop request: heartbeat="
                                         + heartbeat());
                     }
                 });
     }
 
     /**
-     * @throws GpuUnavailableException with DEVICE_LOST
+     * Checks that the device is not lost.
+     *
+     * @throws GpuUnavailableException with DEVICE_LOST if it is
      */
     void requireNotLost() {
         if (isLost()) {
             throw new GpuUnavailableException(
-                    GpuFailure.DEVICE_LOST, "the device failed before: device=" + this);
+                    GpuFailure.DEVICE_LOST, "Device failed earlier: device=" + this);
         }
     }
 
-    /** What the driver refuses here is not to be had again. */
+    /** Runs driver calls and marks the device as lost if one fails. */
     private void guarded(Runnable calls) {
         try {
             calls.run();
@@ -340,24 +350,24 @@ final class DeviceLease {
         }
     }
 
-    /** One more holder, who releases too. */
+    /** Adds a holder, which must call {@link #release}. */
     void retain() {
         synchronized (SHARED) {
-            holders++;
+            holderCount++;
         }
     }
 
-    /** Gives the lease back; the last one to do so closes the device. */
+    /** Removes a holder; the last one closes the device. */
     void release() {
         synchronized (SHARED) {
-            if (--holders == 0) {
+            if (--holderCount == 0) {
                 SHARED.values().remove(this);
                 close();
             }
         }
     }
 
-    /** A lost device is left alone: the driver might wait for its kernel for ever. */
+    /** Frees the device. A lost device is abandoned, because the driver might never return. */
     private synchronized void close() {
         if (isLost()) {
             buffers.abandon();

@@ -8,19 +8,18 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Keeps account of the memory of one device, and of the host memory taken for it: pinned memory,
- * which is taken through {@link Buffers} as the device's is, and what need not be pinned.
- * Thread-safe.
+ * Accounts for the memory of one device and for the host memory used with it: pinned memory,
+ * allocated through {@link Buffers}, and unpinned memory for variable-width columns. Thread-safe.
  */
 final class DeviceMemory {
 
     private final CudaDriver driver;
-    private final MemoryBudget machine;
+    private final MemoryBudget machineBudget;
     private final Account device = new Account("device");
     private final Account pinned = new Account("pinned");
     private volatile boolean lost;
 
-    /** Bytes of one kind. */
+    /** Used and peak bytes of one kind of memory. */
     private static final class Account {
         private final String kind;
         private long usedBytes;
@@ -30,12 +29,13 @@ final class DeviceMemory {
             this.kind = kind;
         }
 
-        /** Counts the bytes once the allocation, which must fit the budget, has taken place. */
-        synchronized long take(long lengthBytes, long budgetBytes, LongUnaryOperator allocation) {
+        /** Allocates within the budget, and counts the bytes if the allocation succeeds. */
+        synchronized long allocate(
+                long lengthBytes, long budgetBytes, LongUnaryOperator allocation) {
             if (lengthBytes > budgetBytes - usedBytes) {
                 throw new GpuUnavailableException(
                         GpuFailure.OUT_OF_DEVICE_MEMORY,
-                        "all engines of a process keep within the "
+                        "Allocation exceeds the "
                                 + kind
                                 + " memory budget: budgetBytes="
                                 + budgetBytes
@@ -50,7 +50,7 @@ final class DeviceMemory {
             return address;
         }
 
-        synchronized void giveBack(long lengthBytes) {
+        synchronized void release(long lengthBytes) {
             usedBytes -= lengthBytes;
         }
 
@@ -65,15 +65,17 @@ final class DeviceMemory {
 
     DeviceMemory(CudaDriver driver) {
         this.driver = driver;
-        this.machine = MemoryBudget.of(driver);
+        this.machineBudget = MemoryBudget.of(driver);
     }
 
-    /** An owner of memory within a budget. */
+    /** Returns an owner of memory within a budget. */
     Buffers buffers(MemoryBudget budget) {
-        return new Buffers(this, budget.orElse(machine));
+        return new Buffers(this, budget.orElse(machineBudget));
     }
 
-    /** The device is lost: what is given back from now on comes back with the process. */
+    /**
+     * Marks the device as lost. Memory released from now on is reclaimed when the process exits.
+     */
     void lose() {
         lost = true;
     }
@@ -82,9 +84,9 @@ final class DeviceMemory {
         return lost;
     }
 
-    /** Device memory that may still be taken within the budget. */
+    /** Returns the device memory in bytes that is left in the budget. */
     long availableDeviceBytes(MemoryBudget budget) {
-        return Math.max(0, budget.orElse(machine).deviceBytes() - device.usedBytes());
+        return Math.max(0, budget.orElse(machineBudget).deviceBytes() - device.usedBytes());
     }
 
     MemoryUse use() {
@@ -93,27 +95,29 @@ final class DeviceMemory {
     }
 
     /**
-     * Device memory of unspecified content.
+     * Allocates device memory with unspecified content.
      *
-     * @throws GpuUnavailableException with OUT_OF_DEVICE_MEMORY over the budget, or where the
-     *     device has no more
+     * @throws GpuUnavailableException with OUT_OF_DEVICE_MEMORY if the budget or the device has no
+     *     room
      */
-    long takeDevice(long lengthBytes, MemoryBudget budget) {
-        return device.take(lengthBytes, budget.deviceBytes(), driver::allocateDevice);
+    long allocateDevice(long lengthBytes, MemoryBudget budget) {
+        return device.allocate(lengthBytes, budget.deviceBytes(), driver::allocateDevice);
     }
 
-    /** As {@link #takeDevice}, of mapped host memory. */
-    long takePinned(long lengthBytes, MemoryBudget budget) {
-        return pinned.take(lengthBytes, budget.pinnedBytes(), driver::allocatePinned);
+    /** As {@link #allocateDevice}, but mapped host memory. */
+    long allocatePinned(long lengthBytes, MemoryBudget budget) {
+        return pinned.allocate(lengthBytes, budget.pinnedBytes(), driver::allocatePinned);
     }
 
-    /** Host memory that is not page-locked, within the budget for what is. */
+    /**
+     * Returns an allocator of unpinned host memory that counts against the budget of pinned memory.
+     */
     Allocator hostWithin(MemoryBudget budget) {
-        long limitBytes = budget.orElse(machine).pinnedBytes();
+        long limitBytes = budget.orElse(machineBudget).pinnedBytes();
         return new Allocator() {
             @Override
             public Region allocate(long lengthBytes) {
-                return takeHost(lengthBytes, limitBytes);
+                return allocateHost(lengthBytes, limitBytes);
             }
 
             @Override
@@ -123,42 +127,42 @@ final class DeviceMemory {
         };
     }
 
-    private Region takeHost(long lengthBytes, long limitBytes) {
+    private Region allocateHost(long lengthBytes, long limitBytes) {
         Region[] region = new Region[1];
         try {
-            pinned.take(
+            pinned.allocate(
                     lengthBytes,
                     limitBytes,
                     bytes -> {
-                        region[0] = Region.allocate(bytes, () -> pinned.giveBack(bytes));
+                        region[0] = Region.allocate(bytes, () -> pinned.release(bytes));
                         return region[0].address();
                     });
         } catch (OutOfMemoryError e) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "the host has memory for what stays there: lengthBytes=" + lengthBytes,
+                    "Host memory exhausted: lengthBytes=" + lengthBytes,
                     e);
         }
         return region[0];
     }
 
     void freeDevice(long address, long lengthBytes) {
-        device.giveBack(lengthBytes);
+        device.release(lengthBytes);
         driver.freeDevice(address);
     }
 
     void freePinned(long address, long lengthBytes) {
-        pinned.giveBack(lengthBytes);
+        pinned.release(lengthBytes);
         driver.freePinned(address);
     }
 
-    /** Counts memory out that cannot be freed, since its device is lost. */
+    /** Stops counting device memory that is not freed because its device is lost. */
     void abandonDevice(long lengthBytes) {
-        device.giveBack(lengthBytes);
+        device.release(lengthBytes);
     }
 
-    /** As {@link #abandonDevice}; the host gets it back with the end of the process. */
+    /** As {@link #abandonDevice}, but pinned memory. */
     void abandonPinned(long lengthBytes) {
-        pinned.giveBack(lengthBytes);
+        pinned.release(lengthBytes);
     }
 }

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes segments: rows of a fact chunk as a chunk of the columns that are joined, filtered or
- * added up, or tell of null keys, each column once however often it is used. Nothing else of a fact
- * crosses the bus.
+ * Writes segments: rows of a fact chunk, with only the columns used for joins, filters, aggregation
+ * and null keys. Each column is written once, however often it is used. No other bytes of a fact
+ * cross the bus.
  */
 final class FactSegments {
 
@@ -27,7 +27,7 @@ final class FactSegments {
     }
 
     /**
-     * @param furtherColumns fixed columns of the facts that cross the bus besides those
+     * @param furtherColumns fixed-width fact columns to transfer in addition
      */
     FactSegments(JoinSpec spec, List<Integer> furtherColumns) {
         this.fingerprint = spec.factSchema().fingerprint();
@@ -60,7 +60,7 @@ final class FactSegments {
         return widths.get(column);
     }
 
-    /** Column of the segment that holds a column of the facts, -1 where none does. */
+    /** Returns the segment column that holds a fact column, or -1 if none does. */
     int columnOf(int factColumn) {
         return factColumns.indexOf(factColumn);
     }
@@ -69,7 +69,7 @@ final class FactSegments {
         return fingerprint;
     }
 
-    /** Bytes of a segment of so many rows, a multiple of 64. */
+    /** Returns the bytes of a segment with this number of rows, a multiple of 64. */
     int lengthBytes(int rowCount) {
         long length = ChunkDescriptor.HEADER_BYTES;
         for (int width : widths) {
@@ -78,7 +78,9 @@ final class FactSegments {
         return Math.toIntExact(length);
     }
 
-    /** Writes rows {@code firstRow} to {@code firstRow + rowCount - 1} of the chunk. */
+    /**
+     * Writes rows {@code firstRow} to {@code firstRow + rowCount - 1} of the chunk as one segment.
+     */
     void write(Chunk chunk, int firstRow, int rowCount, long address, long epoch, long sequence) {
         int length = lengthBytes(rowCount);
         long column = address + ChunkDescriptor.HEADER_BYTES;

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.util.List;
 
-/** Tells the kernel which facts pass: the filters' part of a Plan. */
+/** Writes the filters of a Plan, which tell the kernel which facts to join. */
 final class FilterPlan {
 
     private final List<FactFilter> filters;
@@ -23,7 +23,10 @@ final class FilterPlan {
         this.rangesBytes = (long) GroupDescriptor.VALUE_RANGE_BYTES * ranges;
     }
 
-    /** Copies filters to memory of {@code buffers} and writes to the plan where they are. */
+    /**
+     * Copies the filters to device memory of {@code buffers} and writes their addresses to the
+     * plan.
+     */
     void write(CudaDriver driver, Buffers buffers, long plan) {
         if (filters.isEmpty()) {
             return;

@@ -9,29 +9,29 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 
 /**
- * The rows of a dimension that changes, one a key, in a UNIQUE table that kernels change in place
- * ({@code change.h}). Changes gather on the device until facts come, or until they are many, and
- * are then applied together, while the serving kernel stands still.
+ * The rows of a changelog dimension, at most one a key, in a UNIQUE table that kernels change in
+ * place ({@code change.h}). Changes accumulate on the device until facts arrive or {@link #isFull},
+ * and are then applied together while the serving kernel is stopped.
  *
  * <pre>
  *  chunks --> BuildStream --> runs --+--> gpujoin_change_claim, gpujoin_change_settle --> slots
  * </pre>
  *
- * <p>Keys whose row is deleted keep their slot until half of the slots are taken; then the rows
- * move to a table with room for as many again and a half. Carried bytes stay on the host; those
- * that no row refers to any more are let go of when they may be more than the others.
+ * <p>A deleted key keeps its slot until half of the slots are taken. Then the live rows move to a
+ * table with room for 1.5 times the live rows and new changes. Variable-width columns stay on the
+ * host; unreferenced bytes are freed when they may exceed the referenced ones.
  */
 final class GpuChangingTable {
 
-    /** Runs of changes that may gather. */
+    /** Runs of changes that may accumulate. */
     private static final int MAX_RUNS = 64;
 
     private static final int MIN_ROWS = 1024;
 
-    /** Carried bytes up to which it is not worth while to look for dead ones. */
+    /** Bytes of variable-width columns below which a compaction does not pay off. */
     private static final long MIN_COMPACTION_BYTES = 1 << 20;
 
-    /** Slots whose references are on the host at once. */
+    /** Slots whose references are copied to the host at once. */
     private static final int REFERENCE_SLOTS = 1 << 17;
 
     private final DimensionSpec dimension;
@@ -55,9 +55,9 @@ final class GpuChangingTable {
     private volatile long lengthBytes;
 
     /**
-     * @param stream of this table's own, closed by its owner
-     * @param owner whose budget is this table's too
-     * @param timeoutNs for kernels to end in
+     * @param stream used by this table alone, closed by its owner
+     * @param owner whose budget limits this table too
+     * @param timeoutNs time within which kernels must end
      */
     GpuChangingTable(
             DimensionSpec dimension,
@@ -77,45 +77,45 @@ final class GpuChangingTable {
         this.table = new GpuTable(TableKind.UNIQUE, layout, 0, 0, 0);
     }
 
-    /** The table as it is now; {@link #apply} may give another one. */
+    /** Returns the current table; {@link #apply} may replace it. */
     GpuTable table() {
         return table;
     }
 
-    /** Slots and changes; to be asked by any thread. */
+    /** Returns the bytes of slots and changes. Callable by any thread. */
     long lengthBytes() {
         return lengthBytes;
     }
 
     // ------------------------------------------------------------------ changes
 
-    /** Takes changes, to be applied behind those before. */
+    /** Adds changes, to be applied after the earlier ones. */
     void append(Chunk chunk) {
         for (int row = 0; row < chunk.rowCount(); row++) {
             RowChange.of(chunk.getInt(dimension.changeColumn(), row));
         }
         stream.append(chunk);
-        count();
+        updateLength();
     }
 
     boolean hasChanges() {
         return stream.rowCount() > 0;
     }
 
-    /** Whether no more changes should gather. */
+    /** Returns whether the changes must be applied before more are added. */
     boolean isFull() {
         return stream.runs().size() >= MAX_RUNS;
     }
 
-    /** To be called before {@link #apply}. */
+    /** Copies the rest of the changes to the device; required before {@link #apply}. */
     void flush() {
         stream.flush();
     }
 
     /**
-     * Applies the changes that were flushed, while the serving kernel stands still.
+     * Applies the flushed changes while the serving kernel is stopped.
      *
-     * @return whether slots or carried bytes lie elsewhere now
+     * @return whether slots or variable-width columns moved to other addresses
      */
     boolean apply() {
         if (!hasChanges()) {
@@ -125,7 +125,7 @@ final class GpuChangingTable {
             kernels = new TableKernels(lease, scratch, timeoutNs);
         }
         long changes = stream.rowCount();
-        boolean moved = makeRoom(changes);
+        boolean moved = ensureFreeSlots(changes);
         long runsBytes = stream.runLayout().descriptorBytes(stream.runs().size());
         long runs = workspace(runsBytes + Integer.BYTES * changes);
         long places = runs + runsBytes;
@@ -141,15 +141,15 @@ final class GpuChangingTable {
             compactCarried();
             moved = true;
         }
-        count();
+        updateLength();
         return moved;
     }
 
-    private void count() {
+    private void updateLength() {
         lengthBytes = table.lengthBytes() + stream.lengthBytes();
     }
 
-    /** Device memory of unspecified content, until the next call. */
+    /** Returns device memory with unspecified content, valid until the next call. */
     private long workspace(long bytes) {
         if (bytes > workspaceBytes) {
             workspace.close();
@@ -162,8 +162,11 @@ final class GpuChangingTable {
 
     // ------------------------------------------------------------------ slots
 
-    /** Keeps half of the slots free, whatever the changes are; whether the rows had to move. */
-    private boolean makeRoom(long changes) {
+    /**
+     * Keeps half of the slots free after the changes; returns whether the rows moved to a new
+     * table.
+     */
+    private boolean ensureFreeSlots(long changes) {
         if (2 * (takenSlots + changes) <= table.slotCount()) {
             return false;
         }
@@ -199,9 +202,11 @@ final class GpuChangingTable {
         return kernels.readCounter(0);
     }
 
-    // ------------------------------------------------------------------ carried bytes
+    // ------------------------------------------------------------------ variable-width columns
 
-    /** Copies carried bytes that rows refer to, and has the rows refer to the copies. */
+    /**
+     * Copies the referenced bytes of variable-width columns, and redirects the rows to the copies.
+     */
     private void compactCarried() {
         PagedMemory live = stream.newCarried();
         long liveBytes = 0;
@@ -245,16 +250,16 @@ final class GpuChangingTable {
         kernels.await();
     }
 
-    // ------------------------------------------------------------------ the end
+    // ------------------------------------------------------------------ release
 
-    /** Frees all memory but the stream's, while the serving kernel stands still. */
+    /** Frees all memory except the stream, while the serving kernel is stopped. */
     void free() {
         workspace.close();
         scratch.close();
         slots.close();
     }
 
-    /** Forgets the memory of a lost device, see {@link Buffers#abandon}. */
+    /** Drops the memory of a lost device, see {@link Buffers#abandon}. */
     void abandon() {
         workspace.abandon();
         scratch.abandon();

@@ -9,8 +9,9 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.util.Arrays;
 
 /**
- * The groups of an aggregating engine in device memory: a table with room for all that the blocks
- * may add between two looks at their number. To be used while the serving kernel stands still.
+ * The groups of an aggregating engine in device memory: a table with room for all groups that the
+ * blocks may add between two checks of their count. Use it only while the serving kernel is
+ * stopped.
  */
 final class GpuGroups {
 
@@ -25,7 +26,7 @@ final class GpuGroups {
     private final long groups;
 
     /**
-     * Allocates.
+     * Allocates an empty table.
      *
      * @param blocks of the serving kernel
      */
@@ -49,7 +50,10 @@ final class GpuGroups {
         driver.fillDevice(slots, FREE_SLOT, (long) Integer.BYTES * slotCount);
     }
 
-    /** Writes the table's part of an Aggregation; the other fields are the plan's. */
+    /**
+     * Writes the address and sizes of the table to an Aggregation; {@link AggregationPlan} writes
+     * the rest.
+     */
     void write(long address) {
         Memory.putLong(address + GroupDescriptor.AGGREGATION_SLOTS_OFFSET, slots);
         Memory.putLong(address + GroupDescriptor.AGGREGATION_GROUPS_OFFSET, groups);
@@ -62,15 +66,15 @@ final class GpuGroups {
                 address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
     }
 
-    /** All groups; the table is empty then. */
+    /** Returns all groups and clears the table. */
     GroupRows take() {
-        long rows = copied(count, COUNT_BYTES)[0];
-        GroupRows taken = new GroupRows(aggregation, copied(groups, groupBytes() * rows));
+        long rows = copyToHost(count, COUNT_BYTES)[0];
+        GroupRows groupRows = new GroupRows(aggregation, copyToHost(groups, groupBytes() * rows));
         clear();
-        return taken;
+        return groupRows;
     }
 
-    private long[] copied(long device, long lengthBytes) {
+    private long[] copyToHost(long device, long lengthBytes) {
         long[] words = new long[(int) (lengthBytes / Long.BYTES)];
         if (words.length > 0) {
             try (Region region = Region.allocate(lengthBytes)) {

@@ -15,20 +15,21 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 
 /**
- * Joins on a GPU: tables in device memory, facts through a ring in mapped host memory or in device
- * memory ({@link RingMemory}), results through mapped host memory, served by the device's one
- * persistent kernel (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable Networks",
- * section 4).
+ * Joins on a GPU. Tables are in device memory; facts are read from a ring in mapped host memory or
+ * in device memory ({@link RingMemory}); results are written to mapped host memory. The persistent
+ * kernel of the device does the work (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable
+ * Networks", section 4).
  *
- * <p>Asynchronous: {@link #poll()} returns null while the kernel works. A chunk is cut into
- * segments, which blocks of the kernel join side by side; results come back in order. Carried bytes
- * stay on the host. One thread calls at a time.
+ * <p>Asynchronous: {@link #poll()} returns null while the kernel works. The engine cuts a chunk
+ * into segments, which thread blocks join concurrently; results are returned in order.
+ * Variable-width columns stay on the host. One thread calls at a time.
  *
- * <p>Changes of a dimension are applied when facts come behind them, all together: the serving
- * kernel has to stand still for that, for all engines of the device.
+ * <p>Changes of a changelog dimension accumulate and are applied when the next facts arrive. This
+ * stops the serving kernel for all engines of the device.
  *
- * <p>A device that fails leaves the engine FAILED and throws {@link GpuUnavailableException}; what
- * was pending is still in {@link #snapshot()}, for another engine to go on with.
+ * <p>If the device fails, the engine enters FAILED and throws {@link GpuUnavailableException}.
+ * {@link #snapshot()} still contains the pending probes, so that another engine can continue with
+ * them.
  */
 public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         implements ForkableJoinEngine {
@@ -42,21 +43,21 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private final GpuTables tables;
     private boolean holdsTables = true;
 
-    /** Whether all build rows are on the device. */
+    /** Whether all build rows have been copied to the device. */
     private boolean isFlushed;
 
     private final SegmentSizer sizer;
     private SegmentPipe pipe;
     private JoinPlan joinPlan;
 
-    /** Null where results are given as rows. */
+    /** Null if the join does not aggregate. */
     private GpuGroups groups;
 
     private ResultBatch emptyBatch;
     private long emptyAddress;
     private int plan = -1;
 
-    /** A chunk in flight, and how far it is cut into segments. */
+    /** An in-flight chunk, and how far it is cut into segments. */
     static final class Probe extends ProbeQueue.Probe {
         int nextRow;
 
@@ -71,21 +72,21 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     /**
-     * @throws GpuUnavailableException where there is no device for this join
+     * @throws GpuUnavailableException if no device can run this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
         this(spec, options, DeviceLease.acquire(options));
     }
 
     /**
-     * @param lease released with the engine, or here where the join does not fit
+     * @param lease released when the engine closes, or here if the kernels do not support the join
      */
     GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease) {
         this(spec, options, lease, null);
     }
 
     /**
-     * @param shared tables of another engine, retained for this one; null for tables of its own
+     * @param shared tables of another engine, retained for this one; null to build tables
      */
     private GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease, GpuTables shared) {
         super(spec, MAX_IN_FLIGHT);
@@ -111,7 +112,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     /**
      * {@inheritDoc}
      *
-     * @throws GpuUnavailableException where its buffers do not fit, or the device is lost
+     * @throws GpuUnavailableException if its buffers do not fit, or the device is lost
      */
     @Override
     public GpuJoinEngine fork() {
@@ -135,13 +136,13 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return new GpuJoinEngine(spec(), options, lease, tables.forkLoading(dimension, options));
     }
 
-    /** Device memory only. */
+    /** {@inheritDoc} Counts device memory only. */
     @Override
     public long availableBytes() {
         return lease.memory().availableDeviceBytes(options.memory());
     }
 
-    /** The device, as this process drives it. */
+    /** {@inheritDoc} Engines of one lease share it. */
     @Override
     public Object tablePlace() {
         return lease;
@@ -156,7 +157,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         }
     }
 
-    /** Rows of a dimension that does not change are no more than appended. */
+    /** Appends build rows or changes; applies the changes if too many have accumulated. */
     private void appendChanges(int dimension, Chunk chunk) {
         tables.append(dimension, chunk);
         if (tables.isFullOfChanges()) {
@@ -171,15 +172,18 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
                 () -> {
                     if (tables.applyChanges() && pipe != null) {
                         joinPlan.writeTables(lease.driver());
-                        layOutAnew();
+                        replaceLayout();
                     }
                 });
     }
 
-    /** By another layout object readers tell that addresses of carried bytes mean nothing more. */
-    private void layOutAnew() {
+    /**
+     * Replaces the layout object, by which readers notice that addresses of variable-width columns
+     * are no longer valid.
+     */
+    private void replaceLayout() {
         ResultLayout layout = resultLayout();
-        pipe.layOut(layout);
+        pipe.replaceLayout(layout);
         emptyBatch = new ResultBatch(layout, emptyAddress);
     }
 
@@ -188,8 +192,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     /**
-     * {@inheritDoc} A step makes one table, whatever its size: a device inserts several thousand
-     * million rows a second. Between two steps the serving kernel goes on for other engines.
+     * {@inheritDoc} One step builds one table of any size, since a device inserts several billion
+     * rows a second. Between two steps the serving kernel runs for other engines.
      */
     @Override
     protected boolean buildTables(long maxRows) {
@@ -204,7 +208,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return isLast;
     }
 
-    /** Where something does not fit, others get back what did. */
+    /** Runs an allocation; if memory is exhausted, frees all memory of this engine for others. */
     private void allOrNothing(Runnable allocation) {
         try {
             allocation.run();
@@ -230,7 +234,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         if (spec().aggregates()) {
             groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
-        plan = lease.takePlan();
+        plan = lease.reservePlan();
         joinPlan = new JoinPlan(spec(), facts, layout, tables.tables(), false, groups);
         joinPlan.write(lease.driver(), buffers, slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, sizer, layout, options.stallTimeoutNs());
@@ -251,7 +255,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         fillPipe();
     }
 
-    /** Cuts queued chunks into segments while there are slots. */
+    /** Cuts queued chunks into segments while slots are free. */
     private void fillPipe() {
         for (Probe probe : queue()) {
             while (!probe.isCut()) {
@@ -269,15 +273,15 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     @Override
     protected ResultBatch nextBatch() {
         ResultBatch[] batch = new ResultBatch[1];
-        orFail(() -> batch[0] = polled());
+        orFail(() -> batch[0] = pollPipe());
         if (batch[0] != null) {
             queue().delivered(batch[0]);
         }
         return batch[0];
     }
 
-    private ResultBatch polled() {
-        pipe.releaseLent();
+    private ResultBatch pollPipe() {
+        pipe.releaseBatch();
         if (pipe.groupsFull()) {
             return null;
         }
@@ -295,7 +299,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return pipe != null && pipe.groupsFull();
     }
 
-    /** {@inheritDoc} The device's kernel stands still meanwhile, for all its engines. */
+    /** {@inheritDoc} Stops the serving kernel for all engines of the device. */
     @Override
     protected GroupRows takenGroups() {
         GroupRows[] taken = new GroupRows[1];
@@ -307,29 +311,33 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return taken[0];
     }
 
-    /** Which table each dimension has; empty while LOADING. */
+    /** Returns the kind of table of each dimension; empty while LOADING. */
     List<TableKind> tableKinds() {
         return tables.tables().stream().map(GpuTable::kind).toList();
     }
 
-    /** Device time of all steps polled, summed over blocks; 0 while LOADING. */
+    /** Returns the device time of all completed steps, summed over blocks; 0 while LOADING. */
     long deviceBusyNs() {
         return pipe == null ? 0 : pipe.deviceBusyNs();
     }
 
     /**
-     * Memory of this engine's device; of all its engines in this process, so not to be added up.
+     * Returns the memory use of the device. All engines of the process on this device share the
+     * figure, so do not sum it over engines.
      */
     public MemoryUse memoryUse() {
         return lease.memory().use();
     }
 
-    /** Counts up while the device's kernel waits for work; 0 once the device is closed. */
+    /**
+     * Returns a counter that increases while the kernel of the device waits for work; 0 once the
+     * device is closed.
+     */
     public long kernelHeartbeat() {
         return lease.heartbeatIfOpen();
     }
 
-    /** What each lane of partitions has taken of the device's kernel, of all its engines. */
+    /** Returns the load of each lane of the kernel, summed over all engines of the device. */
     public List<LaneLoad> laneLoads() {
         return lease.ring().laneLoads();
     }

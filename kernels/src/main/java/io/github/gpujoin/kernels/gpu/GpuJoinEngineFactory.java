@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Optional;
 
-/** Makes {@link GpuJoinEngine}s. */
+/** Creates {@link GpuJoinEngine}s with fixed options. */
 public final class GpuJoinEngineFactory implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
@@ -21,7 +21,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
         this.options = options;
     }
 
-    /** Why no device joins this, whatever the machine; none where one may. */
+    /** Returns why no GPU supports this join, or empty if one may. Does not open a device. */
     public static Optional<GpuUnavailableException> unsupported(JoinSpec spec) {
         try {
             JoinPlan.requireFits(spec, new FactSegments(spec));
@@ -37,7 +37,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
     }
 
     /**
-     * @throws GpuUnavailableException where there is no device for this join
+     * @throws GpuUnavailableException if no device can run this join
      */
     @Override
     public JoinEngine create(JoinSpec spec) {

@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
 /**
  * Sizes and limits of an engine.
  *
- * @param device number of the device among those the process sees
- * @param slots segments of facts that may be under way at once; what is under way keeps the bus
- *     busy, and each slot pins a segment and two result buffers
- * @param segmentRows most rows of a segment, and of a result batch
- * @param ringMemory where the kernel reads segments from
- * @param memory limits on device memory and pinned host memory
- * @param stallTimeoutNs time without progress after which the kernel is given up
- * @param gridMode how thread blocks are dealt to partitions; the same for all engines of a device
+ * @param device number of the device among those visible to the process
+ * @param slots maximum in-flight segments of facts, from 1 to 4096; each slot pins a segment and
+ *     two result buffers
+ * @param segmentRows maximum rows of a segment and of a result batch, from 1 to 2^20
+ * @param ringMemory memory from which the kernel reads segments
+ * @param memory limits of device memory and pinned host memory
+ * @param stallTimeoutNs time without progress after which the kernel counts as stalled
+ * @param gridMode how thread blocks are assigned to partitions; equal for all engines of a device
  */
 public record GpuOptions(
         int device,
@@ -31,21 +31,24 @@ public record GpuOptions(
     public GpuOptions {
         if (slots < 1 || slots > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
-                    "an engine has from 1 to " + StepRing.ENTRIES + " slots: slots=" + slots);
+                    "Slot count out of range 1 to " + StepRing.ENTRIES + ": slots=" + slots);
         }
         if (segmentRows < 1 || segmentRows > MAX_SEGMENT_ROWS) {
             throw new IllegalArgumentException(
-                    "a segment has from 1 to "
+                    "Segment rows out of range 1 to "
                             + MAX_SEGMENT_ROWS
-                            + " rows: segmentRows="
+                            + ": segmentRows="
                             + segmentRows);
         }
     }
 
     /**
-     * Half a million rows under way for each engine. That is 89 % of what an H200's bus gives, more
-     * than one thread can feed, and two engines reach 95 %. It pins, for one 8-byte key and results
-     * of 12 bytes, 16 MiB an engine: slots times a segment and two result buffers of as many rows.
+     * Returns the default options: half a million in-flight rows for each engine. One engine then
+     * reaches 89 % of the bus bandwidth of an H200, which is more than one thread can feed, and two
+     * engines reach 95 %.
+     *
+     * <p>An engine pins 16 MiB for one 8-byte key and results of 12 bytes: 64 slots, each a segment
+     * and two result buffers of 8192 rows.
      */
     public static GpuOptions defaults() {
         return new GpuOptions(

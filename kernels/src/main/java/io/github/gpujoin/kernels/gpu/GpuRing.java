@@ -4,14 +4,15 @@ import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
 /**
- * A ring in device memory. The host sees it through a window, page-locked memory of one slot, into
- * which the driver copies beside the serving kernel.
+ * A ring in device memory. The host reads it through a window: page-locked memory of one slot, into
+ * which the driver copies while the serving kernel runs.
  */
 final class GpuRing implements DeviceRing {
 
     /**
-     * A GPU is mapped for other devices in pages of this size, and the host's pages divide it: the
-     * ring shares none with memory that is no card's business.
+     * A GPU maps memory for other devices in pages of this size, a multiple of the host page size.
+     * The ring shares no page with other memory, so a network card cannot access more than the
+     * ring.
      */
     static final long PAGE_BYTES = 64 << 10;
 
@@ -25,7 +26,8 @@ final class GpuRing implements DeviceRing {
     private boolean closed;
 
     /**
-     * @param lease retained for this ring, which releases it, also where the device refuses
+     * @param lease retained by the caller for this ring, which releases it, also if the constructor
+     *     fails
      */
     GpuRing(DeviceLease lease, GpuOptions options, long lengthBytes, int windowBytes) {
         this.lease = lease;
@@ -47,7 +49,7 @@ final class GpuRing implements DeviceRing {
         address = (allocation + PAGE_BYTES - 1) & -PAGE_BYTES;
         window = buffers.pinned(windowBytes);
         lease.driver().fillDevice(address, (byte) 0, lengthBytes);
-        // waits for the fill, which must not come after what a card writes
+        // waits for the fill, which must not overwrite what a card writes
         lease.driver().copyToHost(window, address, Math.min(windowBytes, lengthBytes));
     }
 
@@ -64,7 +66,7 @@ final class GpuRing implements DeviceRing {
     /**
      * {@inheritDoc}
      *
-     * @throws GpuUnavailableException where the device is lost
+     * @throws GpuUnavailableException if the device is lost
      */
     @Override
     public long at(long offsetBytes, int shownBytes) {
@@ -74,7 +76,7 @@ final class GpuRing implements DeviceRing {
                 || shownBytes > windowBytes
                 || offsetBytes > lengthBytes - shownBytes) {
             throw new IllegalArgumentException(
-                    "an open ring is looked at within its bounds, a slot at a time: offsetBytes="
+                    "Ring is closed or read out of bounds: offsetBytes="
                             + offsetBytes
                             + ", lengthBytes="
                             + shownBytes

@@ -5,10 +5,10 @@ import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
 /**
- * Rings in a device's memory, for network cards to write (GPUDirect). Untested on hardware: no card
- * has written one.
+ * Rings in device memory that network cards write to (GPUDirect). Untested on hardware: no card has
+ * written to one yet.
  *
- * <p>They share device, kernel and memory budget with the engines of the process. Thread-safe.
+ * <p>The rings share device, kernel and memory budget with the engines of the process. Thread-safe.
  */
 public final class GpuRings implements AutoCloseable {
 
@@ -17,37 +17,39 @@ public final class GpuRings implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @throws GpuUnavailableException where there is no device
+     * @throws GpuUnavailableException if there is no device
      */
     public GpuRings(GpuOptions options) {
         this(DeviceLease.acquire(options), options);
     }
 
     /**
-     * @param lease released with this and its rings
+     * @param lease released when this object and all its rings are closed
      */
     GpuRings(DeviceLease lease, GpuOptions options) {
         this.lease = lease;
         this.options = options;
     }
 
-    /** What a network card can do with the device's memory. */
+    /**
+     * Returns what the driver reports about access of network cards to the memory of this device.
+     */
     public GpuDirectSupport support() {
         return lease.driver().gpuDirect();
     }
 
     /**
-     * A ring of zero bytes, alone in its pages. The serving kernel stands still meanwhile.
+     * Allocates a ring filled with zeros, in pages of its own. Stops the serving kernel meanwhile.
      *
-     * @param slotBytes most that is looked at at once
-     * @throws GpuUnavailableException where it does not fit, or the device is lost
+     * @param slotBytes maximum bytes of one read
+     * @throws GpuUnavailableException if the ring does not fit, or the device is lost
      */
     public DeviceRing allocate(long lengthBytes, int slotBytes) {
         lease.retain();
         return new GpuRing(lease, options, lengthBytes, slotBytes);
     }
 
-    /** Legal twice, and before the rings are closed. */
+    /** Closes the lease of this object; closing twice, or before the rings, is allowed. */
     @Override
     public synchronized void close() {
         if (!closed) {

@@ -7,12 +7,12 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
 /**
- * The table of one dimension in device memory, which belongs to the {@link Buffers} that it was
- * built with. Immutable.
+ * The table of one dimension in device memory, owned by the {@link Buffers} it was built with.
+ * Immutable.
  *
- * @param rowCount rows that it has room for
- * @param rows address of the rows; of a UNIQUE table that of the slots
- * @param slots address of the slots
+ * @param rowCount rows for which it has room, less than 2^31 - 1
+ * @param rows device address of the rows; in a UNIQUE table, of the slots
+ * @param slots device address of the slots
  */
 record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows, long slots) {
 
@@ -20,11 +20,11 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         if (rowCount >= Integer.MAX_VALUE) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "a table on the device has fewer than 2^31 - 1 rows: rowCount=" + rowCount);
+                    "Table exceeds the device limit of 2^31 - 2 rows: rowCount=" + rowCount);
         }
     }
 
-    /** A table with empty slots, and no rows beside them yet. */
+    /** Allocates a table with empty slots and no rows beside them. */
     static GpuTable empty(
             CudaDriver driver,
             Buffers slotsOwner,
@@ -39,7 +39,7 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         return new GpuTable(kind, layout, rowCount, slots, slots);
     }
 
-    /** Writes the table's part of a Dimension; the other fields are the plan's. */
+    /** Writes the table fields of a Dimension; {@link JoinPlan} writes the others. */
     void write(long address) {
         Memory.putLong(address + PlanDescriptor.DIMENSION_SLOTS_OFFSET, slots);
         Memory.putLong(address + PlanDescriptor.DIMENSION_ROWS_OFFSET, rows);
@@ -55,7 +55,7 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         return kind.slotCount(rowCount);
     }
 
-    /** Device memory of rows and slots. */
+    /** Returns the bytes of rows and slots in device memory. */
     long lengthBytes() {
         return slotsBytes() + kind.rowsBytes(rowCount, layout.rowBytes());
     }

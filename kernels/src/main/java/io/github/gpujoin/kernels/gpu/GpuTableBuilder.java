@@ -3,14 +3,16 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 
 /**
- * Builds a table of the rows that a stream has brought to the device, while the serving kernel
- * stands still, and chooses its kind by what the rows show. Where no key repeats, or only one row
- * of a key matters: the smaller one of UNIQUE and GROUPED. Where keys repeat a few times: CHAINED,
- * the smallest of all. Else GROUPED.
+ * Builds a table from the rows that a stream has copied to the device, while the serving kernel is
+ * stopped.
+ *
+ * <p>The multiplicity of the keys determines the kind of table. If keys are unique, or one row a
+ * key suffices: the smaller of UNIQUE and GROUPED. If at most {@link #MAX_CHAINED_ROWS} rows share
+ * a key: CHAINED, the smallest of all. Otherwise GROUPED.
  */
 final class GpuTableBuilder implements AutoCloseable {
 
-    /** Rows of a key that a chain is walked for. */
+    /** Maximum rows of a key for which walking a chain is fast enough. */
     static final int MAX_CHAINED_ROWS = 4;
 
     private final CudaDriver driver;
@@ -38,9 +40,11 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     /**
-     * @param owner of the table's memory
-     * @param stream flushed
-     * @param once whether a fact row meets one match at most
+     * Builds the table.
+     *
+     * @param owner receives the memory of the table
+     * @param stream must be flushed
+     * @param once whether a fact needs at most one match
      */
     static GpuTable build(
             DeviceLease lease, Buffers owner, BuildStream stream, boolean once, long timeoutNs) {
@@ -50,7 +54,7 @@ final class GpuTableBuilder implements AutoCloseable {
         }
     }
 
-    /** Null where keys repeat and all their rows matter, or where another kind is smaller. */
+    /** Returns null if keys repeat and all their rows matter, or if another kind is smaller. */
     private GpuTable buildUnique(boolean once) {
         if (!once && TableKind.smallestOfUniqueKeys(layout.rowBytes()) != TableKind.UNIQUE) {
             return null;
@@ -94,7 +98,7 @@ final class GpuTableBuilder implements AutoCloseable {
         return new GpuTable(table.kind(), layout, rowCount, rows, table.slots());
     }
 
-    /** Finds each row's place among the rows of its key; returns the most rows of a key. */
+    /** Finds the rank of each row among the rows of its key; returns the maximum rows of a key. */
     private long findGroups(GpuTable table, long places) {
         kernels.clearCounters();
         run("gpujoin_group_join", table, runs, rowCount, places);
@@ -102,7 +106,7 @@ final class GpuTableBuilder implements AutoCloseable {
         return kernels.readCounter(1);
     }
 
-    /** Runs a build kernel, whose first argument is the table, to its end. */
+    /** Runs a build kernel, whose first argument is the table, and waits for its end. */
     private void run(String kernel, GpuTable table, long... more) {
         if (rowCount == 0) {
             return;

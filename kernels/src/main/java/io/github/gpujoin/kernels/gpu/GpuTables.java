@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * The build sides of a join, from their first chunk to their last use: streamed to the device, then
- * made into tables, which several engines may share. Tables of dimensions that change are of one
- * engine. Not thread-safe until the tables are made, but for {@link #lengthBytes}.
+ * The build sides of a join, from their first chunk to their last use: copied to the device, then
+ * built into tables. Several engines may share tables, except those of changelog dimensions. Not
+ * thread-safe until the tables are built, except for {@link #lengthBytes}.
  */
 final class GpuTables {
 
@@ -24,16 +24,17 @@ final class GpuTables {
     private final List<BuildStream> streams = new ArrayList<>();
     private final List<GpuTable> tables = new ArrayList<>();
 
-    /** By dimension. */
+    /** Changelog tables by dimension. */
     private final Map<Integer, GpuChangingTable> changing = new TreeMap<>();
 
-    private final AtomicInteger holders = new AtomicInteger(1);
+    private final AtomicInteger holderCount = new AtomicInteger(1);
 
-    /** Device memory of the tables of dimensions that do not change, as far as they are built. */
+    /** Bytes of the tables built here, without those of changelog dimensions. */
     private volatile long builtBytes;
 
     /**
-     * Has the tables of all dimensions but {@link #ownDimension}; null where all are built here.
+     * Provides the tables of all dimensions except {@link #ownDimension}; null if all are built
+     * here.
      */
     private final GpuTables base;
 
@@ -68,7 +69,9 @@ final class GpuTables {
         }
     }
 
-    /** Takes rows of one dimension, and has these finished tables of the others. */
+    /**
+     * Returns tables that share all finished tables of this object except the one of a dimension.
+     */
     GpuTables forkLoading(int dimension, GpuOptions options) {
         return new GpuTables(spec, lease, options, retain(), dimension);
     }
@@ -80,7 +83,7 @@ final class GpuTables {
     void append(int dimension, Chunk chunk) {
         if (isShared(dimension)) {
             throw new IllegalArgumentException(
-                    "an engine builds no table that it shares: dimension=" + dimension);
+                    "Build row for a shared table: dimension=" + dimension);
         }
         if (changing.containsKey(dimension)) {
             changing.get(dimension).append(chunk);
@@ -89,25 +92,28 @@ final class GpuTables {
         }
     }
 
-    /** Whether changes wait to be applied. */
+    /** Returns whether changes wait to be applied. */
     boolean hasChanges() {
         return changing.values().stream().anyMatch(GpuChangingTable::hasChanges);
     }
 
-    /** Whether changes are to be applied before more of them come. */
+    /** Returns whether the changes must be applied before more are added. */
     boolean isFullOfChanges() {
         return changing.values().stream().anyMatch(GpuChangingTable::isFull);
     }
 
-    /** To be called before {@link #applyChanges}; more rows of any dimension may come after. */
+    /**
+     * Copies the rest of the changes to the device; required before {@link #applyChanges}. More
+     * rows of any dimension may follow.
+     */
     void flushChanges() {
         changing.values().forEach(GpuChangingTable::flush);
     }
 
     /**
-     * Applies changes that were flushed, while the serving kernel stands still.
+     * Applies flushed changes while the serving kernel is stopped.
      *
-     * @return whether a table, or carried bytes of one, lie elsewhere now
+     * @return whether a table, or its variable-width columns, moved to other addresses
      */
     boolean applyChanges() {
         boolean moved = false;
@@ -120,12 +126,15 @@ final class GpuTables {
         return moved;
     }
 
-    /** To be called after the last chunk, before {@link #build}. */
+    /**
+     * Copies the rest of the rows to the device; required after the last chunk and before {@link
+     * #build}.
+     */
     void flush() {
         streams.forEach(BuildStream::flush);
     }
 
-    /** Makes the tables, while the serving kernel stands still. */
+    /** Builds all tables while the serving kernel is stopped. */
     void build() {
         while (!isBuilt()) {
             buildNext();
@@ -136,7 +145,7 @@ final class GpuTables {
         return tables.size() == streams.size();
     }
 
-    /** Makes the next table, while the serving kernel stands still. */
+    /** Builds the next table while the serving kernel is stopped. */
     void buildNext() {
         int d = tables.size();
         if (d == 0) {
@@ -156,14 +165,14 @@ final class GpuTables {
         }
     }
 
-    /** One for each dimension, once they are built. */
+    /** Returns one table for each dimension, as far as they are built. */
     List<GpuTable> tables() {
         return tables;
     }
 
     /**
-     * Device memory of the tables built here, and before that device and pinned memory of the rows
-     * that tables are made of.
+     * Returns the bytes of the tables built here. Before they are built, the device and pinned
+     * memory of their build rows.
      */
     long lengthBytes() {
         long rowBytes =
@@ -176,15 +185,17 @@ final class GpuTables {
         return builtBytes + rowBytes + changingBytes;
     }
 
-    /** These tables for one more holder, who releases or abandons them too. */
+    /** Adds a holder, which must release or abandon the tables. */
     GpuTables retain() {
-        holders.incrementAndGet();
+        holderCount.incrementAndGet();
         return this;
     }
 
-    /** One holder less; the last one frees all memory. While the serving kernel stands still. */
+    /**
+     * Removes a holder; the last one frees all memory. Call it while the serving kernel is stopped.
+     */
     void release() {
-        if (holders.decrementAndGet() == 0) {
+        if (holderCount.decrementAndGet() == 0) {
             tables.clear();
             builtBytes = 0;
             streams.forEach(BuildStream::freeRuns);
@@ -198,10 +209,10 @@ final class GpuTables {
     }
 
     /**
-     * As {@link #release} of a lost device: its memory is forgotten, see {@link Buffers#abandon}.
+     * Like {@link #release}, but for a lost device: drops the memory, see {@link Buffers#abandon}.
      */
     void abandon() {
-        if (holders.decrementAndGet() == 0) {
+        if (holderCount.decrementAndGet() == 0) {
             streams.forEach(BuildStream::abandonRuns);
             changing.values().forEach(GpuChangingTable::abandon);
             buffers.abandon();

@@ -6,18 +6,18 @@ import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 
 /**
- * Which blocks of the serving kernel serve which lane of partitions, and which lane a step goes to.
- * The allotment stands in mapped host memory, where the kernel reads it again whenever its version
- * changes. Every lane has a block at any time, so that no step waits for ever. Not thread-safe.
+ * Assigns blocks of the serving kernel to lanes of partitions, and steps to lanes. The allotment is
+ * in mapped host memory; the kernel rereads it when its version changes. Every lane always has a
+ * block, so no step waits forever. Not thread-safe.
  */
 final class GridAllotment {
 
     static final int MAX_LANES = 64;
 
-    /** Steps between two looks at the histogram. */
+    /** Steps between two evaluations of the histogram. */
     private static final int STEPS_PER_DEAL = 256;
 
-    /** About 10 ms of a bus of 50 GB/s. */
+    /** Bytes that the histogram covers: about 10 ms of a bus of 50 GB/s. */
     private static final long WINDOW_BYTES = 512L << 20;
 
     private static final int LANES_PER_WORD = Long.BYTES;
@@ -44,8 +44,8 @@ final class GridAllotment {
     }
 
     /**
-     * Lanes are a power of two, as partitions are, with two blocks each where that many can be: a
-     * lane of one would stand still while its block goes from step to step.
+     * Returns the number of lanes: a power of two, like the number of partitions, and two blocks a
+     * lane if possible. A lane with one block would be idle while the block changes steps.
      */
     static int lanesOf(GridMode mode, int blocks) {
         if (mode == GridMode.ADAPTIVE) {
@@ -63,18 +63,18 @@ final class GridAllotment {
         return lanes;
     }
 
-    /** Blocks that serve a lane now. */
+    /** Returns the number of blocks that serve a lane now. */
     int blocksOf(int lane) {
         return (int) Arrays.stream(laneOfBlock).filter(own -> own == lane).count();
     }
 
-    /** The lane of a partition's steps; those of no partition take lanes in turn. */
+    /** Returns the lane of a step by its partition; steps without a partition use lanes in turn. */
     int laneOf(int partition, long segmentSequence) {
         long turn = partition == ChunkDescriptor.UNPARTITIONED ? segmentSequence : partition;
         return (int) Math.floorMod(turn, (long) lanes);
     }
 
-    /** Counts a step, by its bytes as that is what it takes of the bus. */
+    /** Counts a step by its bytes, since the bus is the bottleneck. */
     void count(int lane, int lengthBytes) {
         if (mode != GridMode.HISTOGRAM) {
             return;
@@ -89,11 +89,11 @@ final class GridAllotment {
     }
 
     /**
-     * Deals blocks to lanes in proportion to their share, one each at least, the largest remainders
-     * first.
+     * Distributes blocks to lanes in proportion to their share, at least one each, by largest
+     * remainder.
      *
-     * @param blocks as many as there are lanes at least
-     * @return how many blocks each lane gets
+     * @param blocks at least the number of lanes
+     * @return the number of blocks of each lane
      */
     static int[] deal(RunningHistogram histogram, int blocks) {
         int lanes = histogram.partitions();
@@ -118,9 +118,9 @@ final class GridAllotment {
     }
 
     /**
-     * Moves as few blocks as it takes to give each lane its number.
+     * Moves the fewest blocks that give each lane its number.
      *
-     * @return whether any moved
+     * @return whether any block moved
      */
     static boolean move(int[] laneOfBlock, int[] dealt) {
         int[] missing = dealt.clone();
@@ -128,15 +128,15 @@ final class GridAllotment {
             missing[lane]--;
         }
         boolean moved = false;
-        int taker = 0;
+        int target = 0;
         for (int block = 0; block < laneOfBlock.length; block++) {
             if (missing[laneOfBlock[block]] < 0) {
-                while (missing[taker] <= 0) {
-                    taker++;
+                while (missing[target] <= 0) {
+                    target++;
                 }
                 missing[laneOfBlock[block]]++;
-                missing[taker]--;
-                laneOfBlock[block] = taker;
+                missing[target]--;
+                laneOfBlock[block] = target;
                 moved = true;
             }
         }
@@ -152,7 +152,7 @@ final class GridAllotment {
             }
             Memory.putLong(control + StepDescriptor.CONTROL_LANE_OF_OFFSET + first, word);
         }
-        // release: a block that sees the version reads an allotment at least as new
+        // release: a block that sees the version reads this allotment or a newer one
         Memory.putLongRelease(null, control + StepDescriptor.CONTROL_ALLOTMENT_OFFSET, ++version);
     }
 }

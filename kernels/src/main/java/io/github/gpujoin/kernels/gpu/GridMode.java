@@ -1,19 +1,20 @@
 package io.github.gpujoin.kernels.gpu;
 
 /**
- * How the thread blocks of the serving kernel are dealt to partitions of the facts. All modes give
- * the same results; they differ under skew. {@link #STATIC} and {@link #HISTOGRAM} are those of
- * Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.3, kept for
+ * How thread blocks of the serving kernel are assigned to partitions of the facts. All modes return
+ * the same results; they differ under skew. {@link #STATIC} and {@link #HISTOGRAM} follow Thostrup
+ * et al., "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.3, and are kept for
  * comparison.
  */
 public enum GridMode {
-    /** Every lane of partitions has the same number of blocks for good. */
+    /** Every lane of partitions always has the same number of blocks. */
     STATIC,
     /**
-     * Every lane of partitions has blocks in proportion to its share of recent rows, one at least.
-     * Blocks look up their lane before each step, so drift is followed while the kernel runs.
+     * Every lane of partitions has blocks in proportion to its share of recent bytes, at least one.
+     * Blocks reread their lane before each step, so the assignment follows drift while the kernel
+     * runs.
      */
     HISTOGRAM,
-    /** Every block takes whatever step comes next. */
+    /** Every block claims the next step, whatever its partition. */
     ADAPTIVE
 }

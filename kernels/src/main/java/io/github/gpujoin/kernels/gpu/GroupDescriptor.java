@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 
 /**
- * Byte layouts that tell the kernels how facts are filtered and results are added up, in device
- * memory: drawn in {@code layout.h}, which has the same offsets.
+ * Offsets of the structs that describe filters and aggregation to the kernels, in device memory.
+ * {@code layout.h} draws the structs and has the same offsets.
  */
 final class GroupDescriptor {
 
@@ -13,7 +13,7 @@ final class GroupDescriptor {
     static final int MAX_AGGREGATES = Aggregation.MAX_AGGREGATES;
     static final int MAX_FACTORS = Aggregate.MAX_FACTORS;
 
-    /** Results that a step adds up at most, for each thread of its block. */
+    /** Maximum results that a step aggregates, for each thread of its block. */
     static final int ADDED_PER_THREAD = 1 << 12;
 
     static final int FILTER_BYTES = 16;
@@ -30,7 +30,7 @@ final class GroupDescriptor {
     static final int VALUE_SOURCE_AT_OFFSET = 4;
     static final int VALUE_SOURCE_WIDTH_BYTES_OFFSET = 8;
 
-    /** In place of a dimension: the facts. */
+    /** Stands for the facts where a dimension is expected. */
     static final int FACT_SIDE = -1;
 
     static final int AGGREGATE_BYTES = 40;

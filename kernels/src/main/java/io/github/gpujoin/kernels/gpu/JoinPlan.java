@@ -11,10 +11,13 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tells the kernel what an engine joins: writes its Plan, with all that the plan refers to. */
+/**
+ * Writes the Plan of an engine, which tells the kernel what to join, and all structs to which it
+ * refers.
+ */
 final class JoinPlan {
 
-    /** A payload column on its way from a build row to a result array. */
+    /** A payload column: its offset in the build row and in the result buffer. */
     private record PayloadCopy(long resultOffset, int rowOffset, int widthBytes) {}
 
     private final JoinSpec spec;
@@ -28,8 +31,8 @@ final class JoinPlan {
     private long dimensions;
 
     /**
-     * @param tables read anew each time they are written
-     * @param countOnly whether matches are counted and not given
+     * @param tables reread each time they are written
+     * @param countOnly whether matches are counted instead of written
      */
     JoinPlan(
             JoinSpec spec,
@@ -41,7 +44,7 @@ final class JoinPlan {
     }
 
     /**
-     * @param groups of an aggregating join, else null
+     * @param groups the groups of an aggregating join, otherwise null
      */
     JoinPlan(
             JoinSpec spec,
@@ -66,18 +69,20 @@ final class JoinPlan {
     }
 
     /**
-     * @throws GpuUnavailableException where the kernels are not made for so many
+     * Checks that the kernels support the size of the join.
+     *
+     * @throws GpuUnavailableException with UNSUPPORTED_JOIN if they do not
      */
     static void requireFits(JoinSpec spec, FactSegments segments) {
         if (spec.dimensions().size() > PlanDescriptor.MAX_DIMENSIONS
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
                     GpuFailure.UNSUPPORTED_JOIN,
-                    "a join on the device has at most "
+                    "Join exceeds the GPU limits of "
                             + PlanDescriptor.MAX_DIMENSIONS
-                            + " dimensions and uses at most "
+                            + " dimensions and "
                             + PlanDescriptor.MAX_FACT_COLUMNS
-                            + " columns of the facts: dimensions="
+                            + " fact columns: dimensions="
                             + spec.dimensions().size()
                             + ", columns="
                             + segments.columnCount());
@@ -95,7 +100,10 @@ final class JoinPlan {
         }
     }
 
-    /** Copies the plan to {@code planAddress}, its tables to memory of {@code buffers}. */
+    /**
+     * Copies the plan to {@code planAddress}, and the structs of its dimensions to memory of {@code
+     * buffers}.
+     */
     void write(CudaDriver driver, Buffers buffers, SegmentSlots slots, long planAddress) {
         long dimensionsBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
         long copiesBytes = (long) copies.size() * PlanDescriptor.COPY_BYTES;
@@ -128,7 +136,7 @@ final class JoinPlan {
         }
     }
 
-    /** Tells a kernel that knows the plan where the tables are now. */
+    /** Updates the addresses of the tables in a plan that is already on the device. */
     void writeTables(CudaDriver driver) {
         long lengthBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
         try (Region region = Region.allocateZeroed(lengthBytes)) {
@@ -172,7 +180,7 @@ final class JoinPlan {
         }
     }
 
-    /** Whether one row of a key is as good as all of them. */
+    /** Returns whether a fact needs at most one row of a key. */
     static boolean isOnce(DimensionSpec side) {
         return !side.kind().keepsPayload();
     }

@@ -5,13 +5,14 @@ import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 
 /**
- * Limits on what all engines of a process take together of one device and of the host memory taken
- * for it. An engine is refused what would bring the total over its own budget.
+ * Limits on the memory that all engines of a process use together on one device, and on the host
+ * memory used with it. An allocation fails if it would bring the total over the budget of its
+ * engine.
  *
- * @param deviceBytes most device memory, {@link #BY_MACHINE}: nine tenths of what is free when the
- *     device is opened
- * @param pinnedBytes most host memory, page-locked or with the carried bytes of build rows, {@link
- *     #BY_MACHINE}: a quarter of the machine's memory (of its container's, where it is in one)
+ * @param deviceBytes limit of device memory; {@link #BY_MACHINE} means 90 % of what is free when
+ *     the device is opened
+ * @param pinnedBytes limit of host memory, pinned or with variable-width columns of build rows;
+ *     {@link #BY_MACHINE} means a quarter of the memory of the machine or its container
  */
 public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serializable {
 
@@ -27,10 +28,11 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
     private static void requireBudget(String name, long bytes) {
         if (bytes < BY_MACHINE) {
             throw new IllegalArgumentException(
-                    "a memory budget is not negative, or -1 to go by the machine: "
+                    "Invalid memory budget: "
                             + name
                             + "="
-                            + bytes);
+                            + bytes
+                            + ". Use 0 or more bytes, or -1 to follow the machine.");
         }
     }
 
@@ -38,7 +40,7 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
         return new MemoryBudget(BY_MACHINE, BY_MACHINE);
     }
 
-    /** What {@link #BY_MACHINE} means for a device as it is now. */
+    /** Returns what {@link #BY_MACHINE} means for a device in its current state. */
     static MemoryBudget of(CudaDriver driver) {
         long freeBytes = driver.freeBytes();
         var machine =
@@ -46,7 +48,7 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
         return new MemoryBudget(freeBytes - freeBytes / 10, machine.getTotalMemorySize() / 4);
     }
 
-    /** This budget, with a machine's figures where it goes by the machine. */
+    /** Returns this budget with {@link #BY_MACHINE} replaced by the values of another one. */
     MemoryBudget orElse(MemoryBudget machine) {
         return new MemoryBudget(
                 deviceBytes == BY_MACHINE ? machine.deviceBytes : deviceBytes,

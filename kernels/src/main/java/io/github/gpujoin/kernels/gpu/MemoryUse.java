@@ -1,9 +1,9 @@
 package io.github.gpujoin.kernels.gpu;
 
 /**
- * What all engines of a process hold together of one device and of the host memory taken for it
- * (pinned, and what carried bytes of build rows stay in), as they asked for it, without the
- * driver's rounding; and the most they ever held since the device was opened.
+ * Memory that all engines of a process use together on one device, and host memory used with it:
+ * pinned memory and variable-width columns of build rows. Bytes are as requested, without rounding
+ * by the driver. Peaks are since the device was opened.
  */
 public record MemoryUse(
         long deviceBytes, long peakDeviceBytes, long pinnedBytes, long peakPinnedBytes) {}

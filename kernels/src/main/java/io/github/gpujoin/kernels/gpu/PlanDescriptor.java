@@ -1,14 +1,12 @@
 package io.github.gpujoin.kernels.gpu;
 
 /**
- * Byte layouts that tell the kernels what an engine joins, in device memory: drawn in {@code
- * layout.h}, which has the same offsets.
+ * Offsets of the structs that describe a join to the kernels, in device memory. {@code layout.h}
+ * draws the structs and has the same offsets.
  */
 final class PlanDescriptor {
 
-    /**
-     * Most dimensions of a join, and most columns of facts on the device, that the kernels take.
-     */
+    /** Maximum dimensions of a join on the device. */
     static final int MAX_DIMENSIONS = 16;
 
     static final int MAX_FACT_COLUMNS = 16;
@@ -34,7 +32,7 @@ final class PlanDescriptor {
     static final int PLAN_FILTER_COUNT_OFFSET = 128;
     static final int PLAN_NULL_KEYS_COLUMN_OFFSET = 132;
 
-    /** In place of a column that a join does not have. */
+    /** Stands for a column that a join does not have. */
     static final int NO_COLUMN = -1;
 
     static final int DIMENSION_BYTES = 72;

@@ -1,13 +1,16 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** Where the serving kernel reads an engine's segments from. Results and answers are the same. */
+/**
+ * Memory from which the serving kernel reads the segments of an engine. The results do not depend
+ * on it.
+ */
 public enum RingMemory {
-    /** Mapped host memory, over the bus: a segment is there as soon as it is written. */
+    /** Mapped host memory, read over the bus. A segment is readable as soon as it is written. */
     HOST,
     /**
-     * Device memory, where the driver copies segments to from pinned memory. Large copies use the
-     * bus better than a kernel's reads do; a segment is there two steps later, and the ring takes
-     * device memory.
+     * Device memory, to which the driver copies segments from pinned memory. Large copies use the
+     * bus better than reads of a kernel; but a segment is readable two steps later, and the ring
+     * occupies device memory.
      */
     DEVICE
 }

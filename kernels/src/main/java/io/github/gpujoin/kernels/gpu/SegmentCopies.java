@@ -9,26 +9,29 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Brings the segments of one engine from their pinned slots to their slots in device memory, beside
- * the serving kernel.
+ * Copies the segments of one engine from their pinned slots to their slots in device memory, while
+ * the serving kernel runs.
  *
  * <pre>
- *   FREE --written--&gt; WAITING --a batch is full--&gt; COPYING --the copy ended--&gt; ARRIVED --taken--&gt; FREE
+ *   FREE --written--&gt; WAITING --batch full--&gt; COPYING --copied--&gt; ARRIVED --released--&gt; FREE
  * </pre>
  *
- * <p>Slots side by side go in one copy, since the bus gives many small copies half of what it gives
- * large ones: segments wait until a batch is full, unless all before them are taken (Nagle's rule,
- * RFC 896). So copies grow with the load, and a lone segment does not wait. Not thread-safe.
+ * <p>Adjacent slots share one copy, since many small copies reach half the bandwidth of large ones.
+ * Segments wait until a batch is full, unless all earlier ones have been released (Nagle's rule,
+ * RFC 896). Copies therefore grow with the load, and a lone segment does not wait. Not thread-safe.
  */
 final class SegmentCopies {
 
-    /** Size from which a larger copy gains little. */
+    /** Bytes of a batch; larger copies gain little. */
     static final long BATCH_BYTES = 4 << 20;
 
-    /** Unused end of a slot that takes the bus less time than a copy of its own would. */
+    /** Unused bytes at the end of a slot that are cheaper to copy than a separate copy. */
     static final long MAX_GAP_BYTES = 32 << 10;
 
-    /** At most this part of the slots waits for a batch; the others are copied, joined and read. */
+    /**
+     * Divisor: at most a quarter of the slots waits for a batch, while the others are copied,
+     * joined and read.
+     */
     private static final int BATCHES_PER_RING = 4;
 
     private final CudaDriver driver;
@@ -39,8 +42,8 @@ final class SegmentCopies {
     private final int[] lengthBytes;
     private final State[] states;
     private final List<Integer> waiting = new ArrayList<>();
-    private final ArrayDeque<Copy> underWay = new ArrayDeque<>();
-    private int slotsAhead;
+    private final ArrayDeque<Copy> inFlight = new ArrayDeque<>();
+    private int unreleasedSlots;
 
     private enum State {
         FREE,
@@ -51,20 +54,17 @@ final class SegmentCopies {
         State to(State next) {
             if (next != values()[(ordinal() + 1) % values().length]) {
                 throw new IllegalStateException(
-                        "a slot goes from FREE through all states to FREE: state="
-                                + this
-                                + ", next="
-                                + next);
+                        "Illegal slot transition: state=" + this + ", next=" + next);
             }
             return next;
         }
     }
 
     /**
-     * A copy that was started.
+     * An in-flight copy.
      *
-     * @param number of the driver's
-     * @param end first slot behind it
+     * @param number of the copy in the driver
+     * @param end slot after the last one
      */
     private record Copy(long number, int firstSlot, int end) {}
 
@@ -85,9 +85,9 @@ final class SegmentCopies {
     }
 
     /**
-     * Tells that a segment stands in its pinned slot, which was free.
+     * Adds a segment that was written to its pinned slot. The slot must have been free.
      *
-     * @throws GpuUnavailableException where the driver refuses to copy
+     * @throws GpuUnavailableException if the driver cannot start the copy
      */
     void written(int slot, int segmentLengthBytes) {
         states[slot] = states[slot].to(State.WAITING);
@@ -98,27 +98,28 @@ final class SegmentCopies {
         }
     }
 
-    /** Tells that the results of a slot are taken, so that it may be written again. */
-    void taken(int slot) {
+    /** Frees a slot whose results have been read, so that it may be written again. */
+    void release(int slot) {
         states[slot] = states[slot].to(State.FREE);
-        slotsAhead--;
+        unreleasedSlots--;
     }
 
     /**
-     * Looks which copies are over, and copies what waits where all before it is taken.
+     * Notes completed copies, and starts those of waiting segments if all earlier ones have been
+     * released.
      *
-     * @throws GpuUnavailableException where the driver refuses
+     * @throws GpuUnavailableException if a driver call fails
      */
     void advance() {
         reap();
-        if (slotsAhead == 0) {
+        if (unreleasedSlots == 0) {
             startAll();
         }
     }
 
     private void reap() {
-        while (!underWay.isEmpty() && driver.hasCopied(underWay.peek().number)) {
-            Copy copy = underWay.remove();
+        while (!inFlight.isEmpty() && driver.hasCopied(inFlight.peek().number)) {
+            Copy copy = inFlight.remove();
             for (int slot = copy.firstSlot; slot < copy.end; slot++) {
                 states[slot] = states[slot].to(State.ARRIVED);
             }
@@ -145,21 +146,23 @@ final class SegmentCopies {
         for (int slot = firstSlot; slot <= lastSlot; slot++) {
             states[slot] = states[slot].to(State.COPYING);
         }
-        slotsAhead += lastSlot + 1 - firstSlot;
+        unreleasedSlots += lastSlot + 1 - firstSlot;
         long offset = firstSlot * segmentBytes;
         long copyBytes = (lastSlot - firstSlot) * segmentBytes + lengthBytes[lastSlot];
         long number = driver.startCopyToDevice(device + offset, pinned + offset, copyBytes);
-        underWay.add(new Copy(number, firstSlot, lastSlot + 1));
+        inFlight.add(new Copy(number, firstSlot, lastSlot + 1));
     }
 
-    /** Whether a slot's segment stands in device memory, as far as {@link #advance} has seen. */
+    /**
+     * Returns whether the segment of a slot is in device memory, as of the last {@link #advance}.
+     */
     boolean hasArrived(int slot) {
         return states[slot] == State.ARRIVED;
     }
 
-    /** Whether no copy is under way, so that the memory may be freed. Starts none. */
+    /** Returns whether no copy is in flight, so that the memory may be freed. Starts none. */
     boolean isQuiet() {
         reap();
-        return underWay.isEmpty();
+        return inFlight.isEmpty();
     }
 }

@@ -14,22 +14,23 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Segments in their slots, asked for in turn, again and again, as many at once as are allowed in
- * flight. Buffers of all that are in flight are taken as they get ready, so that a segment whose
- * results need many holds up no other; a segment is asked for again only after all before it have
- * ended, so that all are served equally often. Every time it must give as many results as before.
- * Used by one thread.
+ * Posts the same segments round robin, with a fixed number in flight. Used for measurements.
+ *
+ * <p>The result buffers of all in-flight segments are read as they complete, so a segment with many
+ * results delays no other. A segment is posted again only after all earlier ones have ended, so all
+ * are served equally often. Each time it must produce as many results as before. Used by one
+ * thread.
  */
 public final class SegmentFeed implements AutoCloseable {
 
     private static final long NOT_POSTED = -1;
     private static final long STALL_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final int LOOKS_PER_CHECK = 1 << 16;
+    private static final int POLLS_PER_CHECK = 1 << 16;
 
     /**
-     * What is joined.
+     * The join to measure.
      *
-     * @param resultRows of a result buffer
+     * @param resultRows rows of a result buffer
      */
     record Join(
             JoinSpec spec,
@@ -40,20 +41,20 @@ public final class SegmentFeed implements AutoCloseable {
             RingMemory ringMemory) {}
 
     /**
-     * A step that a thread block did.
+     * A completed step.
      *
-     * @param chunk whose segment it worked on, by its place among the chunks
-     * @param startedNs on the device's clock
-     * @param busyNs that it took
+     * @param chunk index of the chunk whose segment was joined
+     * @param startedNs on the clock of the device
+     * @param busyNs duration
      */
     public record DoneStep(int chunk, int block, long startedNs, long busyNs) {}
 
     /**
-     * What was served in some time.
+     * What was served in a period.
      *
      * @param segments that ended
-     * @param rows that gave all their results, also of segments that go on
-     * @param results of all buffers taken
+     * @param rows joined completely, also of segments that have not ended
+     * @param results in all buffers read
      * @param busyNs device time, summed over blocks
      */
     public record Served(long segments, long rows, long results, long busyNs, long elapsedNs) {}
@@ -72,14 +73,14 @@ public final class SegmentFeed implements AutoCloseable {
     private final long[] resultsBefore;
     private final int[] rowsSoFar;
 
-    /** Begun, and not there for the kernel yet; in order. */
-    private final ArrayDeque<Integer> onTheirWay = new ArrayDeque<>();
+    /** Segments written but not yet readable for the kernel, in order. */
+    private final ArrayDeque<Integer> arriving = new ArrayDeque<>();
 
     private SegmentSlots slots;
     private int plan;
     private long posted;
     private long ended;
-    private long nextLook;
+    private long nextPoll;
     private long rows;
     private long results;
     private long busyNs;
@@ -92,9 +93,9 @@ public final class SegmentFeed implements AutoCloseable {
         this.inFlight = inFlight;
         if (inFlight < 1 || inFlight > chunks.size() || chunks.size() > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
-                    "there are as many segments as are in flight, and at most "
+                    "Need 1 to "
                             + StepRing.ENTRIES
-                            + ": inFlight="
+                            + " segments and at most as many in flight: inFlight="
                             + inFlight
                             + ", segments="
                             + chunks.size());
@@ -132,7 +133,7 @@ public final class SegmentFeed implements AutoCloseable {
                         chunks.size(),
                         segmentBytes,
                         layout);
-        plan = lease.takePlan();
+        plan = lease.reservePlan();
         new JoinPlan(join.spec(), join.facts(), layout, join.tables(), join.countOnly())
                 .write(lease.driver(), buffers, slots, lease.planAddress(plan));
     }
@@ -145,35 +146,35 @@ public final class SegmentFeed implements AutoCloseable {
         return join.facts().lengthBytes(rowsOf(slot));
     }
 
-    /** Bytes that the largest segment has on the bus. */
+    /** Returns the bytes of the largest segment on the bus. */
     public int segmentBytes() {
         return segmentBytes;
     }
 
-    /** Bytes that a result row has on the bus, alignment of whole arrays left out. */
+    /** Returns the bytes of a result row on the bus, without alignment of whole arrays. */
     public long resultRowBytes() {
         return join.countOnly() ? 0 : layout.lengthBytes() / layout.capacityRows();
     }
 
-    /** Serves for some time; what is in flight then stays so. */
+    /** Serves for a period; in-flight segments stay in flight at its end. */
     public Served serve(long durationNs) {
         long startNs = System.nanoTime();
         return serve(Long.MAX_VALUE, () -> System.nanoTime() - startNs < durationNs, batch -> {});
     }
 
-    /** Serves so many segments, with nothing in flight before or after. */
+    /** Serves a number of segments, with none in flight before and after. */
     public Served serveSegments(long segments) {
         drain();
         return serve(ended + segments, () -> true, batch -> {});
     }
 
-    /** Serves each segment once, with nothing in flight before or after, and shows its results. */
+    /** Serves each segment once, with none in flight before and after; passes results to a sink. */
     public Served serveOnce(Consumer<ResultBatch> sink) {
         drain();
         return serve(ended + chunks.size(), () -> true, sink);
     }
 
-    /** Serves each segment once, with nothing in flight before or after, and tells who did it. */
+    /** Serves each segment once, with none in flight before and after; passes steps to a sink. */
     public Served serveOnceTimed(Consumer<DoneStep> sink) {
         drain();
         doneSteps = sink;
@@ -184,13 +185,13 @@ public final class SegmentFeed implements AutoCloseable {
         }
     }
 
-    private Served serve(long end, BooleanSupplier goOn, Consumer<ResultBatch> sink) {
+    private Served serve(long end, BooleanSupplier shouldContinue, Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
         long endedBefore = ended;
         long rowsBefore = rows;
         long resultsTakenBefore = results;
         long busyBefore = busyNs;
-        while (ended < end && goOn.getAsBoolean()) {
+        while (ended < end && shouldContinue.getAsBoolean()) {
             while (posted < end && posted - ended < inFlight) {
                 begin((int) (posted % chunks.size()));
                 posted++;
@@ -217,14 +218,14 @@ public final class SegmentFeed implements AutoCloseable {
         resultsSoFar[slot] = 0;
         tickets[slot] = NOT_POSTED;
         slots.written(slot, bytesOf(slot));
-        onTheirWay.add(slot);
+        arriving.add(slot);
         postArrived();
     }
 
-    /** Asks for all segments that the kernel can have by now. */
+    /** Posts all segments that are readable for the kernel. */
     private void postArrived() {
-        while (!onTheirWay.isEmpty() && slots.hasArrived(onTheirWay.peek())) {
-            post(onTheirWay.remove(), false);
+        while (!arriving.isEmpty() && slots.hasArrived(arriving.peek())) {
+            post(arriving.remove(), false);
         }
     }
 
@@ -255,16 +256,16 @@ public final class SegmentFeed implements AutoCloseable {
     }
 
     /**
-     * Takes what the oldest segment gives until it ends, and while it has nothing ready, what
-     * others do, each in its turn. A look at a step that is not complete costs the device a line
-     * that it has to take back, so there is none without need.
+     * Reads the results of the oldest segment until it ends and, while it has none ready, those of
+     * other segments in turn. Polling an incomplete step costs the device a cache line that it must
+     * fetch back, so each poll checks one segment.
      */
     private void endNext(Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
         int oldest = (int) (ended % chunks.size());
         slots.advance();
         postArrived();
-        for (int look = 1; rowsSoFar[oldest] < rowsOf(oldest); look++) {
+        for (int poll = 1; rowsSoFar[oldest] < rowsOf(oldest); poll++) {
             if (isDone(oldest)) {
                 takeStep(oldest, sink);
             } else {
@@ -274,24 +275,24 @@ public final class SegmentFeed implements AutoCloseable {
                 slots.advance();
                 postArrived();
             }
-            if (look % LOOKS_PER_CHECK == 0) {
+            if (poll % POLLS_PER_CHECK == 0) {
                 checkLiveness(startNs);
             }
         }
         requireSameResults(oldest);
-        slots.taken(oldest);
+        slots.release(oldest);
         ended++;
     }
 
     private void takeOther(Consumer<ResultBatch> sink) {
-        nextLook = nextLook > ended && nextLook < posted ? nextLook : ended;
-        int slot = (int) (nextLook++ % chunks.size());
+        nextPoll = nextPoll > ended && nextPoll < posted ? nextPoll : ended;
+        int slot = (int) (nextPoll++ % chunks.size());
         if (rowsSoFar[slot] < rowsOf(slot) && isDone(slot)) {
             takeStep(slot, sink);
         }
     }
 
-    /** Whether the slot's step is complete. */
+    /** Returns whether the step of a slot is complete. */
     private boolean isDone(int slot) {
         return tickets[slot] != NOT_POSTED
                 && slots.completion(slot, resultBuffers[slot]).isOf(tickets[slot]);
@@ -301,7 +302,7 @@ public final class SegmentFeed implements AutoCloseable {
         long given = resultsSoFar[slot];
         if (resultsBefore[slot] >= 0 && resultsBefore[slot] != given) {
             throw new IllegalStateException(
-                    "a segment gives the same results each time: before="
+                    "Result count of a segment changed: before="
                             + resultsBefore[slot]
                             + ", now="
                             + given);
@@ -310,8 +311,8 @@ public final class SegmentFeed implements AutoCloseable {
     }
 
     /**
-     * Takes a complete step. Where the segment is not at its end, the next one is asked for first,
-     * into the other buffer, so that the kernel works while this one is read.
+     * Reads a complete step. Unless the segment ends with it, first posts the next step into the
+     * other buffer, so that the kernel works while this buffer is read.
      */
     private void takeStep(int slot, Consumer<ResultBatch> sink) {
         int buffer = resultBuffers[slot];
@@ -320,8 +321,7 @@ public final class SegmentFeed implements AutoCloseable {
         if (!completion.isOk()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST,
-                    "a segment arrives on the device as it was written: status="
-                            + completion.status());
+                    "Segment corrupted on the device: status=" + completion.status());
         }
         int completedRows = completion.completedRows();
         if (completedRows < rowsOf(slot)) {
@@ -345,12 +345,11 @@ public final class SegmentFeed implements AutoCloseable {
         lease.requireRunning();
         if (System.nanoTime() - startNs > STALL_TIMEOUT_NS) {
             throw new GpuUnavailableException(
-                    GpuFailure.KERNEL_STALLED,
-                    "a step ends in time: timeoutNs=" + STALL_TIMEOUT_NS);
+                    GpuFailure.KERNEL_STALLED, "Step timed out: timeoutNs=" + STALL_TIMEOUT_NS);
         }
     }
 
-    /** Where the kernel does not come to an end, the memory is left to it. */
+    /** Frees the memory, or abandons it if the kernel does not stop. */
     @Override
     public void close() {
         try {

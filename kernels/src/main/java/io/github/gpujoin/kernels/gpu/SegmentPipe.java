@@ -9,18 +9,19 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Segments of one engine on their way through the kernel, first in, first out.
+ * The in-flight segments of one engine, first in, first out.
  *
- * <p>A segment takes as many steps as its results take buffers. The next step is asked for into the
- * other buffer as soon as the last one is seen to be complete, also behind the head: the kernel
- * works while results are read, or wait for their turn. Not thread-safe.
+ * <p>A segment takes one step for each result buffer that it fills. As soon as a step is complete,
+ * the next step of that segment is posted into the other buffer, even if the segment is not the
+ * oldest. The kernel therefore works while results are read or wait for their turn. Not
+ * thread-safe.
  */
 final class SegmentPipe {
 
     private static final long NOT_POSTED = -1;
     private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** Looks without progress, at the least, before the kernel is given up. */
+    /** Minimum number of polls without progress before the kernel counts as stalled. */
     private static final int LOOKS_BEFORE_STALL = 4;
 
     private final DeviceLease lease;
@@ -32,22 +33,22 @@ final class SegmentPipe {
     private final Segment[] segmentOfSlot;
     private final long epoch;
     private final long stallTimeoutNs;
-    private final ArrayDeque<Segment> underWay = new ArrayDeque<>();
+    private final ArrayDeque<Segment> inFlight = new ArrayDeque<>();
     private long nextSequence;
     private long nextLook;
     private long deviceBusyNs;
-    private boolean headIsLent;
+    private boolean isHeadEmitted;
     private boolean groupsFull;
 
-    /** Time without progress, and when it was last looked at. */
+    /** Nanoseconds without progress. */
     private long waitedNs;
 
     private long lastLookNs;
-    private long pausesSeen;
+    private long stopCountSeen;
 
     /**
-     * Rows of a chunk in a slot, and the steps asked for: the one whose results are taken next, in
-     * {@code buffer}, and the one after it, in the other.
+     * Rows of a chunk in a slot and the steps posted for them: the step whose results are taken
+     * next, in {@code buffer}, and the step after it, in the other buffer.
      */
     private static final class Segment {
         final Chunk chunk;
@@ -71,7 +72,7 @@ final class SegmentPipe {
     }
 
     /**
-     * @param sizer told what each step gave
+     * @param sizer receives the result count of each step
      */
     SegmentPipe(
             DeviceLease lease,
@@ -90,11 +91,11 @@ final class SegmentPipe {
         this.stallTimeoutNs = stallTimeoutNs;
         this.segmentOfSlot = new Segment[slots.count()];
         this.batches = new ResultBatch[SegmentSlots.RESULT_BUFFERS * slots.count()];
-        layOut(layout);
+        replaceLayout(layout);
     }
 
-    /** Has batches of this layout object, of the same layout as before, from now on. */
-    void layOut(ResultLayout layout) {
+    /** Uses another layout object with the same layout from now on. */
+    void replaceLayout(ResultLayout layout) {
         for (int i = 0; i < batches.length; i++) {
             int slot = i / SegmentSlots.RESULT_BUFFERS;
             int buffer = i % SegmentSlots.RESULT_BUFFERS;
@@ -102,47 +103,50 @@ final class SegmentPipe {
         }
     }
 
-    /** Device time of all steps taken, summed over blocks. */
+    /** Returns the device time of all completed steps, summed over blocks. */
     long deviceBusyNs() {
         return deviceBusyNs;
     }
 
     boolean hasRoom() {
-        return !groupsFull && underWay.size() < slots.count();
+        return !groupsFull && inFlight.size() < slots.count();
     }
 
-    /** Whether the head stopped for too many groups; it goes on after {@link #groupsTaken}. */
+    /**
+     * Returns whether the oldest segment stopped because the table of groups is full. It continues
+     * after {@link #groupsTaken}.
+     */
     boolean groupsFull() {
         return groupsFull;
     }
 
-    /** Goes on with all segments that stopped for too many groups. */
+    /** Continues all segments that stopped because the table of groups was full. */
     void groupsTaken() {
         groupsFull = false;
-        for (Segment segment : underWay) {
+        for (Segment segment : inFlight) {
             if (isDone(segment) && completion(segment).hasFullGroups()) {
                 account(segment);
-                goOn(segment);
+                advance(segment);
             }
         }
-        progressed();
+        markProgress();
     }
 
-    /** Of the step whose results are taken next. */
+    /** Returns the completion of the step whose results are taken next. */
     private StepCompletion completion(Segment segment) {
         return slots.completion(segment.slot, segment.buffer);
     }
 
-    /** Puts rows of a chunk in the next slot, of which there must be one, and asks for them. */
+    /** Writes rows of a chunk to the next slot, which must be free, and posts a step for them. */
     void add(Chunk chunk, int firstRow, int rowCount) {
-        if (underWay.size() == (headIsLent ? 1 : 0)) {
-            progressed();
+        if (inFlight.size() == (isHeadEmitted ? 1 : 0)) {
+            markProgress();
         }
         int slot = (int) (nextSequence % slots.count());
         Segment segment = new Segment(chunk, firstRow, rowCount, slot, nextSequence++);
         facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, segment.sequence);
         slots.written(slot, facts.lengthBytes(rowCount));
-        underWay.add(segment);
+        inFlight.add(segment);
         segmentOfSlot[slot] = segment;
         postAgain(segment);
     }
@@ -163,27 +167,27 @@ final class SegmentPipe {
                                 slots.completion(segment.slot, buffer)));
     }
 
-    /** Takes back the buffer of the last batch, and with it the slot of a finished segment. */
-    void releaseLent() {
-        if (headIsLent) {
-            slots.taken(underWay.remove().slot);
-            headIsLent = false;
+    /** Releases the buffer of the last batch, and the slot if its segment is finished. */
+    void releaseBatch() {
+        if (isHeadEmitted) {
+            slots.release(inFlight.remove().slot);
+            isHeadEmitted = false;
         }
     }
 
     /**
-     * The next results, valid until the next call of {@link #releaseLent}; null where the kernel
-     * has none ready.
+     * Returns the next results, valid until the next call of {@link #releaseBatch}; null if none
+     * are ready.
      *
-     * @throws GpuUnavailableException where the kernel stands still or is gone
+     * @throws GpuUnavailableException if the kernel has stalled or ended
      */
     ResultBatch poll() {
-        Segment head = underWay.peek();
+        Segment head = inFlight.peek();
         if (head == null) {
             return null;
         }
         slots.advance();
-        underWay.forEach(this::postAgain);
+        inFlight.forEach(this::postAgain);
         lookAhead(head);
         if (!isDone(head)) {
             checkLiveness();
@@ -193,7 +197,7 @@ final class SegmentPipe {
         return groupsFull ? null : take(head);
     }
 
-    /** Asks for a step that the ring had no entry for, or whose segment was not there. */
+    /** Posts the step of a segment if the ring was full or the segment had not arrived. */
     private void postAgain(Segment segment) {
         if (segment.ticket == NOT_POSTED && slots.hasArrived(segment.slot)) {
             segment.ticket = post(segment, segment.buffer, segment.resume);
@@ -201,8 +205,8 @@ final class SegmentPipe {
     }
 
     /**
-     * Looks at one segment under way, each in its turn: where its step is complete and not its last
-     * one, the kernel may fill the other buffer, which nobody reads between two polls.
+     * Checks one in-flight segment a call, round robin. If its step is complete but not its last,
+     * posts the next step into the other buffer, which has no reader between two polls.
      */
     private void lookAhead(Segment head) {
         if (nextLook < head.sequence || nextLook >= nextSequence) {
@@ -229,22 +233,22 @@ final class SegmentPipe {
 
     private ResultBatch take(Segment head) {
         StepCompletion completion = completion(head);
-        progressed();
+        markProgress();
         requireOk(completion, head);
         account(head);
         ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
         batch.set(head.chunk, completion.rowCount(), head.firstRow + head.completedRows);
         if (head.completedRows == head.rowCount) {
             head.ticket = NOT_POSTED;
-            headIsLent = true;
+            isHeadEmitted = true;
         } else {
-            goOn(head);
+            advance(head);
         }
         return batch;
     }
 
-    /** Moves a segment on to its next step, which is asked for unless it was before. */
-    private void goOn(Segment segment) {
+    /** Advances a segment to its next step, and posts that step unless {@link #lookAhead} has. */
+    private void advance(Segment segment) {
         segment.buffer = 1 - segment.buffer;
         segment.resume = true;
         segment.ticket = segment.nextTicket;
@@ -252,12 +256,12 @@ final class SegmentPipe {
         postAgain(segment);
     }
 
-    /** Takes a complete step to the account, and its entry of the ring back. */
+    /** Accounts for a complete step and releases its ring entry. */
     private void account(Segment segment) {
         lease.ring().release(segment.ticket);
         StepCompletion completion = completion(segment);
         int completedRows = completion.completedRows();
-        sizer.gave(completedRows - segment.completedRows, completion.matchCount());
+        sizer.completed(completedRows - segment.completedRows, completion.matchCount());
         segment.completedRows = completedRows;
         deviceBusyNs += completion.busyNs();
     }
@@ -266,14 +270,14 @@ final class SegmentPipe {
         if (!completion.isOk()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST,
-                    "a segment arrives on the device as it was written: status="
+                    "Segment corrupted on the device: status="
                             + completion.status()
                             + ", sequence="
                             + segment.sequence);
         }
     }
 
-    private void progressed() {
+    private void markProgress() {
         lastLookNs = System.nanoTime();
         waitedNs = 0;
     }
@@ -284,34 +288,32 @@ final class SegmentPipe {
             return;
         }
         lease.requireRunning();
-        if (pausesSeen != lease.pauses()) {
-            pausesSeen = lease.pauses();
-            progressed();
+        if (stopCountSeen != lease.stopCount()) {
+            stopCountSeen = lease.stopCount();
+            markProgress();
             return;
         }
         lastLookNs += sinceNs;
-        // Behind a slow sink nobody looks for long; what was to be asked for then is asked for now.
+        // Under backpressure polls are rare, and steps due meanwhile are posted only now. Limit
+        // how much one gap between polls counts.
         waitedNs += Math.min(sinceNs, stallTimeoutNs / LOOKS_BEFORE_STALL);
         if (waitedNs >= stallTimeoutNs) {
-            // Others must not wait as long to learn the same.
+            // Other engines of the device fail at once, without waiting for the timeout too.
             lease.lose();
             throw new GpuUnavailableException(
                     GpuFailure.KERNEL_STALLED,
-                    "a step ends in time: waitedNs="
-                            + waitedNs
-                            + ", heartbeat="
-                            + lease.heartbeat());
+                    "Step timed out: waitedNs=" + waitedNs + ", heartbeat=" + lease.heartbeat());
         }
     }
 
-    /** Waits until neither the kernel nor a copy is at work on this engine's slots. */
+    /** Waits until neither the kernel nor a copy uses the slots of this engine. */
     void awaitSteps() {
-        progressed();
+        markProgress();
         while (!slots.isQuiet()) {
             checkLiveness();
             Thread.onSpinWait();
         }
-        for (Segment segment : underWay) {
+        for (Segment segment : inFlight) {
             awaitStep(segment.slot, segment.buffer, segment.ticket);
             awaitStep(segment.slot, 1 - segment.buffer, segment.nextTicket);
             segment.ticket = NOT_POSTED;

@@ -6,10 +6,10 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 
 /**
- * Shows what the serving kernel and the bus do when no host thread is in their way: facts are put
- * in their pinned slots once and asked for over and over (and copied anew each time, to a ring in
- * device memory), and results stay where the kernel wrote them. Tables, plans and steps are those
- * of {@link GpuJoinEngine}. For measurements; used by one thread.
+ * Measures the serving kernel and the bus without host threads in the way. Facts are written to
+ * pinned slots once and posted repeatedly (and copied each time, if the ring is in device memory);
+ * results stay where the kernel wrote them. Tables, plans and steps are those of {@link
+ * GpuJoinEngine}. Used by one thread.
  */
 public final class SegmentReplay implements AutoCloseable {
 
@@ -22,8 +22,8 @@ public final class SegmentReplay implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param furtherColumns fixed columns of the facts that cross the bus besides the keys
-     * @throws GpuUnavailableException where there is no device for this join
+     * @param furtherColumns fixed-width fact columns to transfer besides the keys
+     * @throws GpuUnavailableException if no device can run this join
      */
     public SegmentReplay(JoinSpec spec, GpuOptions options, List<Integer> furtherColumns) {
         this.spec = spec;
@@ -38,43 +38,43 @@ public final class SegmentReplay implements AutoCloseable {
         tables.append(dimension, chunk);
     }
 
-    /** Builds all tables; to be called once, before the first feed. */
+    /** Builds all tables. Call it once, before the first feed. */
     public void finishBuild() {
         tables.flush();
         lease.whileStopped(options.stallTimeoutNs(), tables::build);
         built = true;
     }
 
-    /** Device memory of all tables. */
+    /** Returns the device memory of all tables in bytes. */
     public long tableBytes() {
         return tables.lengthBytes();
     }
 
-    /** Thread blocks that serve. */
+    /** Returns the number of thread blocks of the serving kernel. */
     public int blocks() {
         return lease.blocks();
     }
 
-    /** Where the kernel reads facts from. */
+    /** Returns the memory from which the kernel reads facts. */
     public RingMemory ringMemory() {
         return options.ringMemory();
     }
 
-    /** Bytes that a segment of so many rows has on the bus. */
+    /** Returns the bytes on the bus of a segment with this number of rows. */
     public int segmentBytes(int rowCount) {
         return facts.lengthBytes(rowCount);
     }
 
     /**
-     * Puts each chunk in a slot of its own.
+     * Writes each chunk to its own slot.
      *
-     * @param chunks each one segment, none without rows
-     * @param inFlight segments that are asked for at once, at most as many as there are chunks
-     * @param countOnly whether matches are counted and not given
+     * @param chunks one segment each, none empty
+     * @param inFlight segments in flight at once, at most the number of chunks
+     * @param countOnly whether matches are counted instead of written
      */
     public SegmentFeed feed(List<Chunk> chunks, int inFlight, boolean countOnly) {
         if (!built) {
-            throw new IllegalStateException("tables are built before they are probed");
+            throw new IllegalStateException("Tables are not built. Call finishBuild() first.");
         }
         Buffers buffers = lease.memory().buffers(options.memory());
         SegmentFeed.Join join =
@@ -88,7 +88,7 @@ public final class SegmentReplay implements AutoCloseable {
         return new SegmentFeed(lease, buffers, join, chunks, inFlight);
     }
 
-    /** Gives everything back; feeds are closed before. */
+    /** Frees all memory. Feeds must be closed before. */
     @Override
     public void close() {
         if (closed) {

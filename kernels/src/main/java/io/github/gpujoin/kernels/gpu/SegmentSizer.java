@@ -1,19 +1,19 @@
 package io.github.gpujoin.kernels.gpu;
 
 /**
- * How many rows go into a segment: as many as are expected to give what one step may: a result
- * buffer full, or as many results as a step adds up.
+ * Chooses the number of rows of a segment: as many as are expected to produce the results that one
+ * step may hold, which is one result buffer or the limit on aggregated results.
  *
- * <p>Results come back in order, and a slot has two buffers: a segment that needs a third is asked
- * for again only when all before it is taken, and those behind it wait for that round trip: one
- * with four results a row would keep a whole device waiting. Facts of the last {@link #MEMORY_ROWS}
- * rows say what to expect. Not thread-safe.
+ * <p>Results are returned in order, and a slot has two buffers. A segment that needs a third buffer
+ * waits until all earlier segments are taken, and later segments wait for that round trip. At four
+ * results a row this would leave the whole device idle. The expectation is the fan-out of about the
+ * last {@link #MEMORY_ROWS} rows. Not thread-safe.
  */
 final class SegmentSizer {
 
     private static final int MEMORY_ROWS = 1 << 18;
 
-    /** Part of a step's results that is planned for; segments differ. */
+    /** Fraction of the results of a step to plan for, since segments differ. */
     private static final double FILL = 0.8;
 
     private final int maxRows;
@@ -22,16 +22,21 @@ final class SegmentSizer {
     private double results;
 
     /**
-     * @param maxRows most rows of a segment
-     * @param maxResults most results of a step
+     * @param maxRows maximum rows of a segment
+     * @param maxResults maximum results of a step
      */
     SegmentSizer(int maxRows, int maxResults) {
         this.maxRows = maxRows;
         this.maxResults = maxResults;
     }
 
-    /** Tells what a step gave: results, and rows that are complete with them. */
-    void gave(long moreRows, long moreResults) {
+    /**
+     * Records the results of a step.
+     *
+     * @param moreRows rows that are complete with this step
+     * @param moreResults results of the step
+     */
+    void completed(long moreRows, long moreResults) {
         rows += moreRows;
         results += moreResults;
         if (rows > MEMORY_ROWS) {
@@ -40,7 +45,7 @@ final class SegmentSizer {
         }
     }
 
-    /** Rows of the next segment, at least 1. */
+    /** Returns the rows of the next segment, at least 1. */
     int rows() {
         if (results * FILL * maxRows <= rows * maxResults) {
             return maxRows;

@@ -14,8 +14,8 @@ import java.util.Arrays;
  *  mapped host memory:  segment[slots]
  *                       result buffer 0 and 1 of slot 0, of slot 1, ...
  *                       completion   0 and 1 of slot 0, of slot 1, ...
- *  device memory:       segment[slots], as the kernel gets them, where rings are in device memory
- *                       segment[slots], as verified
+ *  device memory:       segment[slots] as copied for the kernel, if the ring is in device memory
+ *                       segment[slots] as verified by the kernel
  *                       progress[slots]
  * </pre>
  */
@@ -34,13 +34,13 @@ final class SegmentSlots {
     private final long scratch;
     private final long progress;
 
-    /** Null where the kernel reads what the host writes. */
+    /** Null if the kernel reads the pinned slots directly. */
     private final SegmentCopies copies;
 
     /**
-     * Allocates; to be called while the serving kernel stands still.
+     * Allocates all memory. Call it while the serving kernel is stopped.
      *
-     * @param driver that copies segments to a ring in device memory
+     * @param driver copies segments to a ring in device memory
      */
     SegmentSlots(
             CudaDriver driver,
@@ -79,15 +79,15 @@ final class SegmentSlots {
         return slots;
     }
 
-    /** Where the host writes a slot's segment. */
+    /** Returns the address to which the host writes the segment of a slot. */
     long segmentAddress(int slot) {
         return segments + slot * segmentBytes;
     }
 
     /**
-     * Tells that a segment stands in a slot, of which nothing is under way.
+     * Makes a segment available that was written to its slot. The slot must not be in flight.
      *
-     * @throws GpuUnavailableException where the driver refuses to copy it
+     * @throws GpuUnavailableException if the driver cannot start its copy
      */
     void written(int slot, int lengthBytes) {
         if (copies != null) {
@@ -95,17 +95,17 @@ final class SegmentSlots {
         }
     }
 
-    /** Tells that the last results of a slot are taken. */
-    void taken(int slot) {
+    /** Frees a slot whose last results have been read. */
+    void release(int slot) {
         if (copies != null) {
-            copies.taken(slot);
+            copies.release(slot);
         }
     }
 
     /**
-     * Gets segments on to the kernel, where all before them are taken or they are many.
+     * Advances the copies of segments to the device, see {@link SegmentCopies#advance}.
      *
-     * @throws GpuUnavailableException where the driver refuses
+     * @throws GpuUnavailableException if a driver call fails
      */
     void advance() {
         if (copies != null) {
@@ -113,12 +113,12 @@ final class SegmentSlots {
         }
     }
 
-    /** Whether the kernel may be asked for the segment that was written to a slot. */
+    /** Returns whether the kernel can read the segment that was written to a slot. */
     boolean hasArrived(int slot) {
         return copies == null || copies.hasArrived(slot);
     }
 
-    /** Whether nothing writes to these slots but the kernel. */
+    /** Returns whether no copy to these slots is in flight. */
     boolean isQuiet() {
         return copies == null || copies.isQuiet();
     }
@@ -132,9 +132,9 @@ final class SegmentSlots {
     }
 
     /**
-     * Writes this part of a Plan.
+     * Writes the slot fields of a Plan.
      *
-     * @param countOnly whether matches are counted and not given
+     * @param countOnly whether matches are counted instead of written
      */
     void writePlan(long plan, boolean countOnly) {
         Memory.putLong(plan + PlanDescriptor.PLAN_SEGMENTS_OFFSET, ring);

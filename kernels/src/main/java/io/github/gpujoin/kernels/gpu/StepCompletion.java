@@ -12,12 +12,12 @@ import static io.github.gpujoin.kernels.gpu.StepDescriptor.COMPLETION_STATUS_OFF
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Where the kernel says what became of a step, in mapped host memory. Fields but the first are of
- * the step for which {@link #isOf} was seen to be true, until that memory is given to another one.
+ * Outcome of a step, written by the kernel to mapped host memory. Once {@link #isOf} has returned
+ * true, the other fields belong to that step until its result buffer is posted again.
  */
 record StepCompletion(long address) {
 
-    /** Whether the step with this ticket is complete. */
+    /** Returns whether the step with this ticket is complete. */
     boolean isOf(long ticket) {
         // acquire: the other fields, and the results, are read after the sequence was seen
         return Memory.getLongAcquire(null, address + COMPLETION_SEQUENCE_OFFSET) == ticket + 1;
@@ -27,7 +27,7 @@ record StepCompletion(long address) {
         return status() == StepDescriptor.STATUS_OK;
     }
 
-    /** Whether the step stopped where the groups are to be taken first. */
+    /** Returns whether the step stopped because the table of groups is full. */
     boolean hasFullGroups() {
         return status() == StepDescriptor.STATUS_GROUPS_FULL;
     }
@@ -36,32 +36,32 @@ record StepCompletion(long address) {
         return Memory.getInt(address + COMPLETION_STATUS_OFFSET);
     }
 
-    /** Rows in the result buffer. */
+    /** Returns the rows in the result buffer. */
     int rowCount() {
         return Memory.getInt(address + COMPLETION_ROW_COUNT_OFFSET);
     }
 
-    /** Rows of the segment that gave all their results, in this step or before. */
+    /** Returns the rows of the segment whose results are complete, in this step or before. */
     int completedRows() {
         return Memory.getInt(address + COMPLETION_COMPLETED_ROWS_OFFSET);
     }
 
-    /** Results counted, written or added up in this step. */
+    /** Returns the results counted, written or aggregated in this step. */
     long matchCount() {
         return Memory.getLong(address + COMPLETION_MATCH_COUNT_OFFSET);
     }
 
-    /** Thread block that ran the step. */
+    /** Returns the number of the thread block that ran the step. */
     int block() {
         return Memory.getInt(address + COMPLETION_BLOCK_OFFSET);
     }
 
-    /** On the device's clock. */
+    /** Returns when the step was claimed, on the clock of the device. */
     long startedNs() {
         return Memory.getLong(address + COMPLETION_STARTED_NS_OFFSET);
     }
 
-    /** Device time that the step took. */
+    /** Returns the device time of the step. */
     long busyNs() {
         return Memory.getLong(address + COMPLETION_BUSY_NS_OFFSET);
     }

@@ -1,13 +1,13 @@
 package io.github.gpujoin.kernels.gpu;
 
 /**
- * Byte layouts of the words between the host and the serving kernel, all in mapped host memory:
- * drawn in {@code layout.h}, which has the same offsets.
+ * Offsets of the structs that host and serving kernel exchange, all in mapped host memory. {@code
+ * layout.h} draws the structs and has the same offsets.
  *
  * <ul>
- *   <li>step: an entry of the step ring, by which the host asks for one step of one probe slot
- *   <li>completion: what became of the step, one for each result buffer
- *   <li>control: the words that blocks look at
+ *   <li>step: an entry of the step ring, which requests one step of one probe slot
+ *   <li>completion: the outcome of the step, one for each result buffer
+ *   <li>control: the words that blocks poll
  * </ul>
  */
 final class StepDescriptor {
@@ -39,13 +39,13 @@ final class StepDescriptor {
     static final int CONTROL_HEARTBEAT_OFFSET = 64;
     static final int CONTROL_LANE_OF_OFFSET = 128;
 
-    /** State of the kernel in device memory, all zero at first. */
+    /** Bytes of the state of the kernel in device memory, initially zero. */
     static final int GRID_BYTES = 8320;
 
-    /** Status of a step that went well. */
+    /** Status of a successful step. */
     static final int STATUS_OK = 0;
 
-    /** Status of a step that stopped where the groups are to be taken first. */
+    /** Status of a step that stopped because the table of groups is full. */
     static final int STATUS_GROUPS_FULL = 3;
 
     private StepDescriptor() {}

@@ -18,18 +18,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The host's end of the step ring: what all engines of a device ask of its kernel, in order.
+ * The host end of the step ring, through which all engines of a device post steps to its kernel, in
+ * order.
  *
- * <p>Tickets number the steps from 0; ticket t stands in entry t mod {@link #ENTRIES}. An entry is
- * free again when its step is complete, so that no entry is overwritten that a block may still
- * read. Whoever needs the entry looks at the completion itself: an engine that does not poll, as
- * behind a slow sink, must not stop the others. Thread-safe.
+ * <p>Tickets number the steps from 0; ticket t is in entry t mod {@link #ENTRIES}. An entry is free
+ * when its step is complete, so no entry is overwritten that a block may still read. The poster
+ * checks the completion of the previous step itself: an engine that does not poll, for example
+ * under backpressure, must not block other engines. Thread-safe.
  */
 final class StepRing {
 
     static final int ENTRIES = 4096;
 
-    /** The entries, then the lane of each one's step, a byte each. */
+    /** Bytes of the ring: the entries, then one byte for the lane of each entry. */
     static final long LENGTH_BYTES = (long) ENTRIES * (STEP_BYTES + Byte.BYTES);
 
     private static final long FREE = -1;
@@ -47,11 +48,11 @@ final class StepRing {
     /**
      * One step of one probe slot.
      *
-     * @param resume whether it goes on where the slot's last step stopped
-     * @param baseRow what results add to a row of the segment
+     * @param resume whether to continue where the last step of the slot stopped
+     * @param baseRow offset added to segment rows in results
      * @param lengthBytes of the segment
-     * @param partition of the segment's rows
-     * @param completion of this step alone until it is released
+     * @param partition of the rows of the segment
+     * @param completion used by this step alone until it is released
      */
     record Step(
             int plan,
@@ -81,7 +82,7 @@ final class StepRing {
     /**
      * Publishes a step.
      *
-     * @return its ticket, or -1 where the ring is full
+     * @return its ticket, or -1 if the ring is full
      */
     synchronized long post(Step step) {
         int index = (int) (nextTicket % ENTRIES);
@@ -105,13 +106,13 @@ final class StepRing {
         Memory.putInt(entry + STEP_BASE_ROW_OFFSET, step.baseRow);
         Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, step.lengthBytes);
         Memory.putByte(null, address + (long) ENTRIES * STEP_BYTES + index, (byte) lane);
-        // release: the entry and the segment it speaks of are written before it is published
+        // release: the entry and its segment are written before it is published
         Memory.putLongRelease(null, control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);
         allotment.count(lane, step.lengthBytes);
         return nextTicket++;
     }
 
-    /** Lets go of a step whose completion was seen, before its completion is used again. */
+    /** Releases a completed step. Required before its completion is used again. */
     synchronized void release(long ticket) {
         int index = (int) (ticket % ENTRIES);
         if (ticketOfEntry[index] == ticket) {
@@ -128,7 +129,7 @@ final class StepRing {
         }
     }
 
-    /** What each lane has taken of the kernel so far. */
+    /** Returns the load of each lane so far. */
     synchronized List<LaneLoad> laneLoads() {
         List<LaneLoad> loads = new ArrayList<>();
         for (int lane = 0; lane < laneSteps.length; lane++) {

@@ -6,12 +6,12 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.util.List;
 
 /**
- * Runs kernels over tables, one after the other, while the serving kernel stands still. Kernels
- * take addresses on the device: of tables, of build rows, and of two counters of 64 bits.
+ * Runs kernels on tables, one after the other, while the serving kernel is stopped. Owns the device
+ * memory of their arguments: table descriptions and two 64-bit counters.
  */
 final class TableKernels {
 
-    /** Tables that kernels may be told of at once. */
+    /** Tables that can be described at once. */
     private static final int TABLES = 2;
 
     private static final int COUNTERS = 2;
@@ -26,8 +26,8 @@ final class TableKernels {
     private final long counters;
 
     /**
-     * @param scratch owns some bytes of device memory for it
-     * @param timeoutNs for kernels to end in
+     * @param scratch owner of the device memory used here
+     * @param timeoutNs time within which kernels must end
      */
     TableKernels(DeviceLease lease, Buffers scratch, long timeoutNs) {
         this.lease = lease;
@@ -39,13 +39,13 @@ final class TableKernels {
     }
 
     /**
-     * Tells kernels of a table, in place of the one before it.
+     * Copies the description of a table to the device and replaces the previous one.
      *
-     * @param place 0 or 1
-     * @return address for kernels
+     * @param index 0 or 1
+     * @return device address of the description
      */
-    long describe(int place, GpuTable table) {
-        long device = tables + (long) place * PlanDescriptor.DIMENSION_BYTES;
+    long describe(int index, GpuTable table) {
+        long device = tables + (long) index * PlanDescriptor.DIMENSION_BYTES;
         try (Region region = Region.allocateZeroed(PlanDescriptor.DIMENSION_BYTES)) {
             table.write(region.address());
             driver.copyToDevice(device, region.address(), region.lengthBytes());
@@ -54,9 +54,9 @@ final class TableKernels {
     }
 
     /**
-     * Tells kernels of the rows that a stream has brought.
+     * Copies the description of the runs of a stream to the device.
      *
-     * @param device of as many bytes as the descriptor of its runs has
+     * @param device address of memory as large as the descriptor of the runs
      */
     void describe(BuildStream stream, long device) {
         List<Long> runs = stream.runs();
@@ -67,27 +67,27 @@ final class TableKernels {
         }
     }
 
-    /** Has a kernel run behind those that were launched before it. */
+    /** Queues a kernel after those launched before. */
     void launch(String kernel, long... arguments) {
         driver.launch(kernel, blocks, THREADS, arguments);
     }
 
-    /** Waits until the kernels that were launched have ended. */
+    /** Waits until all launched kernels have ended. */
     void await() {
         lease.awaitIdle(timeoutNs);
     }
 
-    /** Address of a counter, for kernels. */
+    /** Returns the device address of a counter. */
     long counter(int counter) {
         return counters + (long) counter * Long.BYTES;
     }
 
-    /** Sets all counters to 0, behind kernels that were launched. */
+    /** Sets all counters to 0 after all launched kernels. */
     void clearCounters() {
         driver.fillDevice(counters, (byte) 0, (long) COUNTERS * Long.BYTES);
     }
 
-    /** What a counter is once the kernels that were launched have ended, which it waits for. */
+    /** Waits for all launched kernels and returns the value of a counter. */
     long readCounter(int counter) {
         await();
         try (Region region = Region.allocate(Long.BYTES)) {

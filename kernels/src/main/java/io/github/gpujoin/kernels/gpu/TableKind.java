@@ -1,12 +1,12 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** How the build rows of a dimension are found; the ordinal is the kernels' number. */
+/** Data structure of a table. The ordinal is the number that the kernels use. */
 enum TableKind {
-    /** Open addressing at half load, slots are rows: keys do not repeat, or need not. */
+    /** Open addressing at half load; slots are rows. One row a key. */
     UNIQUE,
-    /** Head-and-chain: small; every match but the first costs a step along the chain. */
+    /** Head-and-chain: small, but every match after the first costs a step along the chain. */
     CHAINED,
-    /** Open addressing at half load over rows grouped by key: any match is reached at once. */
+    /** Open addressing at half load over rows grouped by key: any match is found in one access. */
     GROUPED;
 
     private static final int OPEN_SLOTS_PER_ROW = 2;
@@ -15,7 +15,7 @@ enum TableKind {
         return this == CHAINED ? rowCount : OPEN_SLOTS_PER_ROW * rowCount;
     }
 
-    /** Device memory of the slots. */
+    /** Returns the bytes of the slots in device memory. */
     long slotsBytes(long rowCount, int rowBytes) {
         int slotBytes =
                 switch (this) {
@@ -26,12 +26,12 @@ enum TableKind {
         return slotCount(rowCount) * slotBytes;
     }
 
-    /** Device memory of rows beside the slots. */
+    /** Returns the bytes of rows that are stored beside the slots. */
     long rowsBytes(long rowCount, int rowBytes) {
         return this == UNIQUE ? 0 : rowCount * rowBytes;
     }
 
-    /** Where keys are unique: the kind that takes less memory at this width of rows. */
+    /** Returns the kind that needs less memory for unique keys at this row width. */
     static TableKind smallestOfUniqueKeys(int rowBytes) {
         long unique = UNIQUE.slotsBytes(1, rowBytes);
         long grouped = GROUPED.slotsBytes(1, rowBytes) + GROUPED.rowsBytes(1, rowBytes);

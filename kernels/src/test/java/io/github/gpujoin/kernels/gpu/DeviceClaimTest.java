@@ -18,22 +18,22 @@ class DeviceClaimTest {
 
     private static void assertRefused(GpuFailure expected) {
         assertThatExceptionOfType(GpuUnavailableException.class)
-                .isThrownBy(() -> DeviceClaim.take(DEVICE))
+                .isThrownBy(() -> DeviceClaim.acquire(DEVICE))
                 .withMessageContaining("device=4711")
                 .satisfies(e -> assertThat(e.failure()).isEqualTo(expected));
     }
 
     @Test
     void shouldLetOneHaveADeviceAtATime() {
-        DeviceClaim claim = DeviceClaim.take(DEVICE);
+        DeviceClaim claim = DeviceClaim.acquire(DEVICE);
         assertRefused(GpuFailure.DEVICE_TAKEN);
         claim.release();
-        DeviceClaim.take(DEVICE).release();
+        DeviceClaim.acquire(DEVICE).release();
     }
 
     @Test
     void shouldNotGiveADeviceAwayThatIsLost() {
-        DeviceClaim claim = DeviceClaim.take(DEVICE);
+        DeviceClaim claim = DeviceClaim.acquire(DEVICE);
         claim.keepAsLost();
         assertRefused(GpuFailure.DEVICE_LOST);
         claim.release();

@@ -29,7 +29,7 @@ class DeviceLeaseTest {
     void open() {
         before = EngineRun.OpenRegions.now();
         lease = new DeviceLease(driver, GpuOptions.defaults());
-        lease.whileStopped(TIMEOUT_NS, () -> plan = lease.takePlan());
+        lease.whileStopped(TIMEOUT_NS, () -> plan = lease.reservePlan());
     }
 
     @AfterEach

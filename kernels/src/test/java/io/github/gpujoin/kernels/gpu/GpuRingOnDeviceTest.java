@@ -36,7 +36,7 @@ class GpuRingOnDeviceTest {
                     OPTIONS.stallTimeoutNs(),
                     () -> {
                         image[0] = buffers.pinned(GEOMETRY.lengthBytes());
-                        plan[0] = lease.takePlan();
+                        plan[0] = lease.reservePlan();
                     });
             try (DeviceRing ring = rings.allocate(GEOMETRY.lengthBytes(), GEOMETRY.slotBytes())) {
                 bringAll(lease.driver(), image[0], ring);

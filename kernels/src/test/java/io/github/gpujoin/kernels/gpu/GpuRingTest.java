@@ -75,7 +75,7 @@ class GpuRingTest {
 
     @Test
     void shouldBeLookedAtWhileTheKernelRuns() {
-        lease.whileStopped(options.stallTimeoutNs(), lease::takePlan);
+        lease.whileStopped(options.stallTimeoutNs(), lease::reservePlan);
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             int launches = driver.serveLaunches();
             ring.at(0, SLOT_BYTES);

@@ -143,7 +143,7 @@ class GridAllotmentTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> lease.requireMode(GridMode.STATIC))
                 .withMessage(
-                        "engines that share a device have one grid mode: gridMode=STATIC,"
+                        "Grid modes of engines on one device differ: gridMode=STATIC,"
                                 + " running=ADAPTIVE");
         lease.requireMode(GridMode.ADAPTIVE);
         lease.release();

@@ -329,7 +329,7 @@ class MemoryBudgetTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new MemoryBudget(0, -2))
                 .withMessage(
-                        "a memory budget is not negative, or -1 to go by the machine: "
-                                + "pinnedBytes=-2");
+                        "Invalid memory budget: pinnedBytes=-2. Use 0 or more bytes, or -1 to"
+                                + " follow the machine.");
     }
 }

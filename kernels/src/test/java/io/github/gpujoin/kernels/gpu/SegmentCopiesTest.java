@@ -78,7 +78,7 @@ class SegmentCopiesTest {
         await(copies);
         copies.advance();
         assertThat(underWay()).as("slot 0 is not taken").isEmpty();
-        copies.taken(0);
+        copies.release(0);
         copies.advance();
         assertThat(underWay()).containsExactly("1:" + 3 * SEGMENT_BYTES);
     }
@@ -149,7 +149,7 @@ class SegmentCopiesTest {
                 assertThat(Memory.getLong(device + (long) slot * segmentBytes))
                         .isEqualTo(numberIn[slot]);
                 numberIn[slot] = 0;
-                copies.taken(slot);
+                copies.release(slot);
                 taken++;
             } else {
                 copies.advance();

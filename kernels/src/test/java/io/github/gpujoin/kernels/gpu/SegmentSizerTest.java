@@ -19,14 +19,14 @@ class SegmentSizerTest {
 
     @Test
     void shouldFillSegmentsWhereRowsGiveOneResultAtMost() {
-        sizer.gave(1000, 1000);
+        sizer.completed(1000, 1000);
         assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
     }
 
     @ParameterizedTest(name = "{0} results a row")
     @ValueSource(ints = {2, 4, 16, 2000})
     void shouldKeepResultsOfASegmentWithinOneBuffer(int resultsPerRow) {
-        sizer.gave(10_000, 10_000L * resultsPerRow);
+        sizer.completed(10_000, 10_000L * resultsPerRow);
         assertThat(sizer.rows() * resultsPerRow).isBetween(MAX_ROWS / 2, MAX_ROWS);
     }
 
@@ -35,22 +35,22 @@ class SegmentSizerTest {
     void shouldKeepResultsOfASegmentWithinOneStepWhereItAddsThemUp(int resultsPerRow) {
         int maxResults = 1 << 22;
         SegmentSizer adding = new SegmentSizer(MAX_ROWS, maxResults);
-        adding.gave(10_000, 10_000L * resultsPerRow);
+        adding.completed(10_000, 10_000L * resultsPerRow);
         long mostResults = Math.min((long) MAX_ROWS * resultsPerRow, maxResults);
         assertThat((long) adding.rows() * resultsPerRow).isBetween(mostResults / 2, mostResults);
     }
 
     @Test
     void shouldGiveASegmentARowHoweverManyResultsItHas() {
-        sizer.gave(1, 1L << 40);
+        sizer.completed(1, 1L << 40);
         assertThat(sizer.rows()).isEqualTo(1);
     }
 
     @Test
     void shouldForgetWhatWasLongAgo() {
-        sizer.gave(100_000, 1_600_000);
+        sizer.completed(100_000, 1_600_000);
         for (int i = 0; i < 100; i++) {
-            sizer.gave(100_000, 50_000);
+            sizer.completed(100_000, 50_000);
         }
         assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
     }

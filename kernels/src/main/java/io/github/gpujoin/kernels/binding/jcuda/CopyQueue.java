@@ -10,18 +10,18 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Numbers the copies of a stream, each with an event behind it. Thread-safe; the calling thread has
- * the context.
+ * Numbers the host-to-device copies of a stream, and records an event behind each. Thread-safe; the
+ * calling thread must have set the CUDA context.
  */
 final class CopyQueue {
 
     private final CUstream stream;
-    private final ArrayDeque<CUevent> underWay = new ArrayDeque<>();
+    private final ArrayDeque<CUevent> pending = new ArrayDeque<>();
     private final ArrayDeque<CUevent> spare = new ArrayDeque<>();
-    private long ended;
+    private long completedCount;
 
     /**
-     * @param stream open before the first copy is started
+     * @param stream to be created before the first copy is started
      */
     CopyQueue(CUstream stream) {
         this.stream = stream;
@@ -38,26 +38,26 @@ final class CopyQueue {
                         stream),
                 "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
         check(JCudaDriver.cuEventRecord(event, stream), "cuEventRecord");
-        underWay.add(event);
-        return ended + underWay.size() - 1;
+        pending.add(event);
+        return completedCount + pending.size() - 1;
     }
 
-    synchronized boolean hasEnded(long copy) {
-        if (copy >= ended) {
+    synchronized boolean hasCompleted(long copy) {
+        if (copy >= completedCount) {
             reap();
         }
-        return copy < ended;
+        return copy < completedCount;
     }
 
     private void reap() {
-        while (!underWay.isEmpty()) {
-            int result = JCudaDriver.cuEventQuery(underWay.peek());
+        while (!pending.isEmpty()) {
+            int result = JCudaDriver.cuEventQuery(pending.peek());
             if (result == CUresult.CUDA_ERROR_NOT_READY) {
                 return;
             }
             check(result, "cuEventQuery");
-            spare.push(underWay.remove());
-            ended++;
+            spare.push(pending.remove());
+            completedCount++;
         }
     }
 
@@ -70,7 +70,7 @@ final class CopyQueue {
     }
 
     synchronized void close() {
-        underWay.forEach(JCudaDriver::cuEventDestroy);
+        pending.forEach(JCudaDriver::cuEventDestroy);
         spare.forEach(JCudaDriver::cuEventDestroy);
     }
 }

@@ -4,29 +4,32 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import jcuda.driver.CUresult;
 
-/** What results of driver calls mean. */
+/** Converts error codes of driver calls to exceptions. */
 final class CudaCalls {
 
     private CudaCalls() {}
 
     /**
-     * As {@link #check(int, GpuFailure, String)}, for calls to a device that worked before.
+     * Checks the result of a call to a device that worked before.
      *
-     * @throws GpuUnavailableException with DEVICE_LOST, unless the result says something else
+     * @throws GpuUnavailableException if the call failed; with DEVICE_LOST unless the code has a
+     *     failure of its own
      */
     static void check(int result, String call) {
         check(result, GpuFailure.DEVICE_LOST, call);
     }
 
     /**
-     * @param otherwise what a result means that does not speak for itself
-     * @throws GpuUnavailableException unless the call succeeded
+     * Checks the result of a call.
+     *
+     * @param otherwise the failure to report for codes without one of their own
+     * @throws GpuUnavailableException if the call failed
      */
     static void check(int result, GpuFailure otherwise, String call) {
         if (result != CUresult.CUDA_SUCCESS) {
             throw new GpuUnavailableException(
                     failureOf(result, otherwise),
-                    "the CUDA driver refused a call: call="
+                    "CUDA driver call failed: call="
                             + call
                             + ", result="
                             + CUresult.stringFor(result));

@@ -2,7 +2,7 @@ package io.github.gpujoin.kernels.binding.jcuda;
 
 import jcuda.driver.CUdeviceptr;
 
-/** An address that JCuda takes for a device pointer. */
+/** A device address as a JCuda device pointer. */
 final class DeviceAddress extends CUdeviceptr {
 
     DeviceAddress() {}

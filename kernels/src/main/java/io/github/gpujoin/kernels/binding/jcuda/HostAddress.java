@@ -2,7 +2,7 @@ package io.github.gpujoin.kernels.binding.jcuda;
 
 import jcuda.Pointer;
 
-/** An address that JCuda takes for a host pointer. */
+/** A host address as a JCuda host pointer. */
 final class HostAddress extends Pointer {
 
     HostAddress() {}

@@ -42,8 +42,8 @@ final class JCudaBinding implements CudaDriver {
     private boolean hasModule;
 
     /**
-     * Opens the device's primary context and loads the image, with all its kernels: a kernel loaded
-     * later would wait for one that runs.
+     * Opens the primary context of the device and loads the image with all its kernels. Lazy
+     * loading would make a later kernel wait for the running one.
      */
     JCudaBinding(int ordinal, byte[] image, List<String> kernelNames) {
         JCudaDriver.setExceptionsEnabled(false);
@@ -92,7 +92,7 @@ final class JCudaBinding implements CudaDriver {
         openStreams.push(opened);
     }
 
-    /** Makes the context the calling thread's own. */
+    /** Sets the context of the calling thread. */
     private void enter() {
         check(JCudaDriver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
     }
@@ -155,11 +155,11 @@ final class JCudaBinding implements CudaDriver {
 
     @Override
     public long allocatePinned(long lengthBytes) {
-        // JCuda lays a ByteBuffer over what it allocates here.
+        // JCuda wraps the allocation in a ByteBuffer, which is limited to 2 GiB.
         if (lengthBytes > Integer.MAX_VALUE) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "a pinned buffer is smaller than 2 GiB: lengthBytes=" + lengthBytes);
+                    "Pinned buffer exceeds 2 GiB: lengthBytes=" + lengthBytes);
         }
         enter();
         HostAddress address = new HostAddress();
@@ -220,7 +220,7 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public boolean hasCopied(long copy) {
         enter();
-        return copies.hasEnded(copy);
+        return copies.hasCompleted(copy);
     }
 
     @Override
@@ -278,7 +278,7 @@ final class JCudaBinding implements CudaDriver {
 
     @Override
     public void close() {
-        // Results are not checked: on a lost device these fail, and there is nothing left to do.
+        // Errors are ignored: these calls fail on a lost device, and no recovery is possible.
         if (hasContext) {
             JCudaDriver.cuCtxSetCurrent(context);
             copies.close();

@@ -1,5 +1,6 @@
 /**
- * The binding to JCuda. Its classes are defined by a class loader of their own, together with
- * JCuda's; all others know the interface {@link io.github.gpujoin.kernels.binding.CudaDriver}.
+ * The implementation of {@link io.github.gpujoin.kernels.binding.CudaDriver} on JCuda. A separate
+ * class loader defines these classes together with JCuda, so no other package refers to them. Start
+ * reading at {@code JCudaBinding}.
  */
 package io.github.gpujoin.kernels.binding.jcuda;
