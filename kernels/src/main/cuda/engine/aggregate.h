@@ -1,6 +1,7 @@
-// Sums of groups. The device's table has the groups of all blocks. A step adds results up in a small
-// table of its own block, whose places name groups of the large one, and adds its sums to theirs at
-// its end; what finds no place in the small table goes to the large one directly.
+// Aggregation by group. The device table holds the groups of all blocks. A step first adds results
+// to a small table of its block, whose entries refer to groups of the device table, and adds these
+// sums to the device table at its end. Results that find no entry in the small table are added to
+// the device table directly.
 #pragma once
 
 #include "facts.h"
@@ -8,7 +9,7 @@
 namespace gpujoin {
 
 constexpr uint32_t FREE_SLOT = 0xFFFFFFFFu;
-constexpr uint32_t TAKEN_SLOT = 0xFFFFFFFEu;  // its group is being written
+constexpr uint32_t TAKEN_SLOT = 0xFFFFFFFEu;  // its group is being initialized
 
 constexpr uint32_t LOCAL_GROUPS = 256;
 constexpr uint32_t LOCAL_TRIES = 4;
@@ -18,11 +19,11 @@ struct GroupKey {
     int64_t column[MAX_GROUP_COLUMNS];
 };
 
-// The block's table, in shared memory: sums of groups of the device's table since the step began.
-// Sums are in two halves, because adding 32 bits there is one instruction and adding 64 bits is a
-// loop that all threads of a group would wait in.
+// The table of a block in shared memory: sums since the step began. A sum has two halves, because a
+// 32-bit atomic addition is one instruction there, while a 64-bit one is a loop in which all
+// threads of a group would wait.
 struct LocalSums {
-    uint32_t group[LOCAL_GROUPS];  // row of the group in the device's table, or FREE_SLOT
+    uint32_t group[LOCAL_GROUPS];  // row of the group in the device table, or FREE_SLOT
     uint32_t low[MAX_AGGREGATES][LOCAL_GROUPS];
     uint32_t high[MAX_AGGREGATES][LOCAL_GROUPS];
 };
@@ -68,25 +69,25 @@ GPUJOIN_HD inline void writeGroup(const Aggregation& aggregation, uint64_t* grou
     }
 }
 
-// The key's row in the device's table, where it is made on the first call, by any number of threads
-// at once. Steps stop before the table has no free slot.
+// Returns the row of the key in the device table, and inserts it on the first call. Thread-safe.
+// Steps stop before the table runs out of free slots.
 GPUJOIN_HD inline uint32_t findGroup(const Aggregation& aggregation, const GroupKey& key,
                                      uint64_t hash) {
     uint32_t* slots = reinterpret_cast<uint32_t*>(aggregation.slots);
     uint32_t slot = hashSlot(hash, aggregation.slotCount);
     while (true) {
-        // acquire: the group is read after the slot that names it
+        // acquire: the group is read after the slot that refers to it
         uint32_t row = loadAcquireDevice(&slots[slot]);
         if (row == FREE_SLOT) {
             row = compareExchangeRelaxedDevice(&slots[slot], FREE_SLOT, TAKEN_SLOT);
             if (row == FREE_SLOT) {
                 row = fetchAddRelaxedDevice(reinterpret_cast<uint32_t*>(aggregation.groupCount), 1u);
                 writeGroup(aggregation, groupAt(aggregation, row), key);
-                // release: the group is whole before its slot names it
+                // release: the group is complete before its slot refers to it
                 storeReleaseDevice(&slots[slot], row);
                 return row;
             }
-            continue;  // another thread took it, perhaps for this key
+            continue;  // another thread took the slot, perhaps for this key
         }
         if (row == TAKEN_SLOT) {
             backOff(20);
@@ -103,17 +104,17 @@ GPUJOIN_HD inline uint64_t* sumsAt(const Aggregation& aggregation, uint32_t row)
     return groupAt(aggregation, row) + aggregation.columnCount;
 }
 
-// The key's place in the block's table; NOT_LOCAL where there is none near. A place is one word, the
-// group's row in the device's table, which is looked up by the first thread that brings the key.
-// Words are read and written by atomic operations alone, so that no access races with another.
+// Returns the entry of the key in the table of the block, or NOT_LOCAL if none near its hash is
+// free. An entry is one word, the row of the group in the device table, which the first thread with
+// the key looks up. All accesses to these words are atomic, so none of them race.
 GPUJOIN_HD inline uint32_t findLocal(const Aggregation& aggregation, LocalSums& local,
                                      const GroupKey& key, uint64_t hash) {
     uint32_t own = FREE_SLOT;
     for (uint32_t tries = 0; tries < LOCAL_TRIES; tries++) {
         uint32_t place = (static_cast<uint32_t>(hash) + tries) % LOCAL_GROUPS;
         uint32_t* word = &local.group[place];
-        // acquire and release: who reads the row here may read the group, as the thread that found
-        // it in the device's table may
+        // acquire and release: a thread that reads the row here may read the group, like the thread
+        // that found it in the device table
         uint32_t row = compareExchangeBlock(word, FREE_SLOT, own);
         if (row == FREE_SLOT && own == FREE_SLOT) {
             own = findGroup(aggregation, key, hash);
@@ -149,7 +150,7 @@ GPUJOIN_HD inline void clearLocal(Group& group, LocalSums& local) {
     }
 }
 
-// Adds the block's sums to the device's.
+// Adds the sums of the block to the device table.
 template <typename Group>
 GPUJOIN_HD inline void addLocalSums(Group& group, const Aggregation& aggregation,
                                     const LocalSums& local) {

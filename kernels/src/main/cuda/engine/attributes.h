@@ -1,4 +1,4 @@
-// What lets one source compile as device code and, in tests, for the CPU.
+// Macros that let one source compile as device code and, in tests, for the CPU.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -1,12 +1,12 @@
-// How tables are made: by any number of threads at once, of build rows that lie in device memory as
-// they came, by columns. The kernels are loops around these functions.
+// Builds tables with any number of threads, from build rows in device memory, stored by columns in
+// order of arrival. The kernels are loops around these functions.
 #pragma once
 
 #include "table.h"
 
 namespace gpujoin {
 
-// A column of a run, and where its values go in a row. Column 0 is the key.
+// A column of a run and its position in a build row. Column 0 is the key.
 struct BuildColumn {
     uint32_t runOffset;
     uint32_t rowOffset;
@@ -22,7 +22,7 @@ struct BuildRuns {
     uint64_t columns;  // device memory: BuildColumn[columnCount]
     uint32_t runShift;
     uint32_t columnCount;
-    uint32_t changeOffset;  // in a run: RowChange[], where the dimension changes
+    uint32_t changeOffset;  // in a run: RowChange[], for a changelog dimension
     uint32_t reserved;
 };
 static_assert(sizeof(BuildRuns) == 32);
@@ -47,7 +47,7 @@ GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {
                                   : *reinterpret_cast<const int32_t*>(value);
 }
 
-// Writes all of a row but `next`.
+// Writes all fields of a row except `next`.
 GPUJOIN_HD inline void writeRow(const Dimension& table, uint64_t target, const BuildRuns& build,
                                 uint32_t row, int64_t key) {
     unsigned char* to = rowAt(table, target);
@@ -74,16 +74,17 @@ GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& bu
     rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
 }
 
-// The slot of the row's key, taken by this row where no other row of the key was first: then
-// `isFirst`. `firstRow(slot)` is the word that says whose a slot is; slots start filled with ones,
-// at least one more than there are keys. Keys are compared in the build rows, which were complete
-// before any insert began, so a slot may be seen taken before anything else of it is written.
+// Returns the slot of the key of a row. If no row of the key has taken one, this row does: then
+// `isFirst`. `firstRow(slot)` is the word that holds the first row of a slot. All bytes of slots
+// are initially 0xFF, and at least one slot more than there are keys exists. Keys are compared in
+// the build rows, which are complete before any insert, so a slot may be seen as taken before its
+// other fields are written.
 template <typename FirstRow>
 GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
                                     int64_t key, bool& isFirst, FirstRow firstRow) {
     uint32_t slot = slotOf(table, key);
     while (true) {
-        // a load first: an exchange of a slot that is taken would only keep others from it
+        // load first: an exchange on a taken slot would only delay other threads
         uint32_t found = loadRelaxedDevice(firstRow(slot));
         if (found == NO_ROW) {
             found = compareExchangeRelaxedDevice(firstRow(slot), NO_ROW, row);
@@ -96,7 +97,7 @@ GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& bui
     }
 }
 
-// False where the key is there already; the table keeps the row that came first.
+// Returns false if the key is present already; the table keeps the row that was inserted first.
 GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row) {
     int64_t key = buildKey(build, row);
     bool isFirst;
@@ -108,15 +109,15 @@ GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& bui
     return isFirst;
 }
 
-// Where a row goes when rows are grouped by key.
+// Position of a row when rows are grouped by key.
 struct GroupPlace {
     uint32_t slot;
     uint32_t rank;
 };
 static_assert(sizeof(GroupPlace) == 8);
 
-// Grouping, first pass: finds each row's group and its rank there. Counts start at all ones, that
-// is -1, like the rest of a slot.
+// Grouping, first pass: determines the group of each row and its rank within the group. Counts
+// start at -1, because all bytes of a slot are initially 0xFF.
 GPUJOIN_HD inline GroupPlace joinGroup(const Dimension& table, const BuildRuns& build,
                                        uint32_t row) {
     KeySlot* slots = keySlots(table);
@@ -131,7 +132,7 @@ GPUJOIN_HD inline GroupPlace joinGroup(const Dimension& table, const BuildRuns& 
     return GroupPlace{slot, rank};
 }
 
-// Second pass, over slots: gives the slot's group its rows and returns its size.
+// Second pass, over slots: assigns a range of rows to the group of a slot and returns its size.
 GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
     KeySlot& group = keySlots(table)[slot];
     if (group.first == NO_ROW) {
@@ -142,7 +143,7 @@ GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uin
     return group.count;
 }
 
-// Third pass: writes a row to its group's place.
+// Third pass: writes a row to its position within the group.
 GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
                                     GroupPlace place) {
     uint64_t target = uint64_t{keySlots(table)[place.slot].first} + place.rank;

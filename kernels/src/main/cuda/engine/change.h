@@ -1,17 +1,16 @@
-// How the table of a dimension that changes is changed in place: by any number of threads at once,
-// while no kernel probes. Changes lie in device memory as build rows do, in order of arrival; of the
-// changes of a key the last one counts.
+// Applies a changelog to a table in place, with any number of threads, while no kernel probes.
+// Changes are in device memory like build rows, in order of arrival; the last change of a key wins.
 //
-//   claimSlot     each change finds its key's slot and leaves its number in `next`, unless a later
-//                 change of the key was there before; rows stay as they are
-//   settleChange  the changes whose numbers are still there write their rows
+//   claimSlot     each change finds the slot of its key and writes its number to `next`, unless a
+//                 later change of the key already has; rows are not modified
+//   settleChange  the changes whose numbers remain write their rows
 //
-// A key keeps its slot when its row is deleted, so that none of the keys behind it is lost; moveRow
-// leaves such slots behind when the table gets new ones.
+// A deleted row keeps its slot, so that keys further along the probe sequence stay reachable.
+// moveRow drops such slots when the table moves to new ones.
 //
-// Bytes moved a change: its columns, 4 bytes of its place twice, and two random accesses to one slot,
-// of which one is an atomic exchange. So 2^20 changes take well below a millisecond on a device, and
-// the bus that brings them is the bound.
+// Bytes moved a change: its columns, its 4-byte slot number twice, and two random accesses to one
+// slot, one of them an atomic exchange. 2^20 changes therefore take well below a millisecond on a
+// device, and the bus that transfers them is the bottleneck.
 #pragma once
 
 #include "build.h"
@@ -23,12 +22,12 @@ GPUJOIN_HD inline RowChange changeOf(const BuildRuns& changes, uint32_t change) 
     return static_cast<RowChange>(*reinterpret_cast<const uint32_t*>(code));
 }
 
-// Whether a slot that is taken holds a row, or did, rather than the number of a change.
+// Returns whether a taken slot is live or deleted, rather than claimed by a change.
 GPUJOIN_HD inline bool isSettled(uint32_t next) {
     return next == ROW_LIVE || next == ROW_DELETED;
 }
 
-// Has the last change of a slot's key stand in its `next`, where `found` was seen.
+// Stores the number of the change in `next`, where `found` was seen, unless a later one is there.
 GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t change) {
     while (isSettled(found) || found < change) {
         uint32_t seen = compareExchangeRelaxedDevice(next, found, change);
@@ -39,8 +38,8 @@ GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t c
     }
 }
 
-// The slot of the change's key; `isNew` where none had it before, and this change took it. There is
-// one free slot more, at least, than there are changes.
+// Returns the slot of the key of the change; `isNew` if this change took an empty slot. At least
+// one more slot is free than there are changes.
 GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& changes,
                                      uint32_t change, bool& isNew) {
     int64_t key = buildKey(changes, change);
@@ -55,7 +54,7 @@ GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& ch
         if (isNew) {
             return slot;
         }
-        // No row is written before all slots are claimed: neither of the two keys changes.
+        // No row is written before all slots are claimed, so neither key can change.
         if ((isSettled(found) ? rowKey(table, slot) : buildKey(changes, found)) == key) {
             keepLastChange(next, found, change);
             return slot;
@@ -64,7 +63,7 @@ GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& ch
     }
 }
 
-// Writes the change to its slot, unless a later one of its key does.
+// Writes the change to its slot, unless a later change of its key has claimed it.
 GPUJOIN_HD inline void settleChange(const Dimension& table, const BuildRuns& changes,
                                     uint32_t change, uint32_t slot) {
     uint32_t* next = &rowNext(table, slot);
@@ -76,7 +75,7 @@ GPUJOIN_HD inline void settleChange(const Dimension& table, const BuildRuns& cha
     storeRelaxedDevice(next, isThere ? ROW_LIVE : ROW_DELETED);
 }
 
-// Moves a slot's row, if it has one, to a table that does not have its key.
+// Moves the live row of a slot, if any, to a table that does not contain its key.
 GPUJOIN_HD inline void moveRow(const Dimension& from, uint32_t slot, const Dimension& to) {
     if (rowNext(from, slot) != ROW_LIVE) {
         return;
@@ -94,7 +93,8 @@ GPUJOIN_HD inline void moveRow(const Dimension& from, uint32_t slot, const Dimen
     }
 }
 
-// Where the row of a slot refers to carried bytes; null where there is no row.
+// Returns the address of the reference to variable-width columns in the row of a slot, or null if
+// the slot has no live row.
 GPUJOIN_HD inline uint64_t* carriedRefOf(const Dimension& table, uint32_t slot,
                                          uint32_t carriedOffset) {
     return rowNext(table, slot) == ROW_LIVE

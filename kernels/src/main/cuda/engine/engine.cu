@@ -1,4 +1,4 @@
-// Kernels of the join engine: loops around the functions of the headers beside this file.
+// Kernels of the join engine: loops around the functions of the headers in this directory.
 
 #include "build.h"
 #include "change.h"
@@ -6,13 +6,13 @@
 
 namespace gpujoin {
 
-// A multiprocessor returns loads in order, so the gathers of one block would wait behind another's
-// reads over the bus: one block a multiprocessor, as large as can be.
+// A multiprocessor returns loads in order, so the gathers of one block would wait for another
+// block's reads over the bus. Hence one block a multiprocessor, of maximum size.
 constexpr uint32_t SERVE_THREADS = 1024;
 constexpr uint32_t WARP = 32;
 static_assert(SERVE_THREADS * ROWS_PER_THREAD <= MAX_TILE_ROWS);
 
-// A thread block.
+// The threads of a block as a Group.
 class BlockGroup {
   public:
     __device__ explicit BlockGroup(uint64_t* sums) : sums(sums) {}
@@ -63,9 +63,9 @@ extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
     serve(group, arguments, blockIdx.x, shared);
 }
 
-// The build kernels take every so-many-th row, or slot, in each thread.
+// The build kernels process rows, or slots, in a grid-stride loop.
 
-// Inserts rows into a unique-key table; counts those whose key was there already.
+// Inserts rows into a UNIQUE table; counts rows whose key was already present.
 extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const BuildRuns* build,
                                                  uint64_t rowCount, unsigned long long* repeats) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
@@ -77,7 +77,7 @@ extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const B
     }
 }
 
-// Inserts rows into a head-and-chain table.
+// Inserts rows into a CHAINED table.
 extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const BuildRuns* build,
                                                   uint64_t rowCount) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
@@ -96,7 +96,7 @@ extern "C" __global__ void gpujoin_group_join(const Dimension* table, const Buil
     }
 }
 
-// Also finds the size of the largest group. Both counters start at 0.
+// Assigns rows to groups, and determines the size of the largest group. Both counters start at 0.
 extern "C" __global__ void gpujoin_group_place(const Dimension* table, uint32_t* nextRow,
                                                unsigned int* largest) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
@@ -118,9 +118,9 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
     }
 }
 
-// The kernels that change a table take every so-many-th change, or slot, likewise.
+// The kernels that change a table also use grid-stride loops.
 
-// Also counts the slots that were empty before.
+// Claims a slot for each change, and counts the slots that were empty before.
 extern "C" __global__ void gpujoin_change_claim(const Dimension* table, const BuildRuns* changes,
                                                 uint64_t changeCount, uint32_t* places,
                                                 unsigned long long* newSlots) {
@@ -164,7 +164,8 @@ extern "C" __global__ void gpujoin_move_rows(const Dimension* from, const Dimens
     }
 }
 
-// Takes the references of some slots out, 0 where there is no row, and writes others in.
+// Copies the references of a range of slots to `refs`, 0 if a slot has no row. gpujoin_put_carried
+// writes them back.
 extern "C" __global__ void gpujoin_take_carried(const Dimension* table, uint64_t carriedOffset,
                                                 uint64_t firstSlot, uint64_t slotCount,
                                                 uint64_t* refs) {

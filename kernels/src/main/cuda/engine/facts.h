@@ -1,4 +1,4 @@
-// A verified segment of facts: its values, its filters, and how many results a row of it gives.
+// A verified segment of facts: its values, its filters, and the number of results of a row.
 #pragma once
 
 #include "table.h"
@@ -15,7 +15,7 @@ GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) {
     return (offset + 63) & ~uint64_t{63};
 }
 
-// Places the columns and returns where they end: the length of the segment.
+// Computes the offsets of the columns and returns the length of the segment.
 GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Facts& facts) {
     uint64_t next = sizeof(ChunkHeader);
     for (uint32_t c = 0; c < plan.columnCount; c++) {
@@ -26,7 +26,7 @@ GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Fact
     return next;
 }
 
-// Whether every field is what this step expects; only then may the columns be placed.
+// Returns whether every field has the value that this step expects. Required before placeColumns.
 GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& step,
                                   const Plan& plan) {
     if (header.magic != CHUNK_MAGIC || header.version != CHUNK_VERSION ||
@@ -57,7 +57,7 @@ GPUJOIN_HD inline int64_t factKey(const Plan& plan, const Facts& facts, const Di
     return factValue(plan, facts, table.keyColumn, row);
 }
 
-// Whether the row passes all filters.
+// Returns whether the row passes all filters.
 GPUJOIN_HD inline bool isKept(const Plan& plan, const Facts& facts, int32_t row) {
     const Filter* filters = reinterpret_cast<const Filter*>(plan.filters);
     const ValueRange* ranges = reinterpret_cast<const ValueRange*>(plan.ranges);
@@ -73,13 +73,13 @@ GPUJOIN_HD inline bool isKept(const Plan& plan, const Facts& facts, int32_t row)
     return kept;
 }
 
-// A product that stays where it would overflow: such a result is not delivered in any case.
+// Multiplies with saturation; a row with so many results is never fully emitted anyway.
 GPUJOIN_HD inline uint64_t multiplyCounts(uint64_t a, uint64_t b) {
     constexpr uint64_t MANY = uint64_t{1} << 52;
     return a > MANY / b ? MANY : a * b;
 }
 
-// The matches of a row in dimension number `d`. A null key has none.
+// Returns the matches of a row in dimension number `d`. A null key has none.
 GPUJOIN_HD inline Matches matchesOf(const Plan& plan, const Dimension& table, uint32_t d,
                                     const Facts& facts, int32_t row, int64_t key) {
     if (plan.nullKeysColumn != NO_COLUMN &&
@@ -89,7 +89,7 @@ GPUJOIN_HD inline Matches matchesOf(const Plan& plan, const Dimension& table, ui
     return findMatches(table, key);
 }
 
-// How many results a row has for its matches in one dimension.
+// Returns the number of results of a row for its matches in one dimension.
 GPUJOIN_HD inline uint32_t resultsOf(const Dimension& table, const Matches& matches) {
     switch (table.joinKind) {
         case JOIN_INNER:
@@ -103,8 +103,8 @@ GPUJOIN_HD inline uint32_t resultsOf(const Dimension& table, const Matches& matc
     }
 }
 
-// Results of a row: the cross product of its dimensions' results, where it passes the filters.
-// Nothing is looked up past the first dimension without any.
+// Returns the number of results of a row: the product over all dimensions, 0 if a filter rejects
+// the row. Stops at the first dimension without a result.
 GPUJOIN_HD inline uint64_t countResults(const Plan& plan, const Dimension* tables,
                                         const Facts& facts, int32_t row) {
     uint64_t count = isKept(plan, facts, row) ? 1 : 0;

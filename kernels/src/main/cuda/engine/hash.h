@@ -1,4 +1,4 @@
-// Hashes and checksum, bit for bit those of KeyHash, SlotHash and ChunkChecksum.
+// Hashes and checksum, bit for bit as KeyHash, SlotHash and ChunkChecksum in Java.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ GPUJOIN_INLINE uint64_t keyHash(int64_t key) {
     return h;
 }
 
-// Places keys in the slots of tables. `seed` and the odd `multiplier` are secret, so that nobody can
+// Maps keys to slots of tables. `seed` and the odd `multiplier` are secret, so that nobody can
 // choose keys that share a slot.
 GPUJOIN_INLINE uint64_t slotHash(int64_t key, uint64_t seed, uint64_t multiplier) {
     uint64_t h = static_cast<uint64_t>(key) ^ seed;
@@ -35,7 +35,8 @@ GPUJOIN_INLINE uint32_t hashSlot(uint64_t hash, uint32_t slots) {
 
 constexpr uint64_t CHECKSUM_STEP = 0x9E3779B97F4A7C15ull;
 
-// What a word adds to its chunk's checksum; wordIndex counts 8-byte words from the header on.
+// Contribution of a word to the checksum of its chunk; wordIndex counts 8-byte words from the
+// header.
 GPUJOIN_INLINE uint64_t checksumOf(uint64_t word, uint64_t wordIndex) {
     uint64_t mixed = (word ^ ((wordIndex + 1) * CHECKSUM_STEP)) * 0xD6E8FEB86659FD93ull;
     return mixed ^ (mixed >> 32);

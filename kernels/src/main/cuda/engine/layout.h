@@ -1,5 +1,5 @@
-// Byte layouts shared with the Java side. All integers are little-endian. Java's descriptors name
-// the same offsets; a test compares the two.
+// Structs shared with Java. All integers are little-endian. The descriptor classes in Java name the
+// same offsets; a test compares the two.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,15 @@ constexpr uint32_t MAX_FACT_COLUMNS = 16;
 constexpr uint32_t NO_ROW = 0xFFFFFFFFu;
 constexpr uint64_t NO_TICKET = ~uint64_t{0};
 
-// Lanes that steps are dealt to. A lane's number is a byte; eight of them stand in a word, lowest
-// first.
+// Lanes of steps. The number of a lane is a byte; a word holds eight of them, lowest first.
 constexpr uint32_t MAX_LANES = 64;
 constexpr uint32_t LANES_PER_WORD = 8;
 
 constexpr uint32_t CHUNK_MAGIC = 0x31434A47u;  // "GJC1"
 constexpr uint16_t CHUNK_VERSION = 1;
 
-// Header of a chunk, drawn in ChunkDescriptor. A segment, the unit of probing, is a chunk of the
-// facts' key columns alone.
+// Header of a chunk, drawn in ChunkDescriptor. A segment, the unit of probing, is a chunk with only
+// the fact columns that the device needs.
 struct ChunkHeader {
     uint32_t magic;
     uint16_t version;
@@ -42,8 +41,8 @@ static_assert(sizeof(ChunkHeader) == 64);
 static_assert(offsetof(ChunkHeader, epoch) == 32);
 static_assert(offsetof(ChunkHeader, checksum) == 48);
 
-// An entry of the step ring, in mapped host memory: one step of one probe slot. The lanes of all
-// entries' steps, a byte each, stand behind the last entry.
+// An entry of the step ring, in mapped host memory: one step of one probe slot. The last entry is
+// followed by the lane of each entry, a byte each.
 //
 //   0          8      12     16             20       24      32                40        44            48     64
 //   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
@@ -54,16 +53,16 @@ struct StepEntry {
     uint32_t plan;
     uint32_t slot;
     uint32_t resultBuffer;
-    uint32_t resume;  // 0: read the segment and begin; 1: go on where the last step stopped
+    uint32_t resume;  // 0: read the segment and begin; 1: continue where the last step stopped
     int64_t epoch;
     int64_t segmentSequence;
-    uint32_t baseRow;  // what results add to a row of the segment
+    uint32_t baseRow;  // added to segment rows in results
     uint32_t lengthBytes;  // of the segment
     uint64_t reserved[2];
 };
 static_assert(sizeof(StepEntry) == 64);
 
-// What became of a step, in mapped host memory, one for each result buffer.
+// Outcome of a step, in mapped host memory, one for each result buffer.
 //
 //   0          8        12         16              20      24           32       40          48         64
 //   +----------+--------+----------+---------------+-------+------------+--------+-----------+----------+
@@ -73,16 +72,16 @@ struct Completion {
     uint64_t sequence;  // the step's ticket + 1, released last by the device
     uint32_t status;
     int32_t rowCount;       // rows in the result buffer
-    int32_t completedRows;  // rows of the segment that gave all their results
-    uint32_t block;         // that ran the step
+    int32_t completedRows;  // rows of the segment with complete results
+    uint32_t block;         // thread block that ran the step
     uint64_t matchCount;
-    uint64_t busyNs;     // device time from the step claimed to its results written
-    uint64_t startedNs;  // device time at which it was claimed
+    uint64_t busyNs;     // device time from claiming the step to writing its results
+    uint64_t startedNs;  // device clock when it was claimed
     uint64_t reserved[2];
 };
 static_assert(sizeof(Completion) == 64);
 
-// GROUPS_FULL: the step stopped where the host is to take the groups first.
+// GROUPS_FULL: the step stopped because the table of groups is full; the host must take the groups.
 enum StepStatus : uint32_t {
     STEP_OK = 0,
     STEP_BAD_HEADER = 1,
@@ -90,7 +89,7 @@ enum StepStatus : uint32_t {
     STEP_GROUPS_FULL = 3
 };
 
-// Words that host and device show each other, in mapped host memory.
+// Words polled by host and device, in mapped host memory.
 //
 //   0           8      12          16         64          72         128
 //   +-----------+------+-----------+----------+-----------+----------+--------------------+
@@ -98,12 +97,12 @@ enum StepStatus : uint32_t {
 //   |           |      |           |          |           |          | each block         |
 //   +-----------+------+-----------+----------+-----------+----------+--------------------+
 struct alignas(16) Control {
-    // host: steps before this one stand in the ring, released after them
+    // host: tickets below are in the ring; stored with release after them
     uint64_t published;
-    uint32_t stop;       // host: number of the launch whose blocks are to leave after their step
-    uint32_t allotment;  // host: counts versions of laneOf, released after it
+    uint32_t stop;       // host: number of the launch to stop; blocks finish their step
+    uint32_t allotment;  // host: version of laneOf, stored with release after it
     uint64_t reserved[6];
-    uint64_t heartbeat;  // device: counts while blocks wait for work
+    uint64_t heartbeat;  // device: increases while blocks wait for work
     uint64_t reserved2[7];
     uint64_t laneOf[2];  // host: the lane that each block of the grid serves
 };
@@ -112,8 +111,8 @@ static_assert(offsetof(Control, laneOf) == 128);
 
 enum TableKind : uint32_t { TABLE_UNIQUE = 0, TABLE_CHAINED = 1, TABLE_GROUPED = 2 };
 
-// A build row in device memory; a row is a multiple of 8 bytes. `next` links the rows of a chain; in
-// a table whose slots are rows, it says whether the slot is taken, and whether its row is there.
+// A build row in device memory; a row is a multiple of 8 bytes. `next` links the rows of a chain.
+// In a UNIQUE table it is the state of the slot: empty, live or deleted.
 //
 //   0       8       12                    rowBytes
 //   +-------+-------+---------------------+
@@ -124,30 +123,30 @@ constexpr uint32_t ROW_KEY_OFFSET = 0;
 constexpr uint32_t ROW_NEXT_OFFSET = 8;
 constexpr uint32_t ROW_PAYLOAD_OFFSET = 12;
 
-// `next` in the slots of a table that changes, but for empty ones. No row has such a number.
+// `next` in the taken slots of a changelog table. No row has such a number.
 constexpr uint32_t ROW_LIVE = 0xFFFFFFFEu;
 constexpr uint32_t ROW_DELETED = 0xFFFFFFFDu;
 
-// What a row of a dimension that changes does to the row of its key, as Java's RowChange says.
+// Effect of a changelog row on the row of its key, as in RowChange of Java.
 enum RowChange : uint32_t { CHANGE_UPSERT = 0, CHANGE_DELETE = 1 };
 
-// A slot of a table by open addressing; read as one 16-byte word.
+// A slot of an open-addressing table; read as one 16-byte word.
 struct alignas(16) KeySlot {
     int64_t key;
-    uint32_t first;  // the key's first row; NO_ROW: empty
-    uint32_t count;  // of the key's rows, which stand one after the other
+    uint32_t first;  // first row of the key; NO_ROW: empty
+    uint32_t count;  // rows of the key, which are adjacent
 };
 static_assert(sizeof(KeySlot) == 16);
 
-// What a fact row becomes when it meets a dimension, as Java's JoinKind says.
+// Kind of a join with a dimension, as in JoinKind of Java.
 enum JoinKind : uint32_t { JOIN_INNER = 0, JOIN_LEFT = 1, JOIN_SEMI = 2, JOIN_ANTI = 3 };
 
-// In place of a column that a join does not have.
+// Stands for a column that a join does not have.
 constexpr uint32_t NO_COLUMN = 0xFFFFFFFFu;
 
-// The table of one dimension. Kind UNIQUE: slots and rows are the same, slotCount rows of which an
-// empty one has NO_ROW as `next`. Kind CHAINED: slots is uint32_t[slotCount], the first row of each
-// slot, and rows are linked by `next`. Kind GROUPED: slots is KeySlot[slotCount].
+// The table of one dimension. UNIQUE: slots are rows; an empty slot has NO_ROW in `next`. CHAINED:
+// slots is uint32_t[slotCount], the first row of each slot, and `next` links the rows. GROUPED:
+// slots is KeySlot[slotCount].
 struct Dimension {
     uint64_t slots;
     uint64_t rows;
@@ -160,12 +159,12 @@ struct Dimension {
     uint32_t joinKind;
     uint32_t reserved;
     uint64_t matchedOffset;  // of a left join's uint8_t[capacityRows] in the result buffer, else 0
-    uint64_t hashSeed;       // secret numbers of slotHash, of the process
+    uint64_t hashSeed;       // parameters of slotHash, secret and chosen once a process
     uint64_t hashMultiplier;
 };
 static_assert(sizeof(Dimension) == 72);
 
-// A payload column: from a build row to an array of the result buffer.
+// A payload column, copied from a build row to an array of the result buffer.
 struct PayloadCopy {
     uint64_t resultOffset;
     uint32_t rowOffset;
@@ -173,15 +172,15 @@ struct PayloadCopy {
 };
 static_assert(sizeof(PayloadCopy) == 16);
 
-// Where a slot's segment stands between two steps, in device memory.
+// Position in the segment of a slot between two steps, in device memory.
 struct Progress {
     int32_t nextRow;
     int32_t rowCount;
-    uint64_t skip;  // results of nextRow already given
+    uint64_t skip;  // results of nextRow already emitted
 };
 static_assert(sizeof(Progress) == 16);
 
-// A filter of facts: the value of the column lies in one of the ranges.
+// A filter of facts: keeps rows whose value is in one of the ranges.
 struct Filter {
     uint32_t column;  // among the segment's columns
     uint32_t firstRange;
@@ -192,7 +191,7 @@ static_assert(sizeof(Filter) == 16);
 
 struct ValueRange {
     int64_t from;
-    uint64_t distance;  // of the last value from the first
+    uint64_t distance;  // last value minus first value
 };
 static_assert(sizeof(ValueRange) == 16);
 
@@ -201,7 +200,7 @@ constexpr uint32_t MAX_AGGREGATES = 8;
 constexpr uint32_t MAX_FACTORS = 2;
 constexpr uint32_t FACT_SIDE = 0xFFFFFFFFu;
 
-// Where a result finds an integer.
+// Source of an integer of a result.
 struct ValueSource {
     uint32_t dimension;  // FACT_SIDE: the facts
     uint32_t at;         // column of the segment, or offset in the build row
@@ -210,7 +209,7 @@ struct ValueSource {
 };
 static_assert(sizeof(ValueSource) == 16);
 
-// A sum of products; of no factor, a count.
+// A sum of products; without factors, a count.
 struct Aggregate {
     uint32_t factorCount;
     uint32_t reserved;
@@ -227,22 +226,22 @@ struct Aggregation {
     uint64_t groups;
     uint64_t groupCount;  // address of the number of groups, uint32_t
     uint32_t slotCount;
-    uint32_t maxGroups;  // at which steps stop
+    uint32_t maxGroups;  // steps stop at this count
     uint32_t columnCount;
     uint32_t aggregateCount;
-    uint32_t dimensionsUsed;  // bit d: some value is of dimension d
+    uint32_t dimensionsUsed;  // bit d: a value of dimension d is used
     uint32_t reserved;
     ValueSource columns[MAX_GROUP_COLUMNS];
     Aggregate aggregates[MAX_AGGREGATES];
-    uint64_t hashSeed;  // secret numbers of slotHash, of the process
+    uint64_t hashSeed;  // parameters of slotHash, secret and chosen once a process
     uint64_t hashMultiplier;
 };
 static_assert(sizeof(Aggregation) == 448);
 
-// All that a step needs to know of the engine it serves. Addresses are the device's.
+// Everything that a step needs to know about its engine. Addresses are device addresses.
 struct Plan {
     uint64_t segments;     // mapped host memory: slot i at i * segmentBytes
-    uint64_t scratch;      // device memory, laid out likewise: segments as verified
+    uint64_t scratch;      // device memory, same layout: the verified segments
     uint64_t results;      // mapped host memory: buffer b of slot i at (2 i + b) * resultBytes
     uint64_t completions;  // mapped host memory: Completion[2 * slots], likewise
     uint64_t progress;     // device memory: Progress[slots]
@@ -257,9 +256,9 @@ struct Plan {
     uint8_t columnWidth[MAX_FACT_COLUMNS];
     uint64_t filters;      // device memory: Filter[filterCount]
     uint64_t ranges;       // device memory: ValueRange[]
-    uint64_t aggregation;  // device memory: Aggregation, of which there is one; 0: results are given
+    uint64_t aggregation;  // device memory: one Aggregation; 0: results are written
     uint32_t filterCount;
-    uint32_t nullKeysColumn;  // of the segment: bit d is set where the key of dimension d is null; or NO_COLUMN
+    uint32_t nullKeysColumn;  // segment column with bit d set if the key of dimension d is null; or NO_COLUMN
 };
 static_assert(sizeof(Plan) == 136);
 static_assert(offsetof(Plan, columnWidth) == 88);

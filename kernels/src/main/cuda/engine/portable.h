@@ -1,5 +1,5 @@
-// What lets one source run as device code and, in tests, on the CPU: atomics whose order and scope
-// stand in their name.
+// Atomic operations that run as device code and, in tests, on the CPU. Their names state order and
+// scope.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ template <typename T>
 using DeviceAtomic = cuda::atomic_ref<T, cuda::thread_scope_device>;
 #endif
 
-// System scope: the other side is the CPU, or another thread of a test.
+// System scope: synchronizes with the CPU, or with another thread of a test.
 
 template <typename T>
 GPUJOIN_HD inline T loadAcquireSystem(T* at) {
@@ -41,7 +41,7 @@ GPUJOIN_HD inline T loadRelaxedSystem(T* at) {
 #endif
 }
 
-// Two words at once, each of them relaxed: one read over the bus instead of two.
+// Loads two adjacent words, each relaxed, in one read over the bus.
 GPUJOIN_HD inline void loadPairRelaxedSystem(uint64_t* at, uint64_t& first, uint64_t& second) {
 #if defined(__CUDA_ARCH__)
     asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
@@ -54,7 +54,7 @@ GPUJOIN_HD inline void loadPairRelaxedSystem(uint64_t* at, uint64_t& first, uint
 #endif
 }
 
-// What is read after is at least as new as what relaxed loads have seen before.
+// Later reads are at least as new as what earlier relaxed loads have seen.
 GPUJOIN_HD inline void fenceAcquireSystem() {
 #if defined(GPUJOIN_LIBCUDACXX)
     cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_system);
@@ -81,7 +81,7 @@ GPUJOIN_HD inline void storeRelaxedSystem(T* at, T value) {
 #endif
 }
 
-// Device scope: blocks among themselves.
+// Device scope: synchronizes blocks with each other.
 
 template <typename T>
 GPUJOIN_HD inline T loadAcquireDevice(T* at) {
@@ -101,7 +101,7 @@ GPUJOIN_HD inline void storeReleaseDevice(T* at, T value) {
 #endif
 }
 
-// What was written before is visible to whoever acquires what relaxed stores write after.
+// Earlier writes are visible to threads that acquire what later relaxed stores write.
 GPUJOIN_HD inline void fenceReleaseDevice() {
 #if defined(GPUJOIN_LIBCUDACXX)
     cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);
@@ -119,7 +119,7 @@ GPUJOIN_HD inline T exchangeAcquireDevice(T* at, T value) {
 #endif
 }
 
-// Device scope and relaxed: only the value itself is shared; a kernel's end orders the rest.
+// Device scope, relaxed: only the value itself is shared; the end of the kernel orders the rest.
 
 template <typename T>
 GPUJOIN_HD inline T fetchAddRelaxedDevice(T* at, T value) {
@@ -157,7 +157,7 @@ GPUJOIN_HD inline T exchangeRelaxedDevice(T* at, T value) {
 #endif
 }
 
-// Returns what was there: `expected` where the exchange took place.
+// Returns the previous value, which is `expected` if the exchange succeeded.
 template <typename T>
 GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
 #if defined(GPUJOIN_LIBCUDACXX)
@@ -169,9 +169,9 @@ GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
     return expected;
 }
 
-// Block scope: the threads of a step among themselves, in shared memory.
+// Block scope: synchronizes the threads of a step, in shared memory.
 
-// These two by the compiler's own functions, which know shared memory when they see it.
+// These two use compiler intrinsics, which recognize shared memory.
 
 GPUJOIN_HD inline uint32_t fetchAddRelaxedBlock(uint32_t* at, uint32_t value) {
 #if defined(__CUDA_ARCH__)
@@ -181,7 +181,7 @@ GPUJOIN_HD inline uint32_t fetchAddRelaxedBlock(uint32_t* at, uint32_t value) {
 #endif
 }
 
-// Acquires and releases. Returns what was there: `expected` where the exchange took place.
+// Acquires and releases. Returns the previous value, which is `expected` if the exchange succeeded.
 GPUJOIN_HD inline uint32_t compareExchangeBlock(uint32_t* at, uint32_t expected, uint32_t value) {
 #if defined(__CUDA_ARCH__)
     __threadfence_block();
@@ -203,7 +203,7 @@ GPUJOIN_HD inline void backOff(uint32_t nanoseconds) {
 #endif
 }
 
-// Nanoseconds on the device's clock; 0 on the CPU.
+// Returns the clock of the device in nanoseconds; 0 on the CPU.
 GPUJOIN_HD inline uint64_t nanoTime() {
     uint64_t now = 0;
 #if defined(__CUDA_ARCH__)

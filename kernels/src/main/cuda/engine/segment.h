@@ -1,6 +1,6 @@
-// Brings a segment from mapped host memory to device memory, once over the bus, and verifies it.
+// Copies a segment from mapped host memory to device memory, once over the bus, and verifies it.
 //
-// A Group is the threads that work on one step: rank(), size(), sync(), exclusiveSum().
+// A Group is the set of threads that run one step: rank(), size(), sync(), exclusiveSum().
 #pragma once
 
 #include "facts.h"
@@ -13,8 +13,8 @@ struct alignas(16) Words {
     uint64_t high;
 };
 
-// Copies whole words and returns this thread's share of their checksum, the stored one taken for
-// 0. A thread has one load under way; the other blocks that read hide the bus's latency.
+// Copies whole words and returns this thread's share of their checksum, with the checksum field as
+// 0. A thread has one outstanding load; the other reading blocks hide the latency of the bus.
 template <typename Group>
 GPUJOIN_HD inline uint64_t copySegment(Group& group, const unsigned char* from, unsigned char* to,
                                        uint32_t lengthBytes) {
@@ -34,10 +34,12 @@ GPUJOIN_HD inline uint64_t copySegment(Group& group, const unsigned char* from, 
 
 constexpr uint32_t MAX_READS = 1000;
 
-// Reads the step's segment until it is whole: what a remote writer has only partly made visible
-// fails the checksum and is read again (Thostrup et al., section 4.2). The length comes with the
-// step and is checked against the slot's; every other field is checked in the copy, which cannot
-// change any more. All threads get the status.
+// Reads the segment of the step. If a check fails, the segment has not fully arrived: a remote
+// writer may have made only part of it visible. The block rereads it every microsecond, up to 1000
+// times (Thostrup et al., section 4.2).
+//
+// The length is part of the step and is checked against the size of the slot. All other fields are
+// checked in the copy, which cannot change. Every thread returns the same status.
 template <typename Group>
 GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const StepEntry& step,
                                          ReadGate& gate) {
@@ -54,7 +56,7 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
     for (uint32_t reads = 0; reads < MAX_READS; reads++) {
         enterGate(group, gate, blocks);
         uint64_t sum = copySegment(group, from, to, step.lengthBytes);
-        group.exclusiveSum(sum, sum);  // its barrier: all threads have read
+        group.exclusiveSum(sum, sum);  // includes a barrier: all threads have read
         leaveGate(group, gate);
         ChunkHeader copy = *reinterpret_cast<const ChunkHeader*>(to);
         if (!isHeaderOf(copy, step, plan)) {

@@ -1,34 +1,34 @@
-// The life of a thread block: claim a step of its lane, run it, say so.
+// Main loop of a thread block: claim a step of its lane, run it, publish the completion.
 //
-//   host --> ring --(the block that looks)--> lanes --(blocks that claim)--> completions
+//   host --> ring --(polling block)--> lanes --(claiming blocks)--> completions
 //
-// The host publishes steps in one ring. One idle block at a time looks at it over the bus and hands
-// steps on to lanes in device memory, from which blocks claim them. A block serves the lane that
-// the allotment names for it and reads its name anew before each claim, so blocks move between lanes
-// while the kernel runs. No step is ever promised to a block that is not there to run it: a block
-// may change its lane, or leave, at any time between two steps.
+// The host publishes steps in one ring. One idle block at a time polls it over the bus and
+// dispatches steps to lanes in device memory, from which blocks claim them. The allotment assigns a
+// lane to each block. A block rereads its lane before each claim, so blocks move between lanes
+// while the kernel runs. Steps are never assigned to a block in advance: a block may change its
+// lane, or exit, between any two steps.
 #pragma once
 
 #include "step.h"
 
 namespace gpujoin {
 
-// Steps that wait for a block, in a queue of as many places as the ring has entries; on a line of
-// its own.
+// Steps that wait for a block, in a queue with as many entries as the ring; on a cache line of its
+// own.
 struct alignas(128) Lane {
-    uint64_t next;  // place of the next step to claim
-    uint64_t end;   // places before it hold steps
-    uint64_t tail;  // the looking block's own: `end`, with what it is about to add
+    uint64_t next;  // queue position of the next step to claim
+    uint64_t end;   // queue positions below it hold steps
+    uint64_t tail;  // `end` with steps being added; only the polling block uses it
 };
 static_assert(sizeof(Lane) == 128);
 
-// What blocks share, in device memory; outlives a launch.
+// State shared by blocks, in device memory; persists between launches.
 struct Grid {
-    uint64_t looking;     // 1 while a block looks at the ring
-    uint64_t dispatched;  // steps before this one were handed to lanes; the looking block's own
-    uint64_t allotment;   // version of laneOf; the looking block's own
-    uint64_t heartbeat;   // the looking block's own
-    uint64_t stopped;     // the last launch that was seen to be asked to stop
+    uint64_t looking;     // 1 while a block polls the ring
+    uint64_t dispatched;  // tickets below were dispatched to lanes; polling block only
+    uint64_t allotment;   // version of laneOf; polling block only
+    uint64_t heartbeat;   // polling block only
+    uint64_t stopped;     // number of the last launch that was told to stop
     ReadGate gate;
     uint64_t reserved[9];
     Lane lanes[MAX_LANES];
@@ -40,16 +40,16 @@ struct ServeArguments {
     StepEntry* ring;    // mapped host memory
     Grid* grid;         // device memory
     uint64_t* laneOf;   // device memory: a copy of Control.laneOf
-    uint64_t* queues;   // device memory: tickets, those of lane i from i * (ringMask + 1) on
+    uint64_t* queues;   // device memory: tickets; lane i starts at i * (ringMask + 1)
     const Plan* plans;  // device memory
-    uint64_t ringMask;  // entries of the ring, a power of two and 8 at least, less 1
+    uint64_t ringMask;  // entries of the ring (a power of two, at least 8) minus 1
     uint64_t lanes;
-    uint64_t launch;  // number of this launch, of 32 bits and never 0
+    uint64_t launch;  // number of this launch, 32 bits, never 0
     uint64_t blocks;  // of this launch
 };
 
-// A read over the bus of a line that the host has just written holds up all that come after it. So
-// one idle block looks for all, with one read where nothing is new, and not all the time.
+// A read over the bus of a cache line that the host has just written delays all reads behind it. So
+// one idle block polls for all, with one read if nothing is new, and with pauses.
 constexpr uint32_t MIN_PAUSE_NS = 50;
 constexpr uint32_t MAX_PAUSE_NS = 1000;
 constexpr uint32_t LOOKS_PER_HEARTBEAT = 16;
@@ -58,10 +58,10 @@ GPUJOIN_HD inline uint32_t laneIn(uint64_t word, uint64_t index) {
     return word >> 8 * (index % LANES_PER_WORD) & 0xFF;
 }
 
-// Takes a step of the block's lane; NO_TICKET where there is none.
+// Claims a step of the lane of the block; returns NO_TICKET if there is none.
 GPUJOIN_HD inline uint64_t claimStep(const ServeArguments& arguments, uint32_t laneIndex) {
     Lane& lane = arguments.grid->lanes[laneIndex];
-    // acquire: the queue's place, the entry and its segment are read after the end that covers them
+    // acquire: the queue entry, the step and its segment are read after the end that covers them
     uint64_t end = loadAcquireDevice(&lane.end);
     uint64_t next = loadRelaxedDevice(&lane.next);
     while (next < end) {
@@ -75,7 +75,7 @@ GPUJOIN_HD inline uint64_t claimStep(const ServeArguments& arguments, uint32_t l
     return NO_TICKET;
 }
 
-// Takes over the host's allotment of blocks to lanes.
+// Copies the allotment of the host to device memory.
 GPUJOIN_HD inline void copyAllotment(const ServeArguments& arguments) {
     for (uint64_t word = 0; word * LANES_PER_WORD < arguments.blocks; word++) {
         storeRelaxedDevice(&arguments.laneOf[word],
@@ -83,18 +83,18 @@ GPUJOIN_HD inline void copyAllotment(const ServeArguments& arguments) {
     }
 }
 
-// Hands published steps to their lanes, eight at most; the only lane there is gets all of them.
-// Returns the first that is left.
+// Dispatches up to eight published steps to their lanes, or all steps if there is only one lane.
+// Returns the first ticket that is left.
 GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t begin,
                                     uint64_t published) {
     Lane* lanes = arguments.grid->lanes;
     if (arguments.lanes == 1) {
-        // release: who acquires the end reads what the host wrote before it published
+        // release: a block that acquires the end sees what the host wrote before publishing
         storeReleaseDevice(&lanes[0].end, published);
         return published;
     }
     uint64_t* lanesOfSteps = reinterpret_cast<uint64_t*>(arguments.ring + arguments.ringMask + 1);
-    // relaxed: bytes of steps that are not published yet change meanwhile, and are not looked at
+    // relaxed: bytes of unpublished steps may change meanwhile, but are not used
     uint64_t lanesOfEight =
         loadRelaxedSystem(&lanesOfSteps[(begin & arguments.ringMask) / LANES_PER_WORD]);
     uint64_t end = least(published, begin / LANES_PER_WORD * LANES_PER_WORD + LANES_PER_WORD);
@@ -103,7 +103,7 @@ GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t be
         uint64_t place = lanes[laneIndex].tail++ & arguments.ringMask;
         arguments.queues[laneIndex * (arguments.ringMask + 1) + place] = ticket;
     }
-    // with the stores below: who acquires an end reads the queue, and what the host wrote before
+    // pairs with the stores below: a block that acquires an end sees the queue and the host writes
     fenceReleaseDevice();
     for (uint64_t ticket = begin; ticket < end; ticket++) {
         Lane& lane = lanes[laneIn(lanesOfEight, ticket)];
@@ -112,7 +112,7 @@ GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t be
     return end;
 }
 
-// One look over the bus, by the block whose turn it is. True where it found something new.
+// Polls once over the bus; only the polling block calls it. Returns whether anything was new.
 GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
     Grid* grid = arguments.grid;
     uint64_t published;
@@ -126,8 +126,8 @@ GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
     if (published == grid->dispatched && allotment == grid->allotment) {
         return false;
     }
-    // with the loads above: what the host wrote before them is read after, by this block and, by
-    // the releases in dispatch, by those that claim
+    // pairs with the loads above: what the host wrote before is visible to this block and, by the
+    // releases in dispatch, to blocks that claim
     fenceAcquireSystem();
     if (allotment != grid->allotment) {
         copyAllotment(arguments);
@@ -139,7 +139,8 @@ GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
     return true;
 }
 
-// For one thread of a block: the ticket of a step to run, NO_TICKET where asked to stop.
+// Called by one thread of a block. Returns the ticket of a step to run, or NO_TICKET on a stop
+// request.
 GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t block) {
     Grid* grid = arguments.grid;
     uint64_t* laneWord = &arguments.laneOf[block / LANES_PER_WORD];
@@ -151,7 +152,7 @@ GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t b
         if (ticket != NO_TICKET) {
             break;
         }
-        // acquire: what the block before wrote while it looked
+        // acquire: sees what the previous polling block wrote
         looks = looks || (loadRelaxedDevice(&grid->looking) == 0 &&
                           exchangeAcquireDevice(&grid->looking, uint64_t{1}) == 0);
         if (looks && look(arguments)) {
@@ -172,7 +173,7 @@ GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t b
 template <typename Group>
 GPUJOIN_HD inline void loadStep(Group& group, const ServeArguments& arguments, uint64_t ticket,
                                 StepShared& shared) {
-    // side by side, so that the entry is read in one piece over the bus
+    // adjacent threads read adjacent words, so the entry is one read over the bus
     const uint64_t* entry =
         reinterpret_cast<const uint64_t*>(&arguments.ring[ticket & arguments.ringMask]);
     for (uint32_t i = group.rank(); i < sizeof(StepEntry) / 8; i += group.size()) {
@@ -197,7 +198,7 @@ GPUJOIN_HD inline void loadPlan(Group& group, const ServeArguments& arguments,
     group.sync();
 }
 
-// Serves steps until asked to stop.
+// Serves steps until the host requests a stop.
 template <typename Group>
 GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint32_t block,
                              StepShared& shared) {
@@ -226,7 +227,7 @@ GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint
             completion->matchCount = done.matchCount;
             completion->busyNs = nanoTime() - startedNs;
             completion->startedNs = startedNs;
-            // release: orders the whole group's results, by the barrier above, before the sequence
+            // release: with the barrier above, orders all results of the group before the sequence
             storeReleaseSystem(&completion->sequence, ticket + 1);
         }
         group.sync();

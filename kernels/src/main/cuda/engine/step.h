@@ -1,11 +1,12 @@
-// One step: joins a segment with all dimensions in one chained pass and writes results in order of
-// rows, or adds them up, until the segment ends, the result buffer or the table of groups is full,
-// or as many are added as a step may. The next step goes on there, also within a row.
+// One step: joins a segment with all dimensions in one pass, and writes the results in order of
+// rows or aggregates them. A step ends with its segment, when the result buffer or the table of
+// groups is full, or at the limit of aggregated results. The next step continues there, even within
+// a row.
 //
-// Rows are taken by tiles. Each thread counts the results of its rows, and a sum over the threads
-// gives each row its place among the tile's results. Then each thread takes every so-many-th
-// result, wherever its row is, and writes it: whole lines of each column, all threads busy
-// whatever the fan-out, and no more rows than the buffer holds.
+// A step processes tiles of rows. Each thread counts the results of its rows, and a prefix sum over
+// the threads assigns positions among the results of the tile. Then the threads write the results
+// in a block-stride loop, whatever row they belong to. Writes are coalesced, all threads are busy
+// whatever the fan-out, and no more rows are written than the buffer holds.
 #pragma once
 
 #include "aggregate.h"
@@ -16,18 +17,17 @@ namespace gpujoin {
 constexpr uint32_t ROWS_PER_THREAD = 1;
 constexpr uint32_t MAX_TILE_ROWS = 1024;
 
-// Results that a step adds up at most, for each thread of its block: a step that went on as long as
-// a segment has results could not be told from one that hangs, and who wants the kernel to stop
-// would wait for it.
+// Maximum results that a step aggregates, for each thread of its block. An unbounded step could not
+// be distinguished from one that hangs, and would delay a stop of the kernel.
 constexpr uint32_t ADDED_PER_THREAD = 1 << 12;
 
-// What the threads of a step share.
+// State shared by the threads of a step.
 struct StepShared {
     StepEntry step;
     Plan plan;
     Dimension tables[MAX_DIMENSIONS];
     uint64_t broadcast;
-    uint64_t start[MAX_TILE_ROWS];  // place of each row's first result among the tile's
+    uint64_t start[MAX_TILE_ROWS];  // position of the first result of each row within the tile
     Aggregation aggregation;
     LocalSums sums;
 };
@@ -35,11 +35,11 @@ struct StepShared {
 template <typename Group>
 class Step {
   public:
-    // Blocks of all steps read their segments through the gate.
+    // All blocks read their segments through the gate.
     GPUJOIN_HD Step(Group& group, StepShared& shared, ReadGate& gate)
         : group(group), shared(shared), gate(gate) {}
 
-    // Runs the step that stands in `shared.step` under the plan in `shared.plan`.
+    // Runs the step in `shared.step` under the plan in `shared.plan`.
     GPUJOIN_HD void run(Completion& done) {
         const StepEntry& step = shared.step;
         Progress* progress = reinterpret_cast<Progress*>(shared.plan.progress) + step.slot;
@@ -73,12 +73,12 @@ class Step {
     StepShared& shared;
     ReadGate& gate;
     Facts facts;
-    uint64_t matches;  // counted, written or added, in this step
+    uint64_t matches;  // counted, written or aggregated in this step
     uint64_t total;    // results of the tile
     uint32_t out;      // rows written to the result buffer
-    bool groupsFull;   // whether that ended this step
+    bool groupsFull;   // whether a full table of groups ended this step
 
-    // Joins from `at` on; returns where it stopped.
+    // Joins from `at` on; returns the position where it stopped.
     GPUJOIN_HD Progress join(Progress at) {
         bool aggregates = shared.plan.aggregation != 0;
         while (at.nextRow < at.rowCount) {
@@ -98,7 +98,7 @@ class Step {
         return at;
     }
 
-    // Writes results of the tile, as many as there is room for.
+    // Writes results of the tile until the buffer is full.
     GPUJOIN_HD uint64_t giveResults(const Progress& at) {
         uint64_t left = total - at.skip;
         if (shared.plan.capacityRows == 0) {
@@ -112,7 +112,7 @@ class Step {
         return given;
     }
 
-    // As `join`, adding results up.
+    // Like `join`, but aggregates the results.
     GPUJOIN_HD Progress aggregate(Progress at) {
         const uint64_t* from = reinterpret_cast<const uint64_t*>(shared.plan.aggregation);
         uint64_t* to = reinterpret_cast<uint64_t*>(&shared.aggregation);
@@ -127,9 +127,9 @@ class Step {
         return at;
     }
 
-    // Adds results of the tile up until the groups are too many, or the step has added enough.
-    // Between two looks at their number each thread makes one group at most, which bounds how many
-    // more there may be.
+    // Aggregates results of the tile until the table of groups is full or the step reaches its
+    // limit. Between two checks of the number of groups each thread inserts at most one group,
+    // which bounds the excess.
     GPUJOIN_HD uint64_t addResults(const Progress& at) {
         uint64_t left = uint64_t{ADDED_PER_THREAD} * group.size() - matches;
         uint64_t end = at.skip + least(total - at.skip, left);
@@ -154,7 +154,7 @@ class Step {
         return groupsFull;
     }
 
-    // Counts the results of the rows of the tile that starts at `at` and gives each its place.
+    // Counts the results of the rows of the tile that starts at `at`, and assigns their positions.
     GPUJOIN_HD void countTile(const Progress& at) {
         uint32_t first = group.rank() * ROWS_PER_THREAD;
         uint64_t count[ROWS_PER_THREAD];
@@ -167,7 +167,7 @@ class Step {
                            : 0;
             sum += count[i];
         }
-        // its barrier: all threads are done with the places of the tile before
+        // includes a barrier: no thread uses the positions of the previous tile any more
         uint64_t place = group.exclusiveSum(sum, total);
         GPUJOIN_UNROLL
         for (uint32_t i = 0; i < ROWS_PER_THREAD; i++) {
@@ -177,7 +177,8 @@ class Step {
         group.sync();
     }
 
-    // The row of the tile that gives the result of that place: the last one to start at or before.
+    // Returns the row of the tile with the result at a position: the last row that starts at or
+    // before it.
     GPUJOIN_HD uint32_t rowOfPlace(uint64_t place) const {
         uint32_t row = 0;
         uint32_t end = group.size() * ROWS_PER_THREAD;
@@ -192,7 +193,7 @@ class Step {
         return row;
     }
 
-    // Writes one result: the row, and of each dimension the payload of the match whose turn it is.
+    // Writes one result: the row number, and the payload of one match of each dimension.
     GPUJOIN_HD void writeResult(int32_t tileRow, uint64_t place, uint32_t position) const {
         const StepEntry& step = shared.step;
         const Plan& plan = shared.plan;
@@ -217,9 +218,10 @@ class Step {
         }
     }
 
-    // The build row of the match whose turn it is in result number `index` of the dimensions up to
-    // this one, the last turning fastest; leaves the number among those before. NO_ROW where there is
-    // no match; also, and without a look at the table where that can be helped, unless it is wanted.
+    // Returns the build row of dimension `d` in result number `index`, and divides `index` by the
+    // number of results of this dimension. The matches of the last dimension vary fastest. Returns
+    // NO_ROW if there is no match or the match is not wanted; in the latter case it avoids the
+    // lookup if possible.
     GPUJOIN_HD uint32_t takeMatch(uint32_t d, int32_t row, bool wanted, uint64_t& index) const {
         if (!wanted && index == 0) {
             return NO_ROW;

@@ -1,11 +1,11 @@
-// The tables, and lookup in them; build.h makes them.
+// Lookup in hash tables; build.h builds them.
 //
-// UNIQUE   open addressing where the slots are the rows; a key has one row, found in one place. The
-//          table of a dimension that changes is one too; change.h changes it.
+// UNIQUE   open addressing; slots are rows, and a key has one row. Also used for changelog
+//          dimensions, where change.h updates the table.
 // CHAINED  head-and-chain: preallocated heads and rows, one exchange an insert (Thostrup et al.,
 //          "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
-// GROUPED  open addressing over rows grouped by key, so that a key's matches are counted and any
-//          of them is reached without a walk, however many there are.
+// GROUPED  open addressing over rows grouped by key: the number of matches of a key is known, and
+//          any match is found in one access, whatever the multiplicity.
 #pragma once
 
 #include "hash.h"
@@ -14,7 +14,7 @@
 
 namespace gpujoin {
 
-// The matches of a key: `count` of them, the first one at `first`.
+// Matches of a key: `count` rows, the first one at `first`.
 struct Matches {
     uint32_t first;
     uint32_t count;
@@ -58,7 +58,7 @@ GPUJOIN_HD inline T loadOnce(const T* at) {
 #endif
 }
 
-// The slot at which the search for a key begins.
+// Returns the slot at which the search for a key begins.
 GPUJOIN_HD inline uint32_t slotOf(const Dimension& table, int64_t key) {
     return hashSlot(slotHash(key, table.hashSeed, table.hashMultiplier), table.slotCount);
 }
@@ -93,7 +93,7 @@ GPUJOIN_HD inline Matches findInSlots(const Dimension& table, int64_t key) {
     }
 }
 
-// The first row of the chain, from `row` on, that has the key.
+// Returns the first row with the key in the chain that starts at `row`, or NO_ROW.
 GPUJOIN_HD inline uint32_t followChain(const Dimension& table, uint32_t row, int64_t key) {
     while (row != NO_ROW && rowKey(table, row) != key) {
         row = rowNext(table, row);
@@ -126,7 +126,7 @@ GPUJOIN_HD inline Matches findMatches(const Dimension& table, int64_t key) {
     }
 }
 
-// The build row of the match of that number, counted from 0.
+// Returns the build row of match number `index`, counted from 0.
 GPUJOIN_HD inline uint32_t matchAt(const Dimension& table, Matches matches, uint32_t index,
                                    int64_t key) {
     if (table.tableKind != TABLE_CHAINED) {
