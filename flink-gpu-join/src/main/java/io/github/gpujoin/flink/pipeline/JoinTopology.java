@@ -282,12 +282,13 @@ final class JoinTopology {
      *
      * @param dimensions of {@link #dimension}
      * @param outlived packers of facts, versions and the partitioned dimension, which the operator
-     *     outlives, because facts wait for all of them
+     *     outlives because facts wait for all of them, by the uid of the operator that connects
+     *     them
      * @param ttls of all dimensions
      */
     DataStream<Chunk> replicas(
             List<DataStream<Chunk>> dimensions,
-            List<SingleOutputStreamOperator<Chunk>> outlived,
+            Map<String, SingleOutputStreamOperator<Chunk>> outlived,
             JoinSpec spec,
             Replicas replicas,
             TimesToLive ttls,
@@ -296,9 +297,7 @@ final class JoinTopology {
             int partitionedDimension) {
         TypeInformation<Chunk> type = dimensions.get(0).getType();
         List<DataStream<Chunk>> inputs = new ArrayList<>(dimensions);
-        for (int i = 0; i < outlived.size(); i++) {
-            inputs.add(end(outlived.get(i), type, uid("end-of-probes-" + i)));
-        }
+        outlived.forEach((uid, packer) -> inputs.add(end(packer, type, uid)));
         ReplicaSettings settings =
                 new ReplicaSettings(
                         spec,

@@ -229,7 +229,7 @@ public final class PairJoinPipeline<B, P> {
             dimension =
                     topology.replicas(
                             List.of(dimension),
-                            List.of(packedProbe),
+                            Map.of(topology.uid("end-of-probes-0"), packedProbe),
                             plan.spec,
                             replicas,
                             TimesToLive.NONE,

@@ -32,6 +32,7 @@ import io.github.gpujoin.flink.pipeline.InputSide.Packed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -275,12 +276,13 @@ public final class StarJoinPipeline {
         LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
         List<DataStream<Chunk>> replicated = new ArrayList<>();
-        List<SingleOutputStreamOperator<Chunk>> outlived = new ArrayList<>();
+        Map<String, SingleOutputStreamOperator<Chunk>> outlived = new LinkedHashMap<>();
         for (int d = 0; d < dimensions.size(); d++) {
             if (!dimensions.get(d).isVersioned()) {
                 SingleOutputStreamOperator<Chunk> dimension = pack(d, buildType);
                 if (d == partitionedDimension) {
-                    outlived.add(dimension);
+                    String name = dimensions.get(d).input().name();
+                    outlived.put(topology.uid("end-of-dimension", name), dimension);
                 }
                 (d == partitionedDimension ? build : replicated)
                         .add(
@@ -307,11 +309,11 @@ public final class StarJoinPipeline {
                 measuredDimension == NONE
                         ? topology.facts(factChunks, "facts", partitionedDimension != NONE)
                         : topology.measuredFacts(factChunks, "facts");
-        outlived.add(0, factChunks);
+        outlived.put(topology.uid("end-of-probes-0"), factChunks);
         if (versioned != NONE) {
             String name = dimensions.get(versioned).input().name();
             SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
-            outlived.add(versions);
+            outlived.put(topology.uid("end-of-probes-1"), versions);
             probe = probe.union(topology.versions(versions, name));
             if (replicated.isEmpty() && build.isEmpty()) {
                 build.add(topology.noDimension(versions, spec, versioned));
