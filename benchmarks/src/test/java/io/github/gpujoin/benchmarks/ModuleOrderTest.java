@@ -47,7 +47,12 @@ class ModuleOrderTest {
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
-                    List.of("flink.config", "flink.chunk", "flink.exchange", "flink.explain"),
+                    List.of(
+                            "flink.config",
+                            "flink.chunk",
+                            "flink.exchange",
+                            "flink.explain",
+                            "flink.backpressure"),
                     List.of("flink.transport", "flink.distribution"),
                     List.of("flink.pack"),
                     List.of("flink.checkpoint"),
@@ -84,7 +89,8 @@ class ModuleOrderTest {
         ROOT + "flink.operator..",
         ROOT + "flink.pipeline..",
         ROOT + "flink.transport..",
-        ROOT + "flink.distribution.."
+        ROOT + "flink.distribution..",
+        ROOT + "flink.backpressure.."
     };
 
     private static final JavaClasses CLASSES =

@@ -10,12 +10,15 @@ import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.flink.transport.RingReceiver;
 import io.github.gpujoin.flink.transport.SendPartitioner;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
@@ -34,15 +37,15 @@ final class ChunkReceiver implements AutoCloseable {
     private final Optional<RingReceiver> rings;
     private final RingMemory ringMemory;
     private final BooleanSupplier cancelled;
-    private final int factChannels;
+    private final List<ResultPartitionID> factSenders;
 
     private ChunkReceiver(
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
             RingMemory ringMemory,
             BooleanSupplier cancelled,
-            int factChannels) {
-        this.factChannels = factChannels;
+            List<ResultPartitionID> factSenders) {
+        this.factSenders = factSenders;
         this.exchange = exchange;
         this.rings = rings;
         this.ringMemory = ringMemory;
@@ -81,8 +84,7 @@ final class ChunkReceiver implements AutoCloseable {
             IOUtils.closeAllQuietly(rings.orElse(null), ringMemory);
             throw e;
         }
-        return new ChunkReceiver(
-                exchange, rings, ringMemory, cancelled, factChannels(inputs, task));
+        return new ChunkReceiver(exchange, rings, ringMemory, cancelled, factSenders(inputs, task));
     }
 
     private static RingReceiver openRings(
@@ -103,14 +105,17 @@ final class ChunkReceiver implements AutoCloseable {
         return rings;
     }
 
-    private static int factChannels(List<StreamEdge> inputs, Environment task) {
-        int channels = 0;
+    private static List<ResultPartitionID> factSenders(List<StreamEdge> inputs, Environment task) {
+        List<ResultPartitionID> senders = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {
             if (inputs.get(i).getTypeNumber() == PROBE_INPUT) {
-                channels += task.getInputGate(i).getNumberOfInputChannels();
+                InputGate gate = task.getInputGate(i);
+                for (int channel = 0; channel < gate.getNumberOfInputChannels(); channel++) {
+                    senders.add(gate.getChannel(channel).getPartitionId());
+                }
             }
         }
-        return channels;
+        return senders;
     }
 
     /** Managed memory of the rings. */
@@ -118,9 +123,9 @@ final class ChunkReceiver implements AutoCloseable {
         return ringMemory.lengthBytes();
     }
 
-    /** Channels of the input of the facts. */
-    int factChannels() {
-        return factChannels;
+    /** The partition that each channel of facts reads. */
+    List<ResultPartitionID> factSenders() {
+        return factSenders;
     }
 
     /** Opens the receiving end of the facts' edge, if that may be a local exchange. */

@@ -4,6 +4,8 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.backpressure.InputHold;
+import io.github.gpujoin.flink.backpressure.OutputRoom;
 import io.github.gpujoin.flink.checkpoint.PartitionDivider;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.expiry.FactExpiry;
@@ -50,9 +52,6 @@ final class ProbeSide {
     /** What one channel may hold in front of a barrier: buffers, exchange by reference, rings. */
     static final int BYTES_OF_CHANNEL = 2 << 20;
 
-    /** Time that a mail leaves the mailbox to others in front of a barrier. */
-    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
-
     /** Between two looks for an answer of the engine. */
     private static final long LOOK_AGAIN_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
@@ -76,7 +75,8 @@ final class ProbeSide {
     private final StageTimes times;
     private final ThrowingRunnable<Exception> check;
     private final BooleanSupplier barrierIsDue;
-    private final BooleanSupplier outputHasRoom;
+    private final OutputRoom output;
+    private final InputHold senders;
     private final long maxBytesForBarrier;
 
     /**
@@ -102,8 +102,7 @@ final class ProbeSide {
      * @param check throws where the task does not go on
      * @param barrierIsDue whether a checkpoint began {@value #MAX_WAIT_MS} ms ago or earlier whose
      *     barrier has not arrived
-     * @param outputHasRoom whether all outputs of the task have a free buffer, so that Flink reads
-     *     input
+     * @param senders pause while too many facts wait
      * @param channels of facts
      * @param divider of chunks of facts; null if no dimension is partitioned
      */
@@ -118,7 +117,8 @@ final class ProbeSide {
             StageTimes times,
             ThrowingRunnable<Exception> check,
             BooleanSupplier barrierIsDue,
-            BooleanSupplier outputHasRoom,
+            OutputRoom output,
+            InputHold senders,
             int channels,
             PartitionDivider divider) {
         this.engine = engine;
@@ -130,7 +130,8 @@ final class ProbeSide {
         this.times = times;
         this.check = check;
         this.barrierIsDue = barrierIsDue;
-        this.outputHasRoom = outputHasRoom;
+        this.output = output;
+        this.senders = senders;
         this.maxBytesForBarrier =
                 MAX_WAITING_BYTES + (long) BYTES_OF_CHANNEL * Math.max(2, channels);
         this.divider = divider;
@@ -348,7 +349,7 @@ final class ProbeSide {
     private void emitAnswers(long deadlineNs) throws Exception {
         while (engine.inFlight() > 0
                 && engine.state() == EngineState.JOINING
-                && outputHasRoom.getAsBoolean()
+                && output.hasRoom()
                 && System.nanoTime() - deadlineNs < 0) {
             if (!pump.turn()) {
                 check.run();
@@ -428,6 +429,7 @@ final class ProbeSide {
 
     /** Has what waits worked off in mails. */
     void postMail() {
+        senders.update(phase == JoinPhase.JOIN && !hasRoom());
         if (!mailPosted && hasWork()) {
             mailPosted = true;
             mailbox.execute(this::onMail, "join facts that wait");
@@ -437,7 +439,7 @@ final class ProbeSide {
     private void onMail() throws Exception {
         mailPosted = false;
         if (pausesForBarrier()) {
-            LockSupport.parkNanos(PAUSE_NS);
+            output.pause();
         } else {
             work(MAIL_MS);
         }
@@ -446,7 +448,7 @@ final class ProbeSide {
     }
 
     private boolean pausesForBarrier() {
-        return makesWayForBarrier() && (factsCame || !outputHasRoom.getAsBoolean());
+        return makesWayForBarrier() && (factsCame || !output.isAvailable());
     }
 
     /** Chunks of one line are answered in the order in which they came. */
@@ -476,8 +478,15 @@ final class ProbeSide {
         return engine.inFlight() > 0 || pump.holdsBatch() || engine.state() == EngineState.BUILDING;
     }
 
-    /** Feeds the engine from state and emits results, for about that long at most. */
+    /**
+     * Feeds the engine from state and emits results, for about that long at most and while the
+     * output has room.
+     */
     private void work(long forMs) throws Exception {
+        if (!output.hasRoom()) {
+            output.pause();
+            return;
+        }
         long startNs = System.nanoTime();
         long deadlineNs = startNs + TimeUnit.MILLISECONDS.toNanos(forMs);
         boolean goesOn = true;
@@ -485,6 +494,7 @@ final class ProbeSide {
             submitWaiting();
             goesOn = hasFacts() ? pump.turn() : emitUnmatched();
             goesOn &= System.nanoTime() - deadlineNs < 0 && !makesWayForBarrier();
+            goesOn &= output.hasRoom();
         }
         if (phase == JoinPhase.JOIN && engine.inFlight() == 0 && !pump.holdsBatch()) {
             engine.poll(); // lets go of what the last batch needed

@@ -5,6 +5,8 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.backpressure.InputHold;
+import io.github.gpujoin.flink.backpressure.OutputRoom;
 import io.github.gpujoin.flink.checkpoint.BuildLog;
 import io.github.gpujoin.flink.checkpoint.ChunkMigration;
 import io.github.gpujoin.flink.checkpoint.EndedDimensions;
@@ -44,7 +46,6 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.execution.CancelTaskException;
-import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
@@ -92,6 +93,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private transient AssignedGpu gpu;
     private transient CheckpointWatch checkpoints;
     private transient ChunkReceiver chunks;
+    private transient InputHold senders;
     private transient ArrivingColumns arriving;
     private transient RowCounts rows;
     private transient JoinEngine engine;
@@ -184,6 +186,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway(),
                         getOperatorID(),
                         getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
+        senders =
+                new InputHold(
+                        chunks.factSenders(), () -> checkpoints.announced(ProbeSide.MAX_WAIT_MS));
         metrics = new JoinMetrics(getMetricGroup(), settings.reporting().metrics());
         EngineOpener.Opened opened =
                 new EngineOpener(
@@ -242,8 +247,9 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         counts.times(),
                         this::checkNotCancelled,
                         () -> checkpoints.isAnnounced(ProbeSide.MAX_WAIT_MS),
-                        this::outputHasRoom,
-                        chunks.factChannels(),
+                        new OutputRoom(getContainingTask().getEnvironment()),
+                        senders,
+                        chunks.factSenders().size(),
                         factDivider(partitioned, keys));
         DimensionExpiry expiry =
                 new DimensionExpiry(
@@ -466,15 +472,6 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.finish();
     }
 
-    private boolean outputHasRoom() {
-        for (ResultPartitionWriter writer : getContainingTask().getEnvironment().getAllWriters()) {
-            if (!writer.isAvailable()) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     private void checkNotCancelled() {
         if (getContainingTask().isCanceled()) {
             throw new CancelTaskException(
@@ -486,7 +483,15 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory and goes first.
         IOUtils.closeAll(
-                checkpoints, chunks, emitter, engine, engineMemory, copies, gpu, super::close);
+                checkpoints,
+                senders,
+                chunks,
+                emitter,
+                engine,
+                engineMemory,
+                copies,
+                gpu,
+                super::close);
     }
 
     // ------------------------------------------------------------------ build side

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.pack;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.backpressure.HoldableOutput;
 import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.config.BadRecords;
@@ -82,6 +83,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     transient Counter nullKeyRows;
     private transient Counter badRecords;
     private transient ArrayDeque<HeldMarker> heldMarkers;
+    private transient HoldableOutput<StreamRecord<Chunk>> holdable;
 
     /**
      * @param schema of the chunks to come out
@@ -117,6 +119,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
         badRecords = getMetricGroup().counter("badRecords");
         groups = groups();
+        if (packing.dimension() == ChunkDescriptor.FACTS) {
+            holdable =
+                    HoldableOutput.of(
+                            output,
+                            getOperatorConfig(),
+                            getContainingTask().getEnvironment(),
+                            getUserCodeClassloader());
+            output = holdable;
+        }
         sink =
                 new ChunkSink(
                         schema,
@@ -340,6 +351,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
         flush();
         super.prepareSnapshotPreBarrier(checkpointId);
+        if (holdable != null) {
+            holdable.passBarrier(checkpointId);
+        }
     }
 
     @Override
@@ -357,6 +371,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     public void close() throws Exception {
         if (inquiry != null) {
             inquiry.close();
+        }
+        if (holdable != null) {
+            holdable.release();
         }
         if (filter != null) {
             FunctionUtils.closeFunction(filter);

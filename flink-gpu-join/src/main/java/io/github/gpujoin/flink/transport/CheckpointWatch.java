@@ -71,7 +71,16 @@ public final class CheckpointWatch implements AutoCloseable {
 
     /** Whether a checkpoint began so long ago or earlier that the subtask has not taken. */
     public boolean isAnnounced(long agoMs) {
-        return begun > ended && System.nanoTime() - begunNs >= TimeUnit.MILLISECONDS.toNanos(agoMs);
+        return announced(agoMs) >= 0;
+    }
+
+    /** The checkpoint that began so long ago or earlier and was not taken; -1 if there is none. */
+    public long announced(long agoMs) {
+        long checkpoint = begun;
+        boolean isDue =
+                checkpoint > ended
+                        && System.nanoTime() - begunNs >= TimeUnit.MILLISECONDS.toNanos(agoMs);
+        return isDue ? checkpoint : -1;
     }
 
     /** The subtask took the checkpoint, or it was aborted. */

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.transport;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.backpressure.HoldableOutput;
 import io.github.gpujoin.flink.chunk.LoadMark;
 import io.github.gpujoin.flink.chunk.RowCounts;
 import java.io.IOException;
@@ -37,6 +38,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     private transient boolean holdsFirstChunk;
     private transient RingSender rings;
     private transient RowCounts rows;
+    private transient HoldableOutput<StreamRecord<Chunk>> holdable;
     private transient TimerGauge backPressured;
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;
@@ -57,6 +59,15 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     public void open() throws Exception {
         super.open();
         rows = new RowCounts(this);
+        if (side == JoinSide.PROBE) {
+            holdable =
+                    HoldableOutput.of(
+                            output,
+                            getOperatorConfig(),
+                            getContainingTask().getEnvironment(),
+                            getUserCodeClassloader());
+            output = holdable;
+        }
         backPressured =
                 getContainingTask()
                         .getEnvironment()
@@ -144,6 +155,14 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
         backPressured.markEnd();
     }
 
+    @Override
+    public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
+        super.prepareSnapshotPreBarrier(checkpointId);
+        if (holdable != null) {
+            holdable.passBarrier(checkpointId);
+        }
+    }
+
     /** What the join has not taken may have to be sent again. */
     @Override
     public void finish() throws Exception {
@@ -156,7 +175,8 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(this::closeRings, super::close);
+        IOUtils.closeAll(
+                this::closeRings, holdable == null ? null : holdable::release, super::close);
     }
 
     private void closeRings() throws Exception {

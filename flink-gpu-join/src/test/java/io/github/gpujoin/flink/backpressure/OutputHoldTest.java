@@ -1,0 +1,129 @@
+package io.github.gpujoin.flink.backpressure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.runtime.io.network.buffer.Buffer;
+import org.apache.flink.runtime.io.network.buffer.BufferBuilder;
+import org.apache.flink.runtime.io.network.buffer.BufferPool;
+import org.apache.flink.runtime.io.network.buffer.NetworkBufferPool;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class OutputHoldTest {
+
+    private static final int BUFFERS = 8;
+
+    private final ResultPartitionID partition = new ResultPartitionID();
+    private final AtomicLong announced = new AtomicLong(-1);
+    private final NetworkBufferPool network = new NetworkBufferPool(BUFFERS, 1024);
+    private BufferPool pool;
+    private OutputHold sender;
+    private InputHold receiver;
+
+    @BeforeEach
+    void open() throws Exception {
+        pool = network.createBufferPool(BUFFERS, BUFFERS);
+        pool.setMaxOverdraftBuffersPerGate(0);
+        receiver = new InputHold(List.of(partition), announced::get);
+        sender = OutputHold.of(partition);
+    }
+
+    @AfterEach
+    void allBuffersComeBack() throws Exception {
+        receiver.close();
+        sender.close();
+        pool.lazyDestroy();
+        assertThat(network.getNumberOfAvailableMemorySegments()).isEqualTo(BUFFERS);
+        assertThat(OutputHold.openCount()).isZero();
+        network.destroyAllBufferPools();
+        network.destroy();
+    }
+
+    @Test
+    void shouldPauseTheSenderWhileTheReceiverIsFull() {
+        sender.take(pool);
+        assertThat(pool.isAvailable()).isTrue();
+        receiver.update(true);
+        sender.take(pool);
+        assertThat(pool.isAvailable()).isFalse();
+        receiver.update(false);
+        assertThat(pool.isAvailable()).isTrue();
+    }
+
+    /** Otherwise each barrier would bring an element of the sender into the receiver's state. */
+    @Test
+    void shouldStayPausedWhenTheReceiverHasReadABuffer() {
+        Buffer first = pool.requestBuffer();
+        Buffer second = pool.requestBuffer();
+        receiver.update(true);
+        sender.take(pool);
+        first.recycleBuffer();
+        second.recycleBuffer();
+        assertThat(pool.isAvailable()).isFalse();
+        receiver.update(false);
+        assertThat(pool.isAvailable()).isTrue();
+    }
+
+    @Test
+    void shouldLetTheSenderReadUpToTheBarrierThatTheReceiverAwaits() {
+        receiver.update(true);
+        sender.take(pool);
+        announced.set(7);
+        receiver.update(true);
+        sender.take(pool);
+        assertThat(pool.isAvailable()).isTrue();
+        sender.passed(7, pool);
+        assertThat(pool.isAvailable()).isFalse();
+    }
+
+    @Test
+    void shouldPauseTheSenderUntilTheLastFullReceiverHasRoom() throws Exception {
+        try (InputHold other = new InputHold(List.of(partition), announced::get)) {
+            receiver.update(true);
+            other.update(true);
+            sender.take(pool);
+            receiver.update(false);
+            assertThat(pool.isAvailable()).isFalse();
+            other.update(false);
+            assertThat(pool.isAvailable()).isTrue();
+        }
+    }
+
+    /** Timers and barriers emit while the sender is paused. */
+    @Test
+    void shouldGiveAllBuffersBackForWhatIsEmittedNevertheless() {
+        receiver.update(true);
+        sender.take(pool);
+        sender.drop();
+        Buffer buffer = pool.requestBuffer();
+        assertThat(buffer).isNotNull();
+        sender.take(pool);
+        buffer.recycleBuffer();
+        assertThat(pool.isAvailable()).isFalse();
+    }
+
+    /** Such a pool is unavailable and has free buffers: a busy wait would block the receiver. */
+    @Test
+    @Timeout(30)
+    void shouldPauseTheSenderWhileOneChannelHasAllBuffersThatItMay() throws Exception {
+        pool.lazyDestroy();
+        pool = network.createBufferPool(BUFFERS, BUFFERS, 2, BUFFERS / 2, 0);
+        List<BufferBuilder> channel = new ArrayList<>();
+        for (int i = 0; i < BUFFERS / 2; i++) {
+            channel.add(pool.requestBufferBuilder(0));
+        }
+        assertThat(pool.isAvailable()).isFalse();
+        receiver.update(true);
+        sender.take(pool);
+        channel.forEach(BufferBuilder::close);
+        assertThat(pool.isAvailable()).isFalse();
+        receiver.update(false);
+        assertThat(pool.isAvailable()).isTrue();
+    }
+}
