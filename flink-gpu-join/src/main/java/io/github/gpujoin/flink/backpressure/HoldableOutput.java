@@ -60,6 +60,9 @@ public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
                 }
             }
         }
+        if (task.getAllInputGates().length == 0) {
+            partitions.forEach(held -> held.hold().holdSource());
+        }
         return new HoldableOutput<>(output, partitions);
     }
 

@@ -17,7 +17,8 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
  * they need no buffer of the pool.
  *
  * <p>A receiver that awaits the barrier of a checkpoint must not keep its sender from reading it.
- * So a hold has no effect between the announcement of a checkpoint and its barrier in the sender.
+ * So a hold has no effect between the announcement of a checkpoint and its barrier in the sender,
+ * unless the sender is a source, which the checkpoint reaches by a mail.
  *
  * <p>Receivers ask in any thread; the sender's thread takes the buffers. On a partition of another
  * process nobody takes any.
@@ -89,10 +90,16 @@ final class OutputHold implements BufferListener, AutoCloseable {
 
     // ------------------------------------------------------------------ the sender
 
+    /** The sender reads no input, so it stays paused while a barrier is awaited. */
+    synchronized void holdSource() {
+        passedCheckpoint = Long.MAX_VALUE;
+        update();
+    }
+
     /** The sender is about to emit a barrier, after all rows that go before it. */
     void passed(long checkpoint, BufferPool pool) {
         synchronized (this) {
-            passedCheckpoint = checkpoint;
+            passedCheckpoint = Math.max(passedCheckpoint, checkpoint);
             update();
         }
         take(pool);

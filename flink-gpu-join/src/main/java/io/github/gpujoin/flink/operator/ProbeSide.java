@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.backpressure.OutputRoom;
 import io.github.gpujoin.flink.checkpoint.PartitionDivider;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.flink.expiry.FactExpiry;
+import io.github.gpujoin.flink.pack.Packing;
 import io.github.gpujoin.flink.report.StageTimes;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +95,9 @@ final class ProbeSide {
     /** Since the last mail. */
     private boolean factsCame;
 
+    /** Fewest bytes that have waited in JOIN: at first, what LOAD left behind. */
+    private long leastQueuedBytes = Long.MAX_VALUE;
+
     /**
      * @param spilled null where all build rows always have tables
      * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
@@ -104,6 +108,7 @@ final class ProbeSide {
      *     barrier has not arrived
      * @param senders pause while too many facts wait
      * @param channels of facts
+     * @param receivers subtasks of the join, over which a sender spreads its rows
      * @param divider of chunks of facts; null if no dimension is partitioned
      */
     ProbeSide(
@@ -120,6 +125,7 @@ final class ProbeSide {
             OutputRoom output,
             InputHold senders,
             int channels,
+            int receivers,
             PartitionDivider divider) {
         this.engine = engine;
         this.log = log;
@@ -132,8 +138,8 @@ final class ProbeSide {
         this.barrierIsDue = barrierIsDue;
         this.output = output;
         this.senders = senders;
-        this.maxBytesForBarrier =
-                MAX_WAITING_BYTES + (long) BYTES_OF_CHANNEL * Math.max(2, channels);
+        long bytesOfSender = BYTES_OF_CHANNEL + Packing.MAX_BUILDERS_BYTES / receivers;
+        this.maxBytesForBarrier = MAX_WAITING_BYTES + bytesOfSender * Math.max(2, channels);
         this.divider = divider;
         this.pump = pumpOf.apply(this::completed);
         this.watermarks = new WatermarkGate(pump::pass);
@@ -276,9 +282,17 @@ final class ProbeSide {
         return log.queuedBytes() <= MAX_WAITING_BYTES;
     }
 
-    /** Whether facts are put into the state rather than joined, as a barrier is behind them. */
+    /**
+     * Whether facts are put into the state rather than joined, as a barrier is behind them. The
+     * limit does not count what LOAD left behind: a slow sink may take hours for that.
+     */
     boolean makesWayForBarrier() {
-        return barrierIsDue.getAsBoolean() && log.queuedBytes() < maxBytesForBarrier;
+        long queuedBytes = log.queuedBytes();
+        if (phase == JoinPhase.JOIN) {
+            leastQueuedBytes = Math.min(leastQueuedBytes, queuedBytes);
+        }
+        return barrierIsDue.getAsBoolean()
+                && queuedBytes - Math.min(leastQueuedBytes, queuedBytes) < maxBytesForBarrier;
     }
 
     /**

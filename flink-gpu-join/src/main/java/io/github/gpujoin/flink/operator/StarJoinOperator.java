@@ -250,6 +250,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         new OutputRoom(getContainingTask().getEnvironment()),
                         senders,
                         chunks.factSenders().size(),
+                        getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks(),
                         factDivider(partitioned, keys));
         DimensionExpiry expiry =
                 new DimensionExpiry(

@@ -25,6 +25,7 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
+import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
@@ -140,7 +141,8 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                         new RowCounts(this),
                         partitions,
                         exchange().orElse(null),
-                        this::drain);
+                        this::drain,
+                        this::outputIsAvailable);
         if (filter != null) {
             open(filter);
         }
@@ -246,6 +248,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                 .getMetricGroup()
                 .getIOMetricGroup()
                 .getHardBackPressuredTimePerSecond();
+    }
+
+    private boolean outputIsAvailable() {
+        for (ResultPartitionWriter writer : getContainingTask().getEnvironment().getAllWriters()) {
+            if (!writer.isAvailable()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Moves rows that a packer keeps back for a while into the sink. */

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.chunk.RowCounts;
 import io.github.gpujoin.flink.exchange.LocalExchangeSender;
+import java.util.function.BooleanSupplier;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.operators.Output;
@@ -43,6 +44,7 @@ final class ChunkSink {
 
     private final long types;
     private final Runnable drain;
+    private final BooleanSupplier outputIsAvailable;
     private boolean timerRuns;
     private long sequence;
 
@@ -52,6 +54,7 @@ final class ChunkSink {
      * @param exchange with the join; null if all chunks go through the channel
      * @param drain adds rows that were announced by {@link #rowsCome}, if any; called before every
      *     flush
+     * @param outputIsAvailable whether the task may emit without blocking
      */
     ChunkSink(
             ChunkSchema schema,
@@ -64,13 +67,15 @@ final class ChunkSink {
             RowCounts rows,
             OutputTag<Chunk> tag,
             LocalExchangeSender exchange,
-            Runnable drain) {
+            Runnable drain,
+            BooleanSupplier outputIsAvailable) {
         this.schema = schema;
         this.types = types;
         this.output = output;
         this.time = time;
         this.rows = rows;
         this.drain = drain;
+        this.outputIsAvailable = outputIsAvailable;
         pack(packing, groups, tag, exchange);
         this.chunksOut = metrics.counter("chunksOut");
         this.chunksExchangedLocally = metrics.counter("chunksExchangedLocally");
@@ -199,8 +204,13 @@ final class ChunkSink {
         }
     }
 
+    /** Rows stay while the output is full: a timer that blocks keeps barriers from the task. */
     private void onTimer() {
         timerRuns = false;
+        if (!outputIsAvailable.getAsBoolean()) {
+            startTimer(nowMs() + packing.flushIntervalMs());
+            return;
+        }
         drain.run();
         flush(nowMs() - packing.flushIntervalMs());
         long oldest = Long.MAX_VALUE;

@@ -34,7 +34,7 @@ public record Packing(
     public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);
 
     /** Bound on the builders of one packer; 128 partitions get twice the default chunk size. */
-    static final int MAX_BUILDERS_BYTES = 32 << 20;
+    public static final int MAX_BUILDERS_BYTES = 32 << 20;
 
     public Packing {
         if (partitions < 0 || chunkBytes < 1 || flushIntervalMs < 1) {
