@@ -363,7 +363,7 @@ final class ProbeSide {
     private void emitAnswers(long deadlineNs) throws Exception {
         while (engine.inFlight() > 0
                 && engine.state() == EngineState.JOINING
-                && output.hasRoom()
+                && output.isAvailable()
                 && System.nanoTime() - deadlineNs < 0) {
             if (!pump.turn()) {
                 check.run();
