@@ -180,6 +180,7 @@ final class SoakCommand implements Callable<Integer> {
                                 sink == SinkPlace.APART,
                                 fanOut))) {
             join.awaitJoining();
+            join.awaitBuildEnded();
             // One that is triggered before all tasks run is none that sinks were in the way of.
             long failedBefore = join.failedCheckpoints();
             watch(join, trend, samples);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -30,6 +31,8 @@ import org.apache.flink.runtime.checkpoint.AbstractCheckpointStats;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsCounts;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsStatus;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpointStats;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.executiongraph.AccessExecutionJobVertex;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -285,6 +288,37 @@ public final class CheckpointedJoin implements EndlessJob {
             }
             TimeUnit.MILLISECONDS.sleep(RETRY_MS);
         }
+    }
+
+    /**
+     * Waits until the sources of the build side have ended. Flink declines checkpoints that meet a
+     * source at its end.
+     */
+    public void awaitBuildEnded() throws Exception {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+        while (!isBuildEnded()) {
+            requireRunning();
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new IllegalStateException(
+                        "Sources of the build side did not end: timeoutSeconds=%d, progress=%s."
+                                .formatted(TIMEOUT_S, run.progress()));
+            }
+            TimeUnit.MILLISECONDS.sleep(RETRY_MS);
+        }
+    }
+
+    private boolean isBuildEnded() throws Exception {
+        String build = "Source: " + TupleSource.Side.BUILD.name().toLowerCase(Locale.ROOT);
+        for (AccessExecutionJobVertex vertex :
+                cluster.getExecutionGraph(job)
+                        .get(TIMEOUT_S, TimeUnit.SECONDS)
+                        .getVerticesTopologically()) {
+            if (vertex.getName().startsWith(build)
+                    && vertex.getAggregateState() != ExecutionState.FINISHED) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Checkpoints that failed. */

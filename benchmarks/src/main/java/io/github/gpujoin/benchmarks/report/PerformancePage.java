@@ -29,6 +29,7 @@ public final class PerformancePage {
     private final GpuReport gpu;
     private final Map<Path, JsonNode> joins = new LinkedHashMap<>();
     private final Map<Path, JsonNode> observations = new LinkedHashMap<>();
+    private final Map<Path, JsonNode> soaks = new LinkedHashMap<>();
 
     private PerformancePage(Path gpuFile, GpuReport gpu) {
         this.gpuFile = gpuFile;
@@ -63,7 +64,10 @@ public final class PerformancePage {
                                                         + results));
         PerformancePage page = new PerformancePage(newest.getKey(), newest.getValue());
         page.joins.putAll(joins);
-        page.observations.putAll(observations);
+        observations.forEach(
+                (file, document) ->
+                        (SoakRuns.isOf(document) ? page.soaks : page.observations)
+                                .put(file, document));
         return page;
     }
 
@@ -80,6 +84,7 @@ public final class PerformancePage {
                 .all()
                 .forEach((name, plot) -> plots.put(name + ".svg", plot));
         joins.values().forEach(document -> plots.putAll(joinPlots(document)));
+        plots.putAll(soakPlots());
         return plots;
     }
 
@@ -87,6 +92,14 @@ public final class PerformancePage {
         Map<String, Plot> plots = new LinkedHashMap<>();
         if (HybridPlots.isOf(document)) {
             new HybridPlots(document).all().forEach((name, plot) -> plots.put(name + ".svg", plot));
+        }
+        return plots;
+    }
+
+    private Map<String, Plot> soakPlots() {
+        Map<String, Plot> plots = new LinkedHashMap<>();
+        if (!soaks.isEmpty()) {
+            new SoakRuns(soaks).all().forEach((name, plot) -> plots.put(name + ".svg", plot));
         }
         return plots;
     }
@@ -118,7 +131,23 @@ public final class PerformancePage {
                     appendHeading(page, file, document);
                     ObservationTables.append(page, document.at("/observations"));
                 });
+        appendSoaks(page);
         return page.toString();
+    }
+
+    private void appendSoaks(StringBuilder page) {
+        if (soaks.isEmpty()) {
+            return;
+        }
+        Map.Entry<Path, JsonNode> first = soaks.entrySet().iterator().next();
+        page.append("\n## Checkpoints behind slow sinks\n\n");
+        page.append(soaks.size()).append(" runs side by side, each as `");
+        page.append(first.getValue().at("/command").asText()).append("`, ");
+        page.append(first.getValue().at("/machine/cores").asInt()).append(" cores of ");
+        page.append(first.getValue().at("/machine/cpu").asText()).append(", ");
+        page.append(first.getValue().at("/time").asText(), 0, 10).append(".\n\n");
+        new SoakRuns(soaks).appendTable(page);
+        soakPlots().forEach((name, plot) -> appendPicture(page, name, plot));
     }
 
     private void appendRun(StringBuilder page) {

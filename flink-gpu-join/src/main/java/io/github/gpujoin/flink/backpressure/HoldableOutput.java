@@ -17,11 +17,12 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.OutputTag;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * The output of an operator at the end of its chain, which receivers in the same process may pause
- * ({@link InputHold}). What the task emits nevertheless, in timers and in front of a barrier, has
- * all buffers of the output. For the task's thread.
+ * ({@link InputHold}). What the task emits nevertheless, in timers and in front of a barrier, takes
+ * overdraft buffers. For the task's thread.
  */
 public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
 
@@ -29,6 +30,7 @@ public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
 
     private final Output<T> output;
     private final List<Held> partitions;
+    private boolean emits;
 
     private HoldableOutput(Output<T> output, List<Held> partitions) {
         this.output = output;
@@ -66,15 +68,33 @@ public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
         return new HoldableOutput<>(output, partitions);
     }
 
-    /** To be called in front of a barrier, when all rows before it are emitted. */
-    public void passBarrier(long checkpoint) {
-        partitions.forEach(held -> held.hold().passed(checkpoint, held.pool()));
+    /**
+     * Emits what goes before a barrier.
+     *
+     * @param emission emits all rows before the barrier of the checkpoint
+     */
+    public void emitBeforeBarrier(long checkpoint, ThrowingRunnable<Exception> emission)
+            throws Exception {
+        emit(
+                () -> {
+                    emission.run();
+                    partitions.forEach(held -> held.hold().passed(checkpoint));
+                });
     }
 
-    private void emit(Runnable emission) {
-        partitions.forEach(held -> held.hold().drop());
-        emission.run();
-        partitions.forEach(held -> held.hold().take(held.pool()));
+    private <E extends Exception> void emit(ThrowingRunnable<E> emission) throws E {
+        if (emits) {
+            emission.run();
+            return;
+        }
+        emits = true;
+        partitions.forEach(held -> held.hold().beginEmission(held.pool()));
+        try {
+            emission.run();
+        } finally {
+            partitions.forEach(held -> held.hold().endEmission(held.pool()));
+            emits = false;
+        }
     }
 
     @Override

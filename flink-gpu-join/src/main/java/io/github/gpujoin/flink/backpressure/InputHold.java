@@ -31,6 +31,9 @@ public final class InputHold implements AutoCloseable {
 
     /** Tells the senders whether to pause; often called. */
     public void update(boolean full) {
+        if (full) {
+            senders.forEach(OutputHold::relieve);
+        }
         long announced = full ? announcedCheckpoint.getAsLong() : NONE;
         if (full == isFull && announced == askedFor) {
             return;

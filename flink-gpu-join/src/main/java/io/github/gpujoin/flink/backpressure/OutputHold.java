@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.BufferListener;
 import org.apache.flink.runtime.io.network.buffer.BufferPool;
@@ -16,6 +17,10 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
  * behind a slow receiver, and counts that as backpressure. Mails run, and barriers pass, because
  * they need no buffer of the pool.
  *
+ * <p>What mails emit, such as part-full chunks in front of a barrier, takes overdraft buffers. A
+ * buffer that came back to the pool for them would let Flink process another element, which the
+ * next barrier would bring into the receiver's state, so that each barrier brought one.
+ *
  * <p>A receiver that awaits the barrier of a checkpoint must not keep its sender from reading it.
  * So a hold has no effect between the announcement of a checkpoint and its barrier in the sender,
  * unless the sender is a source, which the checkpoint reaches by a mail.
@@ -24,6 +29,9 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
  * process nobody takes any.
  */
 final class OutputHold implements BufferListener, AutoCloseable {
+
+    /** An emission that takes longer waits for a buffer. */
+    private static final long MAX_EMISSION_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Map<ResultPartitionID, OutputHold> OPEN = new ConcurrentHashMap<>();
 
@@ -37,6 +45,14 @@ final class OutputHold implements BufferListener, AutoCloseable {
     private boolean listens;
     private volatile boolean isAsked;
     private volatile boolean holds;
+
+    /**
+     * Start of an emission of the paused sender, by {@link System#nanoTime}; 0 if there is none.
+     */
+    private volatile long emissionStartNs;
+
+    /** Overdraft buffers that the pool has while the sender is not paused. */
+    private int overdraftBuffers;
 
     private OutputHold(ResultPartitionID partition) {
         this.partition = partition;
@@ -84,6 +100,14 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
+    /** Gives the buffers back where the sender needs more than it has; often called. */
+    void relieve() {
+        long startNs = emissionStartNs;
+        if (startNs != 0 && System.nanoTime() - startNs > MAX_EMISSION_NS) {
+            drop();
+        }
+    }
+
     private void update() {
         isAsked = !full.isEmpty() && full.values().stream().allMatch(id -> id <= passedCheckpoint);
     }
@@ -97,16 +121,30 @@ final class OutputHold implements BufferListener, AutoCloseable {
     }
 
     /** The sender is about to emit a barrier, after all rows that go before it. */
-    void passed(long checkpoint, BufferPool pool) {
-        synchronized (this) {
-            passedCheckpoint = Math.max(passedCheckpoint, checkpoint);
-            update();
+    synchronized void passed(long checkpoint) {
+        passedCheckpoint = Math.max(passedCheckpoint, checkpoint);
+        update();
+    }
+
+    /** The sender is about to emit, and may be paused. Each emission has an end. */
+    void beginEmission(BufferPool pool) {
+        if (holds) {
+            overdraftBuffers = pool.getMaxOverdraftBuffersPerGate();
+            pool.setMaxOverdraftBuffersPerGate(overdraftBuffers + pool.getNumBuffers());
+            emissionStartNs = Math.max(1, System.nanoTime());
+        }
+    }
+
+    /** Takes the pool's free buffers if a receiver asks for it. */
+    void endEmission(BufferPool pool) {
+        if (emissionStartNs != 0) {
+            emissionStartNs = 0;
+            pool.setMaxOverdraftBuffersPerGate(overdraftBuffers);
         }
         take(pool);
     }
 
-    /** Takes the pool's free buffers if a receiver asks for it. */
-    void take(BufferPool pool) {
+    private void take(BufferPool pool) {
         if (!isAsked) {
             return;
         }
@@ -133,8 +171,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
-    /** Gives the buffers back. */
-    void drop() {
+    private void drop() {
         if (!holds) {
             return;
         }
@@ -144,7 +181,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
             dropped = List.copyOf(taken);
             taken.clear();
         }
-        // resumes the sender
+        // This resumes the sender.
         dropped.forEach(Buffer::recycleBuffer);
     }
 

@@ -360,11 +360,12 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
-        flush();
-        super.prepareSnapshotPreBarrier(checkpointId);
         if (holdable != null) {
-            holdable.passBarrier(checkpointId);
+            holdable.emitBeforeBarrier(checkpointId, this::flush);
+        } else {
+            flush();
         }
+        super.prepareSnapshotPreBarrier(checkpointId);
     }
 
     @Override

@@ -159,7 +159,7 @@ final class SendOperator extends AbstractStreamOperator<Chunk>
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
         super.prepareSnapshotPreBarrier(checkpointId);
         if (holdable != null) {
-            holdable.passBarrier(checkpointId);
+            holdable.emitBeforeBarrier(checkpointId, () -> {});
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.BufferBuilder;
@@ -21,7 +22,7 @@ class OutputHoldTest {
 
     private final ResultPartitionID partition = new ResultPartitionID();
     private final AtomicLong announced = new AtomicLong(-1);
-    private final NetworkBufferPool network = new NetworkBufferPool(BUFFERS, 1024);
+    private final NetworkBufferPool network = new NetworkBufferPool(2 * BUFFERS, 1024);
     private BufferPool pool;
     private OutputHold sender;
     private InputHold receiver;
@@ -39,7 +40,7 @@ class OutputHoldTest {
         receiver.close();
         sender.close();
         pool.lazyDestroy();
-        assertThat(network.getNumberOfAvailableMemorySegments()).isEqualTo(BUFFERS);
+        assertThat(network.getNumberOfAvailableMemorySegments()).isEqualTo(2 * BUFFERS);
         assertThat(OutputHold.openCount()).isZero();
         network.destroyAllBufferPools();
         network.destroy();
@@ -47,10 +48,10 @@ class OutputHoldTest {
 
     @Test
     void shouldPauseTheSenderWhileTheReceiverIsFull() {
-        sender.take(pool);
+        sender.endEmission(pool);
         assertThat(pool.isAvailable()).isTrue();
         receiver.update(true);
-        sender.take(pool);
+        sender.endEmission(pool);
         assertThat(pool.isAvailable()).isFalse();
         receiver.update(false);
         assertThat(pool.isAvailable()).isTrue();
@@ -62,7 +63,7 @@ class OutputHoldTest {
         Buffer first = pool.requestBuffer();
         Buffer second = pool.requestBuffer();
         receiver.update(true);
-        sender.take(pool);
+        sender.endEmission(pool);
         first.recycleBuffer();
         second.recycleBuffer();
         assertThat(pool.isAvailable()).isFalse();
@@ -73,12 +74,13 @@ class OutputHoldTest {
     @Test
     void shouldLetTheSenderReadUpToTheBarrierThatTheReceiverAwaits() {
         receiver.update(true);
-        sender.take(pool);
+        sender.endEmission(pool);
         announced.set(7);
         receiver.update(true);
-        sender.take(pool);
+        sender.endEmission(pool);
         assertThat(pool.isAvailable()).isTrue();
-        sender.passed(7, pool);
+        sender.passed(7);
+        sender.endEmission(pool);
         assertThat(pool.isAvailable()).isFalse();
     }
 
@@ -87,7 +89,7 @@ class OutputHoldTest {
         try (InputHold other = new InputHold(List.of(partition), announced::get)) {
             receiver.update(true);
             other.update(true);
-            sender.take(pool);
+            sender.endEmission(pool);
             receiver.update(false);
             assertThat(pool.isAvailable()).isFalse();
             other.update(false);
@@ -95,16 +97,43 @@ class OutputHoldTest {
         }
     }
 
-    /** Timers and barriers emit while the sender is paused. */
+    /** A buffer that came back to the pool would let the sender process another element. */
     @Test
-    void shouldGiveAllBuffersBackForWhatIsEmittedNevertheless() {
+    void shouldEmitInOverdraftBuffersWhileTheSenderIsPaused() {
         receiver.update(true);
-        sender.take(pool);
-        sender.drop();
-        Buffer buffer = pool.requestBuffer();
-        assertThat(buffer).isNotNull();
-        sender.take(pool);
-        buffer.recycleBuffer();
+        sender.endEmission(pool);
+        CompletableFuture<?> available = pool.getAvailableFuture();
+        sender.beginEmission(pool);
+        List<Buffer> emitted = new ArrayList<>();
+        for (int i = 0; i < BUFFERS; i++) {
+            emitted.add(pool.requestBuffer());
+        }
+        assertThat(emitted).doesNotContainNull();
+        emitted.forEach(Buffer::recycleBuffer);
+        sender.endEmission(pool);
+        assertThat(available).isNotDone();
+        assertThat(pool.isAvailable()).isFalse();
+        assertThat(pool.getMaxOverdraftBuffersPerGate()).isZero();
+    }
+
+    @Test
+    @Timeout(30)
+    void shouldGiveTheBuffersBackToAnEmissionThatWaitsForOne() throws Exception {
+        receiver.update(true);
+        sender.endEmission(pool);
+        sender.beginEmission(pool);
+        List<Buffer> emitted = new ArrayList<>();
+        for (int i = 0; i < BUFFERS; i++) {
+            emitted.add(pool.requestBuffer());
+        }
+        assertThat(pool.requestBuffer()).isNull();
+        while (!pool.isAvailable()) {
+            receiver.update(true);
+            emitted.stream().limit(1).forEach(Buffer::recycleBuffer);
+            emitted.subList(0, Math.min(1, emitted.size())).clear();
+        }
+        emitted.forEach(Buffer::recycleBuffer);
+        sender.endEmission(pool);
         assertThat(pool.isAvailable()).isFalse();
     }
 
@@ -120,7 +149,7 @@ class OutputHoldTest {
         }
         assertThat(pool.isAvailable()).isFalse();
         receiver.update(true);
-        sender.take(pool);
+        sender.endEmission(pool);
         channel.forEach(BufferBuilder::close);
         assertThat(pool.isAvailable()).isFalse();
         receiver.update(false);
