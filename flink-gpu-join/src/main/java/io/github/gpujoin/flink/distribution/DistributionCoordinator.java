@@ -10,9 +10,9 @@ import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 /**
  * Coordinator of one of the operators that a {@link DistributionDecision} concerns.
  *
- * <p>The packers' coordinator holds the decision in checkpoints, and tells the packers only when no
- * checkpoint without it is under way. So a checkpoint that holds facts for a replicated dimension
- * holds that decision too.
+ * <p>Both hold the decision in checkpoints, since Flink drops that of packers which have finished.
+ * The packers are told only when no checkpoint without it is under way. So a checkpoint that holds
+ * facts for a replicated dimension holds that decision too.
  */
 abstract class DistributionCoordinator implements OperatorCoordinator {
 
@@ -66,7 +66,19 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
 
         @Override
         public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
-            result.complete(new byte[0]);
+            result.complete(decision == null ? new byte[0] : decision.snapshot(checkpointId));
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            notifyCheckpointAborted(checkpointId);
+        }
+
+        @Override
+        public void notifyCheckpointAborted(long checkpointId) {
+            if (decision != null) {
+                decision.checkpointEnded(checkpointId);
+            }
         }
 
         @Override
@@ -85,6 +97,7 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
         public void resetToCheckpoint(long checkpointId, byte[] state) {
             if (decision != null) {
                 decision.resetReports();
+                decision.restore(checkpointId, state);
             }
         }
     }

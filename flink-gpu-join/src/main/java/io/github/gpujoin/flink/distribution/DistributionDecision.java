@@ -44,6 +44,11 @@ final class DistributionDecision {
 
     private Distribution decided = Distribution.MEASURED;
 
+    private long restoredCheckpoint = OperatorCoordinator.NO_CHECKPOINT;
+
+    /** What coordinators had in that checkpoint; null if nothing. */
+    private Distribution restored;
+
     DistributionDecision(MeasuredDimension dimension) {
         this.dimension = dimension;
     }
@@ -161,7 +166,7 @@ final class DistributionDecision {
     // ------------------------------------------------------------------ state
 
     /**
-     * What a checkpoint that begins holds.
+     * What a checkpoint that begins holds for a coordinator.
      *
      * <pre>
      *  int32 format version | int32 0 measured, 1 replicated, 2 partitioned | UTF-8 name
@@ -191,24 +196,31 @@ final class DistributionDecision {
     }
 
     /**
-     * Restores a checkpoint.
+     * Restores a checkpoint. Both coordinators call it, in any order: a decision may have been made
+     * between their snapshots, and that of an operator that has finished is lost.
      *
-     * @param state null if there is no checkpoint, or the snapshot is of a job that did not measure
-     *     this dimension. Facts in such a snapshot are not partitioned by its key.
+     * @param state null or empty if the checkpoint has none of the coordinator. If neither has any,
+     *     the job did not measure this dimension, and facts are not partitioned by its key.
      */
     void restore(long checkpoint, byte[] state) {
         packers.clear();
         undecided.clear();
+        if (checkpoint != restoredCheckpoint) {
+            restoredCheckpoint = checkpoint;
+            restored = null;
+        }
         if (checkpoint == OperatorCoordinator.NO_CHECKPOINT) {
             decided = Distribution.MEASURED;
-        } else if (state == null || state.length == 0) {
-            decide(Distribution.REPLICATED, "the snapshot was written before sizes were measured");
-        } else {
-            restore(ByteBuffer.wrap(state));
+            return;
         }
+        if (state != null && state.length > 0) {
+            Distribution read = read(ByteBuffer.wrap(state));
+            restored = restored == null || restored == Distribution.MEASURED ? read : restored;
+        }
+        decided = restored == null ? Distribution.REPLICATED : restored;
     }
 
-    private void restore(ByteBuffer state) {
+    private Distribution read(ByteBuffer state) {
         int version = state.getInt();
         if (version != FORMAT_VERSION) {
             throw new IllegalStateException(
@@ -217,13 +229,8 @@ final class DistributionDecision {
         }
         Distribution saved = distribution(state.getInt());
         String name = StandardCharsets.UTF_8.decode(state).toString();
-        if (name.equals(dimension.name())) {
-            decided = saved;
-        } else {
-            decide(
-                    Distribution.REPLICATED,
-                    "facts of the snapshot have the keys of '" + name + "'");
-        }
+        // Facts have the keys of the dimension that was measured.
+        return name.equals(dimension.name()) ? saved : Distribution.REPLICATED;
     }
 
     private static int code(Distribution distribution) {

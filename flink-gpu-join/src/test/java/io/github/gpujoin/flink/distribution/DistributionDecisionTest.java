@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.flink.explain.Distribution;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
@@ -121,6 +122,33 @@ class DistributionDecisionTest {
         decision.restore(OperatorCoordinator.NO_CHECKPOINT, null);
         decision.resetReports();
         assertThat(report(0, 1, 1, true)).isNotDone();
+    }
+
+    /** Flink drops the state of the packers' coordinator once all facts were read. */
+    @Test
+    void shouldKeepADecisionThatOneCoordinatorHas() {
+        report(0, 0, 101, false);
+        byte[] state = decision.snapshot(CHECKPOINT);
+        decision = decision("dimension");
+        decision.restore(CHECKPOINT, null);
+        decision.restore(CHECKPOINT, state);
+        assertThat(of(report(0, 0, 0, true))).isEqualTo(Distribution.PARTITIONED);
+        decision = decision("dimension");
+        decision.restore(CHECKPOINT, state);
+        decision.restore(CHECKPOINT, null);
+        assertThat(of(report(0, 0, 0, true))).isEqualTo(Distribution.PARTITIONED);
+    }
+
+    @Test
+    void shouldKeepADecisionThatWasMadeBetweenTheSnapshotsOfBothCoordinators() {
+        byte[] before = decision.snapshot(CHECKPOINT);
+        report(0, 0, 101, false);
+        byte[] after = decision.snapshot(CHECKPOINT);
+        for (List<byte[]> states : List.of(List.of(before, after), List.of(after, before))) {
+            decision = decision("dimension");
+            states.forEach(state -> decision.restore(CHECKPOINT, state));
+            assertThat(of(report(0, 0, 0, true))).isEqualTo(Distribution.PARTITIONED);
+        }
     }
 
     /** Its facts lie anywhere, or by the keys of another dimension. */

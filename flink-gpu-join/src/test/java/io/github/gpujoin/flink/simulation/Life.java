@@ -535,7 +535,7 @@ final class Life implements AutoCloseable {
             faults.clear();
         }
         current.sink().commit(completed.id);
-        coordinators.checkpointCompletes(completed.id);
+        coordinators.checkpointCompletes(completed);
         for (SimulatedTask task : current.tasks()) {
             task.announceComplete(completed.id);
         }

@@ -136,8 +136,15 @@ final class SimulatedCoordinators implements AutoCloseable {
                 });
     }
 
-    void checkpointCompletes(long checkpoint) {
-        coordinators.values().forEach(c -> c.notifyCheckpointComplete(checkpoint));
+    /** Flink drops the states of coordinators whose operators have finished. */
+    void checkpointCompletes(Checkpoint checkpoint) {
+        vertices.forEach(
+                (operator, vertex) -> {
+                    if (checkpoint.isFinished(vertex)) {
+                        checkpoint.coordinators.remove(operator);
+                    }
+                });
+        coordinators.values().forEach(c -> c.notifyCheckpointComplete(checkpoint.id));
     }
 
     void checkpointAborts(long checkpoint) {
