@@ -32,7 +32,8 @@ final class DistributionDecision {
     private static final int FORMAT_VERSION = 1;
 
     /** An open question of an attempt of a subtask. */
-    private record Question(int attempt, CompletableFuture<CoordinationResponse> answer) {}
+    private record Question(
+            int attempt, long passedCheckpoint, CompletableFuture<CoordinationResponse> answer) {}
 
     private final MeasuredDimension dimension;
     private final Map<Integer, SizeReport> reports = new HashMap<>();
@@ -75,20 +76,20 @@ final class DistributionDecision {
             decide(parallelism);
         }
         CompletableFuture<CoordinationResponse> answer =
-                put(report.subtask(), report.attempt(), questions);
+                put(report.subtask(), report.attempt(), Long.MAX_VALUE, questions);
         answerIfDecided();
         return answer;
     }
 
     /** A task that lives on after its attempt does not replace the question of a later one. */
     private static CompletableFuture<CoordinationResponse> put(
-            int subtask, int attempt, Map<Integer, Question> into) {
+            int subtask, int attempt, long passedCheckpoint, Map<Integer, Question> into) {
         Question before = into.get(subtask);
         if (before != null && before.attempt() > attempt) {
             return CompletableFuture.completedFuture(response(Distribution.MEASURED));
         }
         CompletableFuture<CoordinationResponse> answer = new CompletableFuture<>();
-        into.put(subtask, new Question(attempt, answer));
+        into.put(subtask, new Question(attempt, passedCheckpoint, answer));
         if (before != null) {
             before.answer().complete(response(Distribution.MEASURED));
         }
@@ -121,16 +122,16 @@ final class DistributionDecision {
 
     private void answerIfDecided() {
         if (decided != Distribution.MEASURED) {
-            answer(questions);
-        }
-        if (decided != Distribution.MEASURED && undecided.isEmpty()) {
-            answer(packers);
+            long lastUndecided = undecided.stream().max(Long::compare).orElse(Long.MIN_VALUE);
+            answer(questions, lastUndecided);
+            answer(packers, lastUndecided);
         }
     }
 
-    private void answer(Map<Integer, Question> asked) {
-        List<Question> answered = List.copyOf(asked.values());
-        asked.clear();
+    private void answer(Map<Integer, Question> asked, long lastUndecided) {
+        List<Question> answered =
+                asked.values().stream().filter(q -> q.passedCheckpoint() >= lastUndecided).toList();
+        asked.values().removeAll(answered);
         answered.forEach(question -> question.answer().complete(response(decided)));
     }
 
@@ -149,12 +150,13 @@ final class DistributionDecision {
     // ------------------------------------------------------------------ packers of facts
 
     /**
-     * Answers a packer once it is decided and each checkpoint without the decision is complete or
-     * aborted. So no such checkpoint holds facts that depend on the decision.
+     * Answers a packer once it is decided and each checkpoint without the decision is complete,
+     * aborted or past the packer. So no such checkpoint holds facts that depend on the decision.
+     * Flink does not report that a savepoint is complete.
      */
     CompletableFuture<CoordinationResponse> ask(FactsQuestion question) {
         CompletableFuture<CoordinationResponse> answer =
-                put(question.subtask(), question.attempt(), packers);
+                put(question.subtask(), question.attempt(), question.passedCheckpoint(), packers);
         answerIfDecided();
         return answer;
     }

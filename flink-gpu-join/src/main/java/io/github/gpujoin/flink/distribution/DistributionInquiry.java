@@ -22,6 +22,9 @@ public final class DistributionInquiry implements AutoCloseable {
 
     private static final long RETRY_MS = 1_000;
 
+    /** For {@link #ask}. */
+    public static final long NO_CHECKPOINT = -1;
+
     private final TaskOperatorEventGateway gateway;
     private final OperatorID operator;
     private final TaskInfo task;
@@ -56,9 +59,16 @@ public final class DistributionInquiry implements AutoCloseable {
         return answer;
     }
 
-    /** Asks for a subtask that packs facts. */
-    public void ask() {
-        send(new FactsQuestion(task.getIndexOfThisSubtask(), task.getAttemptNumber()));
+    /**
+     * Asks for a subtask that packs facts.
+     *
+     * @param passedCheckpoint the last checkpoint whose barrier the subtask has emitted, {@link
+     *     #NO_CHECKPOINT} for none
+     */
+    public void ask(long passedCheckpoint) {
+        send(
+                new FactsQuestion(
+                        task.getIndexOfThisSubtask(), task.getAttemptNumber(), passedCheckpoint));
     }
 
     /** Reports what a subtask has measured, unless its last report says about the same. */

@@ -2,8 +2,14 @@ package io.github.gpujoin.flink.distribution;
 
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 
-/** Asks how the measured dimension is distributed; from a subtask that packs facts. */
-record FactsQuestion(int subtask, int attempt) implements CoordinationRequest {
+/**
+ * Asks how the measured dimension is distributed; from a subtask that packs facts.
+ *
+ * @param passedCheckpoint the last checkpoint whose barrier the attempt has emitted, negative for
+ *     none
+ */
+record FactsQuestion(int subtask, int attempt, long passedCheckpoint)
+        implements CoordinationRequest {
 
     private static final long serialVersionUID = 1L;
 }

@@ -27,6 +27,7 @@ import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -156,7 +157,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                             getRuntimeContext().getTaskInfo(),
                             measured,
                             () -> mailbox.execute(this::adoptAnswer, "change the packing"));
-            inquiry.ask();
+            inquiry.ask(DistributionInquiry.NO_CHECKPOINT);
         }
     }
 
@@ -366,6 +367,14 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             flush();
         }
         super.prepareSnapshotPreBarrier(checkpointId);
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        if (inquiry != null) {
+            inquiry.ask(context.getCheckpointId());
+        }
     }
 
     @Override

@@ -33,7 +33,11 @@ class DistributionDecisionTest {
     }
 
     private CompletableFuture<CoordinationResponse> packer(int subtask) {
-        return decision.ask(new FactsQuestion(subtask, 0));
+        return packer(subtask, DistributionInquiry.NO_CHECKPOINT);
+    }
+
+    private CompletableFuture<CoordinationResponse> packer(int subtask, long passedCheckpoint) {
+        return decision.ask(new FactsQuestion(subtask, 0, passedCheckpoint));
     }
 
     private void restore(DistributionDecision from) {
@@ -69,6 +73,22 @@ class DistributionDecisionTest {
         assertThat(packer).isNotDone();
         decision.checkpointEnded(CHECKPOINT);
         assertThat(of(packer)).isEqualTo(Distribution.REPLICATED);
+    }
+
+    /** Flink does not report that a savepoint is complete. */
+    @Test
+    void shouldTellPackersThatHavePassedEachCheckpointWithoutTheDecision() {
+        decision.snapshot(CHECKPOINT);
+        decision.snapshot(CHECKPOINT + 1);
+        CompletableFuture<CoordinationResponse> first = packer(0, CHECKPOINT + 1);
+        CompletableFuture<CoordinationResponse> second = packer(1, CHECKPOINT);
+        report(0, 0, 1, true);
+        report(1, 0, 1, true);
+        assertThat(of(first)).isEqualTo(Distribution.REPLICATED);
+        assertThat(second).isNotDone();
+        CompletableFuture<CoordinationResponse> again = packer(1, CHECKPOINT + 2);
+        assertThat(of(second)).isEqualTo(Distribution.MEASURED);
+        assertThat(of(again)).isEqualTo(Distribution.REPLICATED);
     }
 
     @Test
