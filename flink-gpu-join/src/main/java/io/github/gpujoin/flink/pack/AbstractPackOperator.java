@@ -115,6 +115,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     @Override
     public void open() throws Exception {
         super.open();
+        StreamingMode.requireAtStart(getContainingTask().getEnvironment());
         heldMarkers = new ArrayDeque<>();
         rowsIn = getMetricGroup().counter("rowsIn");
         rowsFiltered = getMetricGroup().counter("rowsFiltered");

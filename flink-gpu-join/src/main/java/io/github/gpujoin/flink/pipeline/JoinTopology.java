@@ -26,6 +26,7 @@ import io.github.gpujoin.flink.operator.ReplicaSettings;
 import io.github.gpujoin.flink.operator.Replicas;
 import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
 import io.github.gpujoin.flink.pack.Packing;
+import io.github.gpujoin.flink.pack.StreamingMode;
 import io.github.gpujoin.flink.report.JoinReporting;
 import io.github.gpujoin.flink.transport.JoinSide;
 import io.github.gpujoin.flink.transport.RingOptions;
@@ -36,12 +37,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.CheckpointingOptions;
-import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
@@ -110,14 +109,7 @@ final class JoinTopology {
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
     JoinTopology(StreamExecutionEnvironment env, String uid, BadRecordStreams badRecords) {
-        RuntimeExecutionMode mode = env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE);
-        if (mode != RuntimeExecutionMode.STREAMING) {
-            throw new IllegalStateException(
-                    "the join runs in streaming mode, on bounded inputs too: "
-                            + ExecutionOptions.RUNTIME_MODE.key()
-                            + "="
-                            + mode);
-        }
+        StreamingMode.require(env.getConfiguration());
         GpuJoinOptions.check(env.getConfiguration());
         ExactlyOnce.require(env.getCheckpointConfig());
         ExactlyOnce.keepSplits(env.getCheckpointConfig());
