@@ -513,14 +513,20 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         arriving.check(chunk);
         rows.received(chunk, element.getValue());
         counts.times().addSince(Stage.RECEIVE, startNs);
-        DimensionSpec dimension = settings.spec().dimensions().get(chunk.dimension());
-        if (isLoadComplete() && !dimension.changes()) {
+        if (isLate(chunk.dimension())) {
             lateRows.accept(chunk, "all dimensions complete");
             return;
         }
         // Facts that the engine has came before a change.
         probeSide.awaitEngine(this::checkNotCancelled);
         buildSide.append(chunk);
+    }
+
+    /** Whether a row that arrives now follows the end of its dimension. */
+    private boolean isLate(int dimension) {
+        boolean wasLoaded = wasComplete && !settings.replicas().dimensions().contains(dimension);
+        return (isLoadComplete() || wasLoaded)
+                && !settings.spec().dimensions().get(dimension).changes();
     }
 
     private void awaitEngine() throws Exception {
