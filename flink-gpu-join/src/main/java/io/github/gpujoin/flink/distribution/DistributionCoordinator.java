@@ -83,13 +83,16 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
 
         @Override
         public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
-            subtaskReset(subtask, NO_CHECKPOINT);
+            if (decision != null) {
+                decision.reset(subtask);
+            }
         }
 
         @Override
         public void subtaskReset(int subtask, long checkpointId) {
             if (decision != null) {
                 decision.reset(subtask);
+                decision.regionReset(checkpointId);
             }
         }
 
@@ -139,7 +142,6 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
             decision.packerFailed(subtask);
         }
 
-        /** The decision holds for attempts from earlier checkpoints too. */
         @Override
         public void subtaskReset(int subtask, long checkpointId) {
             decision.packerFailed(subtask);

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * coordinators of the log and of the packers of facts share it.
  *
  * <p>The dimension stays partitioned as soon as it is known to be too large. It is replicated when
- * all of it is measured. A decision holds for the rest of the job.
+ * all of it is measured. A decision that a checkpoint holds is final.
  *
  * <p>All calls come in the JobMaster's main thread.
  */
@@ -30,6 +30,8 @@ final class DistributionDecision {
     private static final Logger LOG = LoggerFactory.getLogger(DistributionDecision.class);
 
     private static final int FORMAT_VERSION = 1;
+
+    private static final long NEVER = Long.MAX_VALUE;
 
     /** An open question of an attempt of a subtask. */
     private record Question(
@@ -44,6 +46,9 @@ final class DistributionDecision {
     private final Set<Long> undecided = new HashSet<>();
 
     private Distribution decided = Distribution.MEASURED;
+
+    /** The first checkpoint that may hold the decision. */
+    private long durableFrom = NEVER;
 
     private long restoredCheckpoint = OperatorCoordinator.NO_CHECKPOINT;
 
@@ -141,6 +146,17 @@ final class DistributionDecision {
         questions.remove(subtask);
     }
 
+    /**
+     * Revokes the decision if the region restarts from a checkpoint before it. Rows that decided it
+     * may be read again in other numbers, such as after a drain that failed.
+     */
+    void regionReset(long checkpoint) {
+        if (checkpoint < durableFrom) {
+            decided = Distribution.MEASURED;
+            durableFrom = NEVER;
+        }
+    }
+
     /** Forgets what all subtasks measured. */
     void resetReports() {
         reports.clear();
@@ -177,6 +193,8 @@ final class DistributionDecision {
     byte[] snapshot(long checkpoint) {
         if (decided == Distribution.MEASURED) {
             undecided.add(checkpoint);
+        } else {
+            durableFrom = Math.min(durableFrom, checkpoint);
         }
         return toBytes();
     }
@@ -213,6 +231,7 @@ final class DistributionDecision {
         }
         if (checkpoint == OperatorCoordinator.NO_CHECKPOINT) {
             decided = Distribution.MEASURED;
+            durableFrom = NEVER;
             return;
         }
         if (state != null && state.length > 0) {
@@ -220,6 +239,7 @@ final class DistributionDecision {
             restored = restored == null || restored == Distribution.MEASURED ? read : restored;
         }
         decided = restored == null ? Distribution.REPLICATED : restored;
+        durableFrom = decided == Distribution.MEASURED ? NEVER : checkpoint;
     }
 
     private Distribution read(ByteBuffer state) {

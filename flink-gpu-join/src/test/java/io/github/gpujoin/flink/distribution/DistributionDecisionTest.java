@@ -126,6 +126,27 @@ class DistributionDecisionTest {
         assertThat(of(report(0, 1, 0, false))).isEqualTo(Distribution.PARTITIONED);
     }
 
+    /** A drain completes a dimension; if it fails, the job reads the rest of its rows. */
+    @Test
+    void shouldMeasureAnewIfTheRegionRestartsFromACheckpointBeforeTheDecision() {
+        decision.snapshot(CHECKPOINT);
+        report(0, 0, 1, true);
+        report(1, 0, 1, true);
+        decision.snapshot(CHECKPOINT + 1);
+        resetRegion(CHECKPOINT);
+        assertThat(of(report(0, 1, 101, false))).isEqualTo(Distribution.PARTITIONED);
+        decision.snapshot(CHECKPOINT + 2);
+        resetRegion(CHECKPOINT + 2);
+        assertThat(of(report(0, 2, 1, true))).isEqualTo(Distribution.PARTITIONED);
+    }
+
+    private void resetRegion(long checkpoint) {
+        for (int subtask = 0; subtask < PARALLELISM; subtask++) {
+            decision.reset(subtask);
+            decision.regionReset(checkpoint);
+        }
+    }
+
     @Test
     void shouldGoOnMeasuringIfACheckpointHasNoDecision() {
         DistributionDecision before = decision("dimension");
