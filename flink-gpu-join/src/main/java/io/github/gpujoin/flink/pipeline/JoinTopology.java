@@ -39,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.SupportsSplitReassignmentOnRecovery;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
@@ -50,6 +51,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.OneInputTransformation;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
+import org.apache.flink.streaming.api.transformations.SourceTransformation;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
 import org.apache.flink.types.Row;
@@ -218,12 +220,23 @@ final class JoinTopology {
                         packed,
                         name,
                         completeAtWatermark,
-                        new LoadCompletion.Loaded(spec, number, maxParallelism, lateRows));
+                        new LoadCompletion.Loaded(
+                                spec, number, maxParallelism, lateRows, keepsSplits(packed)));
         OutputTag<Row> tag = lateRows.sideOutputs().get(number);
         if (tag != null) {
             lateAtSource.put(number, chunks.getSideOutput(tag));
         }
         return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : byKey(chunks);
+    }
+
+    private static boolean keepsSplits(DataStream<?> dimension) {
+        for (Transformation<?> each : dimension.getTransformation().getTransitivePredecessors()) {
+            if (each instanceof SourceTransformation<?, ?, ?> source
+                    && source.getSource() instanceof SupportsSplitReassignmentOnRecovery) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private SingleOutputStreamOperator<Chunk> load(
@@ -254,7 +267,8 @@ final class JoinTopology {
                         versions.getSideOutput(none),
                         spec.dimensions().get(number).name(),
                         LoadCompletion.FROM_THE_START,
-                        new LoadCompletion.Loaded(spec, number, maxParallelism, defaultLateRows()));
+                        new LoadCompletion.Loaded(
+                                spec, number, maxParallelism, defaultLateRows(), true));
         // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
         return byKey(marks);
     }

@@ -35,8 +35,8 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
  * idle. Rows that arrive after that watermark are late.
  *
  * <p>Completeness is kept in state and marked again after a restore, as the source may never repeat
- * the watermark. In another parallelism the rows may come to any subtask, so each waits for the
- * watermark again.
+ * the watermark. In another parallelism, or if the source reassigns splits on recovery, the rows
+ * may come to any subtask, so each waits for the watermark again.
  *
  * <p>The largest watermark follows the mark of completeness: the one sign that a join restored from
  * a release before marks has of sources that had finished.
@@ -66,8 +66,10 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
      * @param number of the dimension
      * @param partitions radix partitions, whose owners are all told; 0 where the edge to the join
      *     is broadcast
+     * @param keepsSplits whether subtasks of its sources keep their splits in a restart
      */
-    record Loaded(JoinSpec spec, int number, int partitions, LateRowPolicy lateRows)
+    record Loaded(
+            JoinSpec spec, int number, int partitions, LateRowPolicy lateRows, boolean keepsSplits)
             implements Serializable {}
 
     private final long completeAtWatermark;
@@ -97,7 +99,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
         List<Integer> restored = new ArrayList<>();
         state.get().forEach(restored::add);
         boolean wasComplete = restored.equals(List.of(parallelism())) || takeEarlier(store);
-        complete = wasComplete || completeAtWatermark == FROM_THE_START;
+        complete = wasComplete && dimension.keepsSplits() || completeAtWatermark == FROM_THE_START;
         status = complete ? Status.COMPLETE : Status.LOADING;
         watermark = Long.MIN_VALUE;
         marksAtStart = complete || context.isRestored();

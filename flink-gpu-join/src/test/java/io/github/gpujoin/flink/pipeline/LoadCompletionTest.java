@@ -57,7 +57,8 @@ class LoadCompletionTest {
     }
 
     private static LoadCompletion operator(long completeAt, int partitions, LateRowPolicy late) {
-        return new LoadCompletion(completeAt, new LoadCompletion.Loaded(SPEC, 0, partitions, late));
+        return new LoadCompletion(
+                completeAt, new LoadCompletion.Loaded(SPEC, 0, partitions, late, true));
     }
 
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(long completeAt)
@@ -175,6 +176,21 @@ class LoadCompletionTest {
                 OneInputStreamOperatorTestHarness<Chunk, Chunk> other = restored(state, 2, 2, 1)) {
             assertOutput(first, Status.COMPLETE, Watermark.MAX_WATERMARK);
             assertOutput(other, Status.LOADING);
+        }
+    }
+
+    @Test
+    void shouldWaitForTheWatermarkAgainIfSplitsAreReassigned() throws Exception {
+        OperatorSubtaskState state = stateOfTheFirstComplete(1);
+        LoadCompletion.Loaded reassigned = new LoadCompletion.Loaded(SPEC, 0, 0, FAIL, false);
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(new LoadCompletion(100, reassigned))) {
+            harness.initializeState(state);
+            harness.open();
+            harness.setProcessingTime(harness.getProcessingTime() + 1);
+            harness.processElement(CHUNK);
+            harness.processWatermark(100);
+            assertOutput(harness, Status.LOADING, CHUNK, Status.COMPLETE, Watermark.MAX_WATERMARK);
         }
     }
 
