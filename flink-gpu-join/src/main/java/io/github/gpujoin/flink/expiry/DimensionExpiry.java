@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
@@ -50,6 +51,7 @@ public final class DimensionExpiry {
     private final List<DimensionTtl> ttls;
     private final Log log;
     private final PartitionKeys keys;
+    private final BooleanSupplier isBuilding;
     private final ThrowingRunnable<Exception> answerFacts;
     private final ThrowingConsumer<Chunk, Exception> delete;
     private final ProcessingTimeService time;
@@ -60,6 +62,7 @@ public final class DimensionExpiry {
     private final Map<Place, Long> oldest = new HashMap<>();
 
     /**
+     * @param isBuilding whether the engine is building its tables; rows then expire at a later tick
      * @param answerFacts has the engine answer all facts that it has. They see rows that expire
      *     now, and where the engine fails it is the log that they are joined with
      * @param delete applies deletions to the table
@@ -68,6 +71,7 @@ public final class DimensionExpiry {
             List<DimensionTtl> ttls,
             Log log,
             PartitionKeys keys,
+            BooleanSupplier isBuilding,
             ThrowingRunnable<Exception> answerFacts,
             ThrowingConsumer<Chunk, Exception> delete,
             ProcessingTimeService time,
@@ -76,6 +80,7 @@ public final class DimensionExpiry {
         this.ttls = ttls;
         this.log = log;
         this.keys = keys;
+        this.isBuilding = isBuilding;
         this.answerFacts = answerFacts;
         this.delete = delete;
         this.time = time;
@@ -137,7 +142,12 @@ public final class DimensionExpiry {
         long before = dueBefore(ttl);
         if (oldest.getOrDefault(place, Long.MIN_VALUE) < before) {
             mailbox.execute(
-                    () -> expire(ttl, place, before), "take rows away whose time to live is over");
+                    () -> {
+                        if (!isBuilding.getAsBoolean()) {
+                            expire(ttl, place, before);
+                        }
+                    },
+                    "expire dimension rows");
         }
     }
 

@@ -135,6 +135,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
                         settings.ttls(),
                         log::expire,
                         keys,
+                        () -> false,
                         () -> {},
                         this::emit,
                         getProcessingTimeService(),

@@ -257,6 +257,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                         settings.ttls().dimensions(),
                         buildLog::expire,
                         keys,
+                        this::isBuilding,
                         this::awaitEngine,
                         chunk -> buildSide.delete(chunk),
                         getProcessingTimeService(),

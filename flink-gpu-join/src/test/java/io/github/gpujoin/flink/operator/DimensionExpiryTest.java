@@ -33,6 +33,7 @@ import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -129,6 +130,30 @@ class DimensionExpiryTest {
             assertThat(valuesOf(restored, 1, 2, 3)).containsExactly("21");
             advance(restored, 13_900);
             assertThat(valuesOf(restored, 1, 2, 3)).isEmpty();
+        }
+    }
+
+    /** A build that is completed in one mail would keep barriers from the task. */
+    @ParameterizedTest(name = "partitioned={0}")
+    @ValueSource(booleans = {true, false})
+    @Timeout(30)
+    void shouldExpireNoRowBeforeTheTablesAreComplete(boolean partitioned) throws Exception {
+        this.partitioned = partitioned;
+        TableBuildTest.SlowToBuild slow = new TableBuildTest.SlowToBuild();
+        try (JoinHarness join = open(EngineSelection.only(slow), null, 10_000)) {
+            join.leaveTablesToMails();
+            change(join, 1, 10, RowChange.UPSERT);
+            join.endBuild();
+            for (long now = 10_000; now <= 11_500; now += 50) {
+                join.setProcessingTime(now);
+                join.runMails(5);
+            }
+            assertThat(join.isBuilding()).isTrue();
+            change(join, 2, 20, RowChange.UPSERT);
+            slow.mayComplete = true;
+            join.runMails(Integer.MAX_VALUE);
+            advance(join, 11_700);
+            assertThat(valuesOf(join, 1, 2)).containsExactly("20");
         }
     }
 

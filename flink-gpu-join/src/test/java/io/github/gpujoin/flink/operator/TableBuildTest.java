@@ -33,10 +33,10 @@ class TableBuildTest {
     }
 
     /** Engines that do not complete their tables until they are told to. */
-    private static final class SlowToBuild implements JoinEngineFactory {
+    static final class SlowToBuild implements JoinEngineFactory {
         private static final long serialVersionUID = 1L;
 
-        private boolean mayComplete;
+        boolean mayComplete;
         private ThrowingRunnable<Exception> onStep = () -> {};
 
         @Override
