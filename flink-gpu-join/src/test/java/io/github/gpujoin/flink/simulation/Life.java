@@ -220,7 +220,7 @@ final class Life implements AutoCloseable {
 
     private void step(SimulatedTask task) {
         // What a task does behind its barrier is not in the checkpoint.
-        boolean behindBarrier = pending == null || !missing.contains(task.id);
+        boolean behindBarrier = pending == null || task.lastSnapshot() == pending.id;
         progressSinceCheckpoint |= behindBarrier && task.hasWork() && !isQuietFor(PAUSE_MS);
         if (task.hasData()) {
             lastDataMs = VirtualTime.nowMs();

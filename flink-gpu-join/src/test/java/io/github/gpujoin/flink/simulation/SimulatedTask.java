@@ -80,6 +80,8 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     /** Of the last checkpoint. */
     private TaskState state;
 
+    private long lastSnapshot;
+
     private boolean drained = true;
 
     /** Checkpoints that are complete, of which the task is to be told. */
@@ -348,6 +350,11 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         return source != null || inputs.areSendersEnded();
     }
 
+    /** The last checkpoint that the task's state is in; barriers may be under way. 0 for none. */
+    long lastSnapshot() {
+        return lastSnapshot;
+    }
+
     /** Whether it has a checkpoint to start. */
     boolean isTriggered() {
         return trigger != 0;
@@ -384,6 +391,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         source == null ? Map.of() : source.positions(),
                         new HashMap<>(),
                         phase == Phase.FINISHED);
+        lastSnapshot = checkpoint;
     }
 
     @Override
