@@ -137,8 +137,7 @@ final class BuildStream implements AutoCloseable {
     private long copyCarried(Chunk chunk, int row) {
         int start = chunk.carriedStart(row);
         int length = chunk.carriedEnd(row) - start;
-        long address = carried.take(4L + length);
-        carriedBytes += 4L + length;
+        long address = takeCarried(4L + length);
         Memory.putInt(address, length);
         Memory.copy(chunk.array(), Memory.BYTES + start, null, address + 4, length);
         return address;
@@ -190,19 +189,33 @@ final class BuildStream implements AutoCloseable {
         rowCount = 0;
     }
 
-    /**
-     * Returns empty memory for variable-width columns within the budget. The caller closes it
-     * unless it passes it to {@link #replaceCarried}.
-     */
-    PagedMemory newCarried() {
+    private PagedMemory newCarried() {
         return new PagedMemory(host);
     }
 
-    /** Replaces the memory of variable-width columns, and frees the previous one. */
-    void replaceCarried(PagedMemory moved, long movedBytes) {
-        carried.close();
-        carried = moved;
-        carriedBytes = movedBytes;
+    /**
+     * Stores variable-width columns in empty memory from now on. Rows keep their references.
+     *
+     * @return the previous memory, for the caller to close
+     */
+    PagedMemory renewCarried() {
+        PagedMemory previous = carried;
+        carried = newCarried();
+        carriedBytes = 0;
+        return previous;
+    }
+
+    /** Copies variable-width columns of a row, and returns the address of the copy. */
+    long copyCarried(long from) {
+        long bytes = 4L + Memory.getInt(from);
+        long to = takeCarried(bytes);
+        Memory.copy(null, from, null, to, bytes);
+        return to;
+    }
+
+    private long takeCarried(long bytes) {
+        carriedBytes += bytes;
+        return carried.take(bytes);
     }
 
     /** Frees the runs while the serving kernel is stopped. Variable-width columns stay. */

@@ -19,7 +19,10 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
  *
  * <p>A deleted key keeps its slot until half of the slots are taken. Then the live rows move to a
  * table with room for 1.5 times the live rows and new changes. Variable-width columns stay on the
- * host; unreferenced bytes are freed when they may exceed the referenced ones.
+ * host. If unreferenced bytes may exceed the referenced ones, a compaction copies the latter, some
+ * slots in each {@link #apply}, so that its time depends on the changes, not on the table. New
+ * changes go to the copies' memory from the start of a compaction on, and the previous memory is
+ * freed at its end.
  */
 final class GpuChangingTable {
 
@@ -32,7 +35,12 @@ final class GpuChangingTable {
     private static final long MIN_COMPACTION_BYTES = 1 << 20;
 
     /** Slots whose references are copied to the host at once. */
-    private static final int REFERENCE_SLOTS = 1 << 17;
+    static final int REFERENCE_SLOTS = 1 << 17;
+
+    /**
+     * Slots that a compaction visits for each change, at least {@link #REFERENCE_SLOTS} of them.
+     */
+    private static final int VISITS_PER_CHANGE = 8;
 
     private final DimensionSpec dimension;
     private final BuildStream stream;
@@ -52,6 +60,13 @@ final class GpuChangingTable {
     private long workspaceAddress;
     private long workspaceBytes;
     private long carriedBytesBefore;
+
+    /** Memory that a compaction copies from; null if none is under way. */
+    private PagedMemory compacted;
+
+    /** Slot at which the compaction continues. */
+    private long nextSlot;
+
     private volatile long lengthBytes;
 
     /**
@@ -136,9 +151,8 @@ final class GpuChangingTable {
         kernels.launch("gpujoin_change_settle", device, runs, changes, places);
         takenSlots += kernels.readCounter(0);
         stream.rewind();
-        if (layout.carriedOffset() >= 0
-                && stream.carriedBytes() > 2 * carriedBytesBefore + MIN_COMPACTION_BYTES) {
-            compactCarried();
+        if (isCompacting() || needsCompaction()) {
+            compactSome(Math.max(REFERENCE_SLOTS, VISITS_PER_CHANGE * changes));
             moved = true;
         }
         updateLength();
@@ -146,7 +160,8 @@ final class GpuChangingTable {
     }
 
     private void updateLength() {
-        lengthBytes = table.lengthBytes() + stream.lengthBytes();
+        long compactedBytes = isCompacting() ? compacted.lengthBytes() : 0;
+        lengthBytes = table.lengthBytes() + stream.lengthBytes() + compactedBytes;
     }
 
     /** Returns device memory with unspecified content, valid until the next call. */
@@ -189,6 +204,7 @@ final class GpuChangingTable {
             memory.moveTo(slots);
             table = next;
             takenSlots = rows;
+            nextSlot = 0;
         }
         return true;
     }
@@ -204,44 +220,60 @@ final class GpuChangingTable {
 
     // ------------------------------------------------------------------ variable-width columns
 
+    /** Returns whether a compaction is under way. */
+    boolean isCompacting() {
+        return compacted != null;
+    }
+
+    private boolean needsCompaction() {
+        return layout.carriedOffset() >= 0
+                && stream.carriedBytes() > 2 * carriedBytesBefore + MIN_COMPACTION_BYTES;
+    }
+
+    /** Starts or continues a compaction, and frees the previous memory behind the last slot. */
+    private void compactSome(long slotCount) {
+        if (!isCompacting()) {
+            compacted = stream.renewCarried();
+            nextSlot = 0;
+        }
+        long end = Math.min(table.slotCount(), nextSlot + slotCount);
+        try (Region refs = Region.allocate((long) Long.BYTES * REFERENCE_SLOTS)) {
+            while (nextSlot < end) {
+                int count = (int) Math.min(REFERENCE_SLOTS, end - nextSlot);
+                copyReferenced(nextSlot, count, refs.address());
+                nextSlot += count;
+            }
+        }
+        if (nextSlot == table.slotCount()) {
+            closeCompacted();
+            carriedBytesBefore = stream.carriedBytes();
+        }
+    }
+
+    private void closeCompacted() {
+        if (isCompacting()) {
+            compacted.close();
+            compacted = null;
+        }
+    }
+
     /**
      * Copies the referenced bytes of variable-width columns, and redirects the rows to the copies.
      */
-    private void compactCarried() {
-        PagedMemory live = stream.newCarried();
-        long liveBytes = 0;
-        try (Region refs = Region.allocate((long) Long.BYTES * REFERENCE_SLOTS)) {
-            for (long first = 0; first < table.slotCount(); first += REFERENCE_SLOTS) {
-                int count = (int) Math.min(REFERENCE_SLOTS, table.slotCount() - first);
-                liveBytes += compactCarried(first, count, refs.address(), live);
-            }
-        } catch (Throwable e) {
-            live.close();
-            throw e;
-        }
-        stream.replaceCarried(live, liveBytes);
-        carriedBytesBefore = liveBytes;
-    }
-
-    private long compactCarried(long firstSlot, int slotCount, long refs, PagedMemory live) {
+    private void copyReferenced(long firstSlot, int slotCount, long refs) {
         long refsBytes = (long) Long.BYTES * slotCount;
         long device = workspace(refsBytes);
         moveReferences("gpujoin_take_carried", firstSlot, slotCount, device);
         driver.copyToHost(refs, device, refsBytes);
-        long liveBytes = 0;
         for (int slot = 0; slot < slotCount; slot++) {
-            long from = Memory.getLong(refs + (long) Long.BYTES * slot);
+            long ref = refs + (long) Long.BYTES * slot;
+            long from = Memory.getLong(ref);
             if (from != 0) {
-                long bytes = 4L + Memory.getInt(from);
-                long to = live.take(bytes);
-                Memory.copy(null, from, null, to, bytes);
-                Memory.putLong(refs + (long) Long.BYTES * slot, to);
-                liveBytes += bytes;
+                Memory.putLong(ref, stream.copyCarried(from));
             }
         }
         driver.copyToDevice(device, refs, refsBytes);
         moveReferences("gpujoin_put_carried", firstSlot, slotCount, device);
-        return liveBytes;
     }
 
     private void moveReferences(String kernel, long firstSlot, int slotCount, long device) {
@@ -254,6 +286,7 @@ final class GpuChangingTable {
 
     /** Frees all memory except the stream, while the serving kernel is stopped. */
     void free() {
+        closeCompacted();
         workspace.close();
         scratch.close();
         slots.close();
@@ -261,6 +294,7 @@ final class GpuChangingTable {
 
     /** Drops the memory of a lost device, see {@link Buffers#abandon}. */
     void abandon() {
+        closeCompacted();
         workspace.abandon();
         scratch.abandon();
         slots.abandon();

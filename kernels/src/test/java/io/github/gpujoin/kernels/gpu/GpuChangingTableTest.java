@@ -1,5 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -10,6 +11,7 @@ import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultRow;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -18,7 +20,9 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,6 +120,84 @@ class GpuChangingTableTest {
             }
             assertThat(matches(engine, -1_000, 12_000)).isEqualTo(500);
             assertThat(mostBytes).isLessThan(20L << 20);
+        }
+    }
+
+    private static long applyAll(GpuChangingTable table, long from, long end, long chunkRows) {
+        long steps = 0;
+        for (long key = from; key < end; key += chunkRows) {
+            table.append(changes(RowChange.UPSERT, key, Math.min(end, key + chunkRows)));
+            table.flush();
+            boolean compacted = table.isCompacting();
+            table.apply();
+            steps += compacted || table.isCompacting() ? 1 : 0;
+        }
+        return steps;
+    }
+
+    /** A pass over all rows would hold up the facts for as long as the table is large. */
+    @Test
+    void shouldCompactVariableWidthColumnsInSteps() throws Exception {
+        int rows = GpuChangingTable.REFERENCE_SLOTS;
+        DimensionSpec dimension = SPEC.dimensions().get(0);
+        try (HostDevice device = HostDevice.open(SMALL)) {
+            DeviceLease lease = device.lease();
+            Buffers buffers = lease.memory().buffers(SMALL.memory());
+            BuildStream stream =
+                    new BuildStream(
+                            lease,
+                            SMALL.memory(),
+                            new BuildRowLayout(dimension),
+                            SMALL.stallTimeoutNs());
+            GpuChangingTable table =
+                    new GpuChangingTable(dimension, lease, buffers, stream, SMALL.stallTimeoutNs());
+            applyAll(table, 0, rows, 20_000);
+            while (table.isCompacting()) {
+                applyAll(table, 0, 1, 1);
+            }
+            long bytesBefore = table.lengthBytes();
+            long steps = 0;
+            for (int round = 0; round < 4; round++) {
+                steps += applyAll(table, 0, rows, 20_000);
+            }
+            assertThat(steps).as("applies that compacted").isGreaterThan(3);
+            while (table.isCompacting()) {
+                applyAll(table, 0, 1, 1);
+            }
+            assertThat(table.lengthBytes()).isLessThan(3 * bytesBefore);
+            table.free();
+            stream.freeRuns();
+            buffers.close();
+            stream.close();
+        }
+    }
+
+    /** Each row keeps its own text, whether it is copied before or after it is changed. */
+    @Test
+    void shouldEmitTheLastTextOfEachKeyWhileColumnsAreCompacted() throws Exception {
+        int keys = 2 * GpuChangingTable.REFERENCE_SLOTS;
+        try (HostDevice device = HostDevice.open(SMALL);
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
+            engine.finishBuild();
+            Random random = new Random(7);
+            for (int round = 0; round < 3; round++) {
+                for (int key = 0; key < keys; key += 16_384) {
+                    engine.submitBuild(0, changes(RowChange.UPSERT, key, key + 16_384));
+                    int sample = random.nextInt(keys - 10);
+                    int known = round == 0 ? key + 16_384 : keys;
+                    EngineRun run = new EngineRun(engine);
+                    run.submit(facts(sample, sample + 10), 0);
+                    run.drain();
+                    List<ResultRow> results = run.results().get(0);
+                    assertThat(results).hasSize(Math.max(0, Math.min(10, known - sample)));
+                    for (ResultRow result : results) {
+                        String text = TEXT + (sample + result.probeRow());
+                        assertThat(result.payload())
+                                .endsWithIgnoringCase(
+                                        HexFormat.of().formatHex(text.getBytes(US_ASCII)) + "]");
+                    }
+                }
+            }
         }
     }
 

@@ -69,6 +69,11 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
         }
     }
 
+    /** Returns the lease of this device, for parts of an engine. */
+    DeviceLease lease() {
+        return lease;
+    }
+
     @Override
     public String engineName() {
         return "gpu";
