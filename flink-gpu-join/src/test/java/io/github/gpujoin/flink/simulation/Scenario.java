@@ -73,6 +73,16 @@ record Scenario(
         return true;
     }
 
+    /**
+     * Whether a dimension may never be complete without the element, so that a join rightly waits.
+     */
+    boolean completes(Split split, StreamElement element) {
+        return !isBounded(split.source())
+                && (element.isWatermarkStatus()
+                        || element.isWatermark()
+                                && element.asWatermark().getTimestamp() >= JobPlan.COMPLETE_AT);
+    }
+
     /** The life of a seed. */
     static Scenario of(long seed) {
         return new Draw(seed).scenario();

@@ -92,9 +92,8 @@ final class Shrinker {
         Scenario shortest = scenario;
         for (int piece = elements(scenario); piece >= 1; piece /= 2) {
             for (int from = 0; from < elements(shortest); ) {
-                Scenario next =
-                        shortest.with(without(shortest.splits(), from, piece), shortest.faults());
-                if (stillFails(next, kind)) {
+                Scenario next = without(shortest, from, piece);
+                if (elements(next) < elements(shortest) && stillFails(next, kind)) {
                     shortest = next;
                 } else {
                     from += piece;
@@ -108,20 +107,21 @@ final class Shrinker {
         return scenario.splits().stream().mapToInt(split -> split.script().size()).sum();
     }
 
-    /** All splits without some elements, counted over all of them. */
-    private static List<Split> without(List<Split> splits, int from, int count) {
+    /** The life without some elements, counted over all splits. */
+    private static Scenario without(Scenario scenario, int from, int count) {
         List<Split> rest = new ArrayList<>();
         int index = 0;
-        for (Split split : splits) {
+        for (Split split : scenario.splits()) {
             List<StreamElement> script = new ArrayList<>();
             for (StreamElement element : split.script()) {
-                if (index < from || index >= from + count) {
+                boolean isTaken = index >= from && index < from + count;
+                if (!isTaken || scenario.completes(split, element)) {
                     script.add(element);
                 }
                 index++;
             }
             rest.add(new Split(split.source(), split.number(), script));
         }
-        return rest;
+        return scenario.with(rest, scenario.faults());
     }
 }
