@@ -132,10 +132,11 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Host memory that all joins of a TaskManager may take together for a GPU:"
-                                    + " page-locked memory, and the texts and other bytes of"
-                                    + " build rows, which stay on the host; a quarter of the"
-                                    + " machine's memory unless set.");
+                            "Limit of the host memory that all joins of a TaskManager use for a GPU:"
+                                    + " page-locked memory, and the variable-width columns of"
+                                    + " build rows; a quarter of the machine's memory unless set."
+                                    + " Each join also reserves this memory in its share of the"
+                                    + " managed memory.");
 
     public static final ConfigOption<RingMemory> GPU_RING_MEMORY =
             ConfigOptions.key("gpu-join.gpu.ring-memory")

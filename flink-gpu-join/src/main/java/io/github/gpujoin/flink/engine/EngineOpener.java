@@ -79,7 +79,7 @@ public final class EngineOpener {
     private Opened open(
             PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu, JoinMemory.Part memory) {
         LOG.debug("{}={} repeats this process's tables", SlotHash.SEED_PROPERTY, SlotHash.seed());
-        JoinEngineFactory preferred = engines.preferredOn(gpu);
+        JoinEngineFactory preferred = preferred(gpu, memory.memory());
         JoinEngineFactory standby = engines.standby().within(memory.memory());
         Set<String> names = new LinkedHashSet<>();
         if (preferred != null) {
@@ -93,6 +93,11 @@ public final class EngineOpener {
         names.add(DividedEngine.STATE);
         DividedEngine divided = openDivided(preferred, standby, keys, buildLog);
         return new Opened(divided.engine(), divided, names, memory);
+    }
+
+    private JoinEngineFactory preferred(AssignedGpu gpu, JoinMemory memory) {
+        JoinEngineFactory preferred = engines.preferredOn(gpu);
+        return preferred == null ? null : preferred.within(memory);
     }
 
     private FallbackJoinEngine openWhole(

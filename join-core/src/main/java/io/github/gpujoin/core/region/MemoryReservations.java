@@ -3,6 +3,11 @@ package io.github.gpujoin.core.region;
 /** Bounds memory that its callers allocate themselves. Thread-safe. */
 public interface MemoryReservations {
 
+    /** Returns reservations that always succeed. */
+    static MemoryReservations unlimited() {
+        return UnlimitedReservations.INSTANCE;
+    }
+
     /**
      * Reserves memory before it is allocated.
      *

@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Device memory and pinned host memory with one owner and one budget, freed together in reverse
- * order.
+ * Device memory and pinned host memory with one owner and the same limits, freed together in
+ * reverse order.
  *
  * <p>Must be closed while the serving kernel is stopped; closing twice is allowed. Not thread-safe,
  * except for {@link #lengthBytes}.
@@ -18,19 +18,19 @@ final class Buffers implements AutoCloseable {
     private record Buffer(long address, long lengthBytes, boolean pinned) {}
 
     private final DeviceMemory memory;
-    private final MemoryBudget budget;
+    private final MemoryLimits limits;
     private final ArrayDeque<Buffer> buffers = new ArrayDeque<>();
     private volatile long lengthBytes;
 
     /** Called by {@link DeviceMemory#buffers}. */
-    Buffers(DeviceMemory memory, MemoryBudget budget) {
+    Buffers(DeviceMemory memory, MemoryLimits limits) {
         this.memory = memory;
-        this.budget = budget;
+        this.limits = limits;
     }
 
-    /** Returns another owner of memory of the same device, within the same budget. */
+    /** Returns another owner of memory of the same device, within the same limits. */
     Buffers sibling() {
-        return new Buffers(memory, budget);
+        return new Buffers(memory, limits);
     }
 
     /** Returns the number of unfreed allocations in this process. */
@@ -40,12 +40,14 @@ final class Buffers implements AutoCloseable {
 
     /** Allocates device memory with unspecified content. */
     long device(long lengthBytes) {
-        return add(new Buffer(memory.allocateDevice(lengthBytes, budget), lengthBytes, false));
+        return add(
+                new Buffer(
+                        memory.allocateDevice(lengthBytes, limits.budget()), lengthBytes, false));
     }
 
     /** Allocates pinned host memory, mapped for the device, with unspecified content. */
     long pinned(long lengthBytes) {
-        return add(new Buffer(memory.allocatePinned(lengthBytes, budget), lengthBytes, true));
+        return add(new Buffer(memory.allocatePinned(lengthBytes, limits), lengthBytes, true));
     }
 
     private long add(Buffer buffer) {
@@ -80,7 +82,7 @@ final class Buffers implements AutoCloseable {
         while (!buffers.isEmpty()) {
             Buffer buffer = remove();
             if (buffer.pinned) {
-                memory.abandonPinned(buffer.lengthBytes);
+                memory.abandonPinned(buffer.lengthBytes, limits);
             } else {
                 memory.abandonDevice(buffer.lengthBytes);
             }
@@ -98,7 +100,7 @@ final class Buffers implements AutoCloseable {
             while (!buffers.isEmpty()) {
                 Buffer buffer = remove();
                 if (buffer.pinned) {
-                    memory.freePinned(buffer.address, buffer.lengthBytes);
+                    memory.freePinned(buffer.address, buffer.lengthBytes, limits);
                 } else {
                     memory.freeDevice(buffer.address, buffer.lengthBytes);
                 }

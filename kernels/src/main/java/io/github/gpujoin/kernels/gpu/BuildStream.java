@@ -43,14 +43,14 @@ final class BuildStream implements AutoCloseable {
     /**
      * @param timeoutNs time within which the serving kernel must stop
      */
-    BuildStream(DeviceLease lease, MemoryBudget budget, BuildRowLayout rowLayout, long timeoutNs) {
+    BuildStream(DeviceLease lease, MemoryLimits limits, BuildRowLayout rowLayout, long timeoutNs) {
         this.lease = lease;
         this.driver = lease.driver();
         this.timeoutNs = timeoutNs;
         this.rowLayout = rowLayout;
         this.runLayout = new BuildRunLayout(rowLayout);
-        this.buffers = lease.memory().buffers(budget);
-        this.host = lease.memory().hostWithin(budget);
+        this.buffers = lease.memory().buffers(limits);
+        this.host = lease.memory().hostWithin(limits);
         this.carried = newCarried();
     }
 

@@ -70,7 +70,12 @@ final class DeviceMemory {
 
     /** Returns an owner of memory within a budget. */
     Buffers buffers(MemoryBudget budget) {
-        return new Buffers(this, budget.orElse(machineBudget));
+        return buffers(MemoryLimits.of(budget));
+    }
+
+    /** Returns an owner of memory within the limits of an engine. */
+    Buffers buffers(MemoryLimits limits) {
+        return new Buffers(this, limits.withBudget(limits.budget().orElse(machineBudget)));
     }
 
     /**
@@ -105,38 +110,60 @@ final class DeviceMemory {
     }
 
     /** As {@link #allocateDevice}, but mapped host memory. */
-    long allocatePinned(long lengthBytes, MemoryBudget budget) {
-        return pinned.allocate(lengthBytes, budget.pinnedBytes(), driver::allocatePinned);
+    long allocatePinned(long lengthBytes, MemoryLimits limits) {
+        return pinned.allocate(
+                lengthBytes,
+                limits.budget().pinnedBytes(),
+                bytes -> reserved(bytes, limits, driver::allocatePinned));
+    }
+
+    private static long reserved(
+            long lengthBytes, MemoryLimits limits, LongUnaryOperator allocation) {
+        limits.reserveHost(lengthBytes);
+        try {
+            return allocation.applyAsLong(lengthBytes);
+        } catch (Throwable e) {
+            limits.hostMemory().release(lengthBytes);
+            throw e;
+        }
     }
 
     /**
-     * Returns an allocator of unpinned host memory that counts against the budget of pinned memory.
+     * Returns an allocator of unpinned host memory that counts against the limits of pinned memory.
      */
-    Allocator hostWithin(MemoryBudget budget) {
-        long limitBytes = budget.orElse(machineBudget).pinnedBytes();
+    Allocator hostWithin(MemoryLimits limits) {
+        long limitBytes = limits.budget().orElse(machineBudget).pinnedBytes();
         return new Allocator() {
             @Override
             public Region allocate(long lengthBytes) {
-                return allocateHost(lengthBytes, limitBytes);
+                return allocateHost(lengthBytes, limitBytes, limits);
             }
 
             @Override
             public long availableBytes() {
-                return Math.max(0, limitBytes - pinned.usedBytes());
+                long inBudget = Math.max(0, limitBytes - pinned.usedBytes());
+                return Math.min(inBudget, limits.hostMemory().availableBytes());
             }
         };
     }
 
-    private Region allocateHost(long lengthBytes, long limitBytes) {
+    private Region allocateHost(long lengthBytes, long limitBytes, MemoryLimits limits) {
         Region[] region = new Region[1];
         try {
             pinned.allocate(
                     lengthBytes,
                     limitBytes,
-                    bytes -> {
-                        region[0] = Region.allocate(bytes, () -> pinned.release(bytes));
-                        return region[0].address();
-                    });
+                    bytes ->
+                            reserved(
+                                    bytes,
+                                    limits,
+                                    reservedBytes -> {
+                                        region[0] =
+                                                Region.allocate(
+                                                        reservedBytes,
+                                                        () -> releasePinned(reservedBytes, limits));
+                                        return region[0].address();
+                                    }));
         } catch (OutOfMemoryError e) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
@@ -151,9 +178,14 @@ final class DeviceMemory {
         driver.freeDevice(address);
     }
 
-    void freePinned(long address, long lengthBytes) {
-        pinned.release(lengthBytes);
+    void freePinned(long address, long lengthBytes, MemoryLimits limits) {
+        releasePinned(lengthBytes, limits);
         driver.freePinned(address);
+    }
+
+    private void releasePinned(long lengthBytes, MemoryLimits limits) {
+        pinned.release(lengthBytes);
+        limits.hostMemory().release(lengthBytes);
     }
 
     /** Stops counting device memory that is not freed because its device is lost. */
@@ -162,7 +194,7 @@ final class DeviceMemory {
     }
 
     /** As {@link #abandonDevice}, but pinned memory. */
-    void abandonPinned(long lengthBytes) {
-        pinned.release(lengthBytes);
+    void abandonPinned(long lengthBytes, MemoryLimits limits) {
+        releasePinned(lengthBytes, limits);
     }
 }

@@ -10,6 +10,7 @@ import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
@@ -38,6 +39,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     private final GpuOptions options;
     private final DeviceLease lease;
+    private final MemoryLimits limits;
     private final Buffers buffers;
     private final FactSegments facts;
     private final GpuTables tables;
@@ -75,24 +77,38 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
      * @throws GpuUnavailableException if no device can run this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
-        this(spec, options, DeviceLease.acquire(options));
+        this(spec, options, MemoryReservations.unlimited());
+    }
+
+    /**
+     * @param hostMemory from which pinned memory and variable-width columns are reserved
+     * @throws GpuUnavailableException if no device can run this join
+     */
+    GpuJoinEngine(JoinSpec spec, GpuOptions options, MemoryReservations hostMemory) {
+        this(spec, options, hostMemory, DeviceLease.acquire(options), null);
     }
 
     /**
      * @param lease released when the engine closes, or here if the kernels do not support the join
      */
     GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease) {
-        this(spec, options, lease, null);
+        this(spec, options, MemoryReservations.unlimited(), lease, null);
     }
 
     /**
      * @param shared tables of another engine, retained for this one; null to build tables
      */
-    private GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease, GpuTables shared) {
+    GpuJoinEngine(
+            JoinSpec spec,
+            GpuOptions options,
+            MemoryReservations hostMemory,
+            DeviceLease lease,
+            GpuTables shared) {
         super(spec, MAX_IN_FLIGHT);
         this.options = options;
         this.lease = lease;
-        this.buffers = lease.memory().buffers(options.memory());
+        this.limits = new MemoryLimits(options.memory(), hostMemory);
+        this.buffers = lease.memory().buffers(limits);
         this.facts = new FactSegments(spec);
         this.sizer =
                 new SegmentSizer(
@@ -106,7 +122,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             lease.release();
             throw e;
         }
-        this.tables = shared != null ? shared : new GpuTables(spec, lease, options);
+        this.tables = shared != null ? shared : new GpuTables(spec, lease, options, limits);
     }
 
     /**
@@ -118,7 +134,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     public GpuJoinEngine fork() {
         requireForkable();
         lease.retain();
-        GpuJoinEngine fork = new GpuJoinEngine(spec(), options, lease, tables.retain());
+        GpuJoinEngine fork =
+                new GpuJoinEngine(spec(), options, limits.hostMemory(), lease, tables.retain());
         try {
             lease.whileStopped(options.stallTimeoutNs(), fork::openPipe);
             fork.joinAs(this);
@@ -133,7 +150,12 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     public GpuJoinEngine forkLoading(int dimension) {
         requireForkable();
         lease.retain();
-        return new GpuJoinEngine(spec(), options, lease, tables.forkLoading(dimension, options));
+        return new GpuJoinEngine(
+                spec(),
+                options,
+                limits.hostMemory(),
+                lease,
+                tables.forkLoading(dimension, options, limits));
     }
 
     /** {@inheritDoc} Counts device memory only. */

@@ -3,6 +3,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Optional;
 
@@ -12,13 +13,19 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
     private static final long serialVersionUID = 1L;
 
     private final GpuOptions options;
+    private final transient MemoryReservations hostMemory;
 
     public GpuJoinEngineFactory() {
         this(GpuOptions.defaults());
     }
 
     public GpuJoinEngineFactory(GpuOptions options) {
+        this(options, null);
+    }
+
+    private GpuJoinEngineFactory(GpuOptions options, MemoryReservations hostMemory) {
         this.options = options;
+        this.hostMemory = hostMemory;
     }
 
     /** Returns why no GPU supports this join, or empty if one may. Does not open a device. */
@@ -36,11 +43,19 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
         return "gpu";
     }
 
+    /** {@inheritDoc} Engines reserve pinned memory and variable-width columns of build rows. */
+    @Override
+    public GpuJoinEngineFactory within(MemoryReservations reservations) {
+        return new GpuJoinEngineFactory(options, reservations);
+    }
+
     /**
      * @throws GpuUnavailableException if no device can run this join
      */
     @Override
     public JoinEngine create(JoinSpec spec) {
-        return new GpuJoinEngine(spec, options);
+        return hostMemory == null
+                ? new GpuJoinEngine(spec, options)
+                : new GpuJoinEngine(spec, options, hostMemory);
     }
 }

@@ -40,14 +40,15 @@ final class GpuTables {
 
     private final int ownDimension;
 
-    GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options) {
-        this(spec, lease, options, null, -1);
+    GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options, MemoryLimits limits) {
+        this(spec, lease, options, limits, null, -1);
     }
 
     private GpuTables(
             JoinSpec spec,
             DeviceLease lease,
             GpuOptions options,
+            MemoryLimits limits,
             GpuTables base,
             int ownDimension) {
         this.base = base;
@@ -55,10 +56,10 @@ final class GpuTables {
         this.spec = spec;
         this.lease = lease;
         this.timeoutNs = options.stallTimeoutNs();
-        this.buffers = lease.memory().buffers(options.memory());
+        this.buffers = lease.memory().buffers(limits);
         spec.dimensions().stream()
                 .map(BuildRowLayout::new)
-                .map(row -> new BuildStream(lease, options.memory(), row, timeoutNs))
+                .map(row -> new BuildStream(lease, limits, row, timeoutNs))
                 .forEach(streams::add);
         for (int d = 0; d < streams.size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
@@ -72,8 +73,8 @@ final class GpuTables {
     /**
      * Returns tables that share all finished tables of this object except the one of a dimension.
      */
-    GpuTables forkLoading(int dimension, GpuOptions options) {
-        return new GpuTables(spec, lease, options, retain(), dimension);
+    GpuTables forkLoading(int dimension, GpuOptions options, MemoryLimits limits) {
+        return new GpuTables(spec, lease, options, limits, retain(), dimension);
     }
 
     private boolean isShared(int dimension) {

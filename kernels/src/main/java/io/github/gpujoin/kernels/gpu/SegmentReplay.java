@@ -31,7 +31,7 @@ public final class SegmentReplay implements AutoCloseable {
         this.facts = new FactSegments(spec, furtherColumns);
         JoinPlan.requireFits(spec, facts);
         this.lease = DeviceLease.acquire(options);
-        this.tables = new GpuTables(spec, lease, options);
+        this.tables = new GpuTables(spec, lease, options, MemoryLimits.of(options.memory()));
     }
 
     public void submitBuild(int dimension, Chunk chunk) {

@@ -58,7 +58,10 @@ class BuildStreamTest {
 
     private BuildStream stream(DimensionSpec side) {
         return new BuildStream(
-                lease, MemoryBudget.byMachine(), new BuildRowLayout(side), TIMEOUT_NS);
+                lease,
+                MemoryLimits.of(MemoryBudget.byMachine()),
+                new BuildRowLayout(side),
+                TIMEOUT_NS);
     }
 
     private static void close(BuildStream stream) {

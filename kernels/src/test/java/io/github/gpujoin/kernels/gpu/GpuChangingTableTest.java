@@ -146,7 +146,7 @@ class GpuChangingTableTest {
             BuildStream stream =
                     new BuildStream(
                             lease,
-                            SMALL.memory(),
+                            MemoryLimits.of(SMALL.memory()),
                             new BuildRowLayout(dimension),
                             SMALL.stallTimeoutNs());
             GpuChangingTable table =

@@ -14,6 +14,8 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
@@ -181,6 +183,62 @@ class MemoryBudgetTest {
                     .withMessageContaining("pinned memory budget: budgetBytes=")
                     .withMessageContaining("budgetBytes=" + budget.pinnedBytes() + ", usedBytes=");
         }
+    }
+
+    /** Host memory of one engine, as a subtask reserves it in the managed memory of its slot. */
+    private static final class Share implements MemoryReservations {
+        private final long limitBytes;
+        private long usedBytes;
+        private long peakBytes;
+
+        Share(long limitBytes) {
+            this.limitBytes = limitBytes;
+        }
+
+        @Override
+        public synchronized void reserve(long lengthBytes) {
+            if (usedBytes + lengthBytes > limitBytes) {
+                throw new MemoryRefusedException("The share is used up.", null);
+            }
+            usedBytes += lengthBytes;
+            peakBytes = Math.max(peakBytes, usedBytes);
+        }
+
+        @Override
+        public synchronized void release(long lengthBytes) {
+            usedBytes -= lengthBytes;
+        }
+
+        @Override
+        public synchronized long availableBytes() {
+            return limitBytes - usedBytes;
+        }
+    }
+
+    private GpuJoinEngine engine(Share share) {
+        GpuOptions options = options(MemoryBudget.byMachine());
+        return new GpuJoinEngine(SPEC, options, share, new DeviceLease(driver, options), null);
+    }
+
+    @Test
+    void shouldReserveHostMemoryBeforeItIsAllocated() {
+        Share share = new Share(Long.MAX_VALUE);
+        long leasedBytes;
+        try (GpuJoinEngine engine = engine(share)) {
+            leasedBytes = engine.memoryUse().pinnedBytes();
+            load(engine);
+            assertThat(share.usedBytes).isPositive();
+            assertThat(share.usedBytes).isEqualTo(engine.memoryUse().pinnedBytes() - leasedBytes);
+        }
+        assertThat(share.usedBytes).isZero();
+        Share tooSmall = new Share(share.peakBytes - 1);
+        try (GpuJoinEngine engine = engine(tooSmall)) {
+            assertThatExceptionOfType(GpuUnavailableException.class)
+                    .isThrownBy(() -> load(engine))
+                    .withMessageContaining("No host memory is left for a GPU's buffers")
+                    .withMessageContaining("The share is used up.");
+        }
+        assertThat(tooSmall.usedBytes).isZero();
     }
 
     @Test

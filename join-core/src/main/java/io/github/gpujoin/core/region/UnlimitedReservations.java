@@ -1,0 +1,17 @@
+package io.github.gpujoin.core.region;
+
+/** Reservations that always succeed. */
+enum UnlimitedReservations implements MemoryReservations {
+    INSTANCE;
+
+    @Override
+    public void reserve(long lengthBytes) {}
+
+    @Override
+    public void release(long lengthBytes) {}
+
+    @Override
+    public long availableBytes() {
+        return Long.MAX_VALUE;
+    }
+}
