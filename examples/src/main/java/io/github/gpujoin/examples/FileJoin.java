@@ -17,6 +17,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.execution.JobClient;
@@ -185,11 +186,29 @@ public final class FileJoin implements Callable<Integer> {
 
     private JobExecutionResult run(FileJoinJob job, Configuration options, PrintWriter console)
             throws Exception {
+        AtomicReference<JobCluster> running = new AtomicReference<>();
         try (WholeFile result = WholeFile.create(out);
-                Staging parts = Staging.beside(out);
-                JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
-            Thread cleanUp = new Thread(() -> IOUtils.closeAllQuietly(cluster, parts, result));
+                Staging parts = Staging.beside(out)) {
+            // The cluster takes seconds to open, and the process may be stopped meanwhile.
+            Thread cleanUp =
+                    new Thread(() -> IOUtils.closeAllQuietly(running.get(), parts, result));
             Runtime.getRuntime().addShutdownHook(cleanUp);
+            JobExecutionResult end = run(job, options, console, running, parts, result);
+            Runtime.getRuntime().removeShutdownHook(cleanUp);
+            return end;
+        }
+    }
+
+    private JobExecutionResult run(
+            FileJoinJob job,
+            Configuration options,
+            PrintWriter console,
+            AtomicReference<JobCluster> running,
+            Staging parts,
+            WholeFile result)
+            throws Exception {
+        try (JobCluster cluster = JobCluster.open(jobOptions.slots(), options)) {
+            running.set(cluster);
             Path rows = Files.createDirectory(parts.directory().resolve("rows"));
             Path problems = Files.createDirectory(parts.directory().resolve("problems"));
             JobClient client = job.start(cluster.env(options), rows, problems);
@@ -200,7 +219,6 @@ public final class FileJoin implements Callable<Integer> {
             job.concatenate(rows, result.draft());
             writeProblems(problems);
             result.commit();
-            Runtime.getRuntime().removeShutdownHook(cleanUp);
             return end;
         }
     }

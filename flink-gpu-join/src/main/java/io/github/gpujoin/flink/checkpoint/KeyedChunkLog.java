@@ -50,6 +50,22 @@ final class KeyedChunkLog {
         return entries.end() - first();
     }
 
+    /**
+     * Returns the size of a restored log.
+     *
+     * @throws IllegalStateException if head and tail do not enclose the log's entries
+     */
+    long restoredSize() throws Exception {
+        long head = first();
+        long size = size();
+        if (size < 0 || size > 0 && !(entries.has(head) && entries.has(entries.end() - 1))) {
+            throw new IllegalStateException(
+                    "The snapshot is damaged, its log lacks entries: state=%s, head=%d, tail=%d.\nRestore an earlier snapshot."
+                            .formatted(entries.name(), head, entries.end()));
+        }
+        return size;
+    }
+
     /** The entry {@code index} places behind the head. */
     byte[] get(long index) throws Exception {
         return entries.get(first() + index);

@@ -34,6 +34,11 @@ final class KeyedChunks {
                 store.getState(new ValueStateDescriptor<>(name + "-tail", LongSerializer.INSTANCE));
     }
 
+    /** Returns the name of the state. */
+    String name() {
+        return name;
+    }
+
     /** Returns the entry's position. */
     long add(byte[] entry) throws Exception {
         long position = end();
@@ -55,6 +60,11 @@ final class KeyedChunks {
                             + entry.length,
                     e);
         }
+    }
+
+    /** Returns whether there is an entry at the position. */
+    boolean has(long position) throws Exception {
+        return entries.contains(position);
     }
 
     byte[] get(long position) throws Exception {

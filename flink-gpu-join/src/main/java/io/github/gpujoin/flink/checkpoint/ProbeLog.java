@@ -100,14 +100,15 @@ public final class ProbeLog {
         for (int partition : keys.ownPartitions()) {
             int key = keys.keyOf(partition);
             setCurrentKey.accept(key);
-            long inFlightChunks = inFlight.size();
+            long inFlightChunks = inFlight.restoredSize();
+            long waitingChunks = inFlightChunks + waiting.restoredSize();
             for (long last = inFlightChunks - 1; last >= 0; last--) {
                 waiting.prepend(inFlight.get(last));
             }
             if (inFlightChunks > 0) {
                 inFlight.clear();
             }
-            for (long waits = waiting.size(); waits > 0; waits--) {
+            for (long waits = waitingChunks; waits > 0; waits--) {
                 queue(key, UNKNOWN_BYTES);
                 onChunk.accept(partition);
             }

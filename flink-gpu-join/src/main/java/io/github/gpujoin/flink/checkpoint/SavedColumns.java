@@ -83,7 +83,13 @@ record SavedColumns(List<Side> sides) {
         for (int field = in.readInt(); field > 0; field--) {
             named.add(new Named(StringValue.readString(in), StringValue.readString(in)));
         }
-        byte[] serializer = new byte[in.readInt()];
+        int serializerBytes = in.readInt();
+        if (serializerBytes < 0 || serializerBytes > in.available()) {
+            throw new IOException(
+                    "The snapshot is damaged, a column's serializer is cut: column=%s, bytes=%d, available=%d.\nRestore an earlier snapshot."
+                            .formatted(name, serializerBytes, in.available()));
+        }
+        byte[] serializer = new byte[serializerBytes];
         in.readFully(serializer);
         return new SavedColumn(name, kind, nullable, type, recordKind, named, serializer);
     }

@@ -69,6 +69,9 @@ public final class InputSide<R> {
     /** A filter by a column, which the engine evaluates. */
     record ColumnFilter(String column, ValueRanges values) {}
 
+    /** Ten thousand years: sums with a time of the clock do not overflow. */
+    private static final Duration MAX_TTL = Duration.ofDays(3_650_000);
+
     private final DataStream<?> stream;
     private final boolean chunks;
     private final List<Selection> selections = new ArrayList<>();
@@ -181,7 +184,15 @@ public final class InputSide<R> {
     }
 
     /** How long rows of this side live; null for ever. */
+    /**
+     * @throws IllegalArgumentException if the time is not positive or is longer than 10,000 years
+     */
     public void ttl(Duration rows) {
+        if (rows.isNegative() || rows.isZero() || rows.compareTo(MAX_TTL) > 0) {
+            throw new IllegalArgumentException(
+                    "Time to live is out of range: input=%s, ttl=%s. Use more than 0 and at most %d days."
+                            .formatted(name, rows, MAX_TTL.toDays()));
+        }
         this.ttl = rows;
     }
 

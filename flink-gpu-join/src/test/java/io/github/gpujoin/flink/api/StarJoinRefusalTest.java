@@ -28,6 +28,8 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the builders refuse, and that they name it. */
 class StarJoinRefusalTest {
@@ -57,6 +59,16 @@ class StarJoinRefusalTest {
                                         .count("n")
                                         .toRows())
                 .hasMessageContaining("may be null: column=product");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MAX_VALUE, 0, -1})
+    void shouldRejectATimeToLiveOutOfRange(long seconds) {
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        DataStream<Sale> facts = new SalesData(1).saleStream(env);
+        assertThatThrownBy(() -> StarJoin.facts(facts).ttl(Duration.ofSeconds(seconds)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Time to live is out of range: input=facts");
     }
 
     @Test
