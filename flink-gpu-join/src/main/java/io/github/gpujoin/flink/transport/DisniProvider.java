@@ -19,6 +19,11 @@ public final class DisniProvider implements TransportProvider {
     }
 
     @Override
+    public boolean hasSenderBuffers() {
+        return true;
+    }
+
+    @Override
     public Transport openReader(RingOptions options, InetAddress localAddress)
             throws TransportException {
         return options.gpuDirect() == null

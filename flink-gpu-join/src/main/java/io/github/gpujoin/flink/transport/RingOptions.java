@@ -170,6 +170,13 @@ public record RingOptions(
         return gpuDirect == null ? ringCount * geometry().lengthBytes() : 0;
     }
 
+    /** Host memory that a sender takes for so many rings. */
+    long senderBytes(int ringCount) {
+        return TransportProvider.named(transport).hasSenderBuffers()
+                ? ringCount * geometry().lengthBytes()
+                : 0;
+    }
+
     RingGeometry geometry() {
         return RingGeometry.forPayload(slotCount, payloadBytes);
     }

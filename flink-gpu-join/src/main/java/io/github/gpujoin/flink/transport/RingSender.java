@@ -44,7 +44,11 @@ final class RingSender implements AutoCloseable {
     private final SessionAgent agent;
     private final RingTicket.Writer tickets;
     private final AddressLookup lookup;
+    private final Configuration taskManager;
     private TimerGauge backPressured = new TimerGauge();
+
+    /** Written by the agent's thread, and read once that has ended. */
+    private volatile SenderBuffers buffers;
 
     /** Of each subtask of the join, once the agent's thread has found them. */
     private volatile List<WriterEnd> ends = List.of();
@@ -64,6 +68,7 @@ final class RingSender implements AutoCloseable {
             Coordinator coordinator)
             throws IOException {
         this.options = options;
+        this.taskManager = taskManager;
         this.job = Rendezvous.uuid(job.getJobId());
         this.task = task;
         this.channel = RingTicket.channel(side, task.getIndexOfThisSubtask());
@@ -87,6 +92,8 @@ final class RingSender implements AutoCloseable {
     /** Starts to connect to all subtasks of the join; by the agent's thread. */
     private void connect(WriterAddresses addresses) throws IOException {
         List<WriterEnd> made = new ArrayList<>();
+        buffers =
+                SenderBuffers.reserve(options.senderBytes(addresses.targets().size()), taskManager);
         for (Target target : addresses.targets()) {
             InetAddress address = InetAddress.getByName(target.host());
             WriterSession session =
@@ -186,6 +193,10 @@ final class RingSender implements AutoCloseable {
     @Override
     public void close() throws Exception {
         // The ends are known once the agent stands still, which may just be finding them.
-        IOUtils.closeAll(agent, () -> IOUtils.closeAll(ends), transport);
+        IOUtils.closeAll(
+                agent,
+                () -> IOUtils.closeAll(ends),
+                transport,
+                () -> IOUtils.closeAllQuietly(buffers));
     }
 }

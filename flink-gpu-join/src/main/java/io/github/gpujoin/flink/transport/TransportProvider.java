@@ -37,6 +37,11 @@ public interface TransportProvider {
         return open(options, localAddress);
     }
 
+    /** Whether a sender has a buffer of its own for each ring, as long as the ring. */
+    default boolean hasSenderBuffers() {
+        return false;
+    }
+
     /**
      * What rings of this transport need besides it.
      *
