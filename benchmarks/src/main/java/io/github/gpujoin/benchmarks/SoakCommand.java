@@ -46,6 +46,9 @@ final class SoakCommand implements Callable<Integer> {
 
     private final CheckpointTrend checkpointTrend = new CheckpointTrend();
 
+    /** Memory by seconds since the job joins. */
+    private final Map<Long, MemorySample> memory = new TreeMap<>();
+
     @Spec private CommandSpec spec;
 
     @Option(names = "--minutes", description = "How long.")
@@ -96,7 +99,9 @@ final class SoakCommand implements Callable<Integer> {
     @Option(
             names = "--json",
             converter = OutputFile.class,
-            description = "File for size and duration of each checkpoint, where sinks are slow.")
+            description =
+                    "File for size and duration of each checkpoint and for memory, where sinks are"
+                            + " slow.")
     private Path json;
 
     @Option(
@@ -188,8 +193,13 @@ final class SoakCommand implements Callable<Integer> {
             long completed = join.completedCheckpoints();
             reportCheckpoints();
             long failed = join.failedCheckpoints() - failedBefore;
-            // The first may wait for the build side, and the last may be under way.
-            if (failed > 0 || completed < seconds / intervalSeconds - 2) {
+            // A checkpoint starts when the one before is complete. The first may wait for the build
+            // side, and the last may be in progress.
+            long everyMs =
+                    Math.max(
+                            TimeUnit.SECONDS.toMillis(intervalSeconds),
+                            checkpointTrend.medianDurationMs());
+            if (failed > 0 || completed < TimeUnit.SECONDS.toMillis(seconds) / everyMs - 2) {
                 throw new IllegalStateException(
                         "checkpoints must complete behind slow sinks: completed=%d, failed=%d, seconds=%d"
                                 .formatted(completed, failed, seconds));
@@ -213,6 +223,18 @@ final class SoakCommand implements Callable<Integer> {
                     "duration_ms",
                     sample.durationMs());
         }
+        memory.forEach(
+                (seconds, sample) ->
+                        observations.add(
+                                "soak-memory",
+                                "seconds",
+                                seconds,
+                                "heap_bytes",
+                                sample.heapBytes(),
+                                "region_bytes",
+                                sample.regionBytes(),
+                                "resident_bytes",
+                                sample.residentBytes()));
         if (json != null) {
             observations.write(json);
         }
@@ -233,6 +255,7 @@ final class SoakCommand implements Callable<Integer> {
             }
             MemorySample sample = MemorySample.take();
             trend.add(sample);
+            memory.put((long) i * everySeconds, sample);
             long rows = join.resultRows();
             out.printf(
                     "%8d %10d %12d %12d %14d%n",

@@ -3,15 +3,17 @@ package io.github.gpujoin.benchmarks.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** The checkpoints of runs of {@code bin/bench soak} behind slow sinks, as a table and charts. */
+/** Checkpoints and memory of runs of {@code bin/bench soak} behind slow sinks. */
 final class SoakRuns {
 
     private static final Pattern OPTION = Pattern.compile("--(results|sink|fan-out) (\\S+)");
@@ -47,38 +49,56 @@ final class SoakRuns {
         return Integer.parseInt(options(document).getOrDefault("fan-out", "1"));
     }
 
-    /** State bytes in MiB, or durations in seconds, of all checkpoints of a run, oldest first. */
-    private static List<Double> values(JsonNode document, String name, double unit) {
+    /** Returns a value of all observations of a run, oldest first. */
+    private static List<Double> values(
+            JsonNode document, String observations, String name, double unit) {
         List<Double> values = new ArrayList<>();
         for (JsonNode observation : document.at("/observations")) {
-            values.add(observation.at("/values/" + name).asDouble() / unit);
+            if (observation.at("/name").asText().equals(observations)) {
+                values.add(observation.at("/values/" + name).asDouble() / unit);
+            }
         }
         return values;
     }
 
-    private static List<Double> mebibytes(JsonNode document) {
-        return values(document, "state_bytes", 0x1p20);
+    private static List<Double> sizesMib(JsonNode document) {
+        return values(document, "soak-checkpoint", "state_bytes", 0x1p20);
     }
 
-    private static List<Double> seconds(JsonNode document) {
-        return values(document, "duration_ms", 1000);
+    private static List<Double> durationsS(JsonNode document) {
+        return values(document, "soak-checkpoint", "duration_ms", 1000);
+    }
+
+    private static List<Double> memoryMib(JsonNode document, String kind) {
+        return values(document, "soak-memory", kind, 0x1p20);
     }
 
     /** Appends a row of each run. */
     void appendTable(StringBuilder page) {
         page.append(
                 "| results | sink | fan-out | checkpoints | MiB, median | max | s, median | max");
-        page.append(" | |\n|---|---|---:|---:|---:|---:|---:|---:|---|\n");
+        page.append(" | heap, max MiB | RSS, max MiB");
+        page.append(" | |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
         documents.forEach(
                 (file, document) -> {
                     Map<String, String> options = options(document);
-                    List<Double> sizes = mebibytes(document);
+                    List<Double> sizes = sizesMib(document);
                     page.append("| ").append(options.get("results"));
                     page.append(" | ").append(options.get("sink"));
                     page.append(" | ").append(fanOut(document));
                     page.append(" | ").append(sizes.size());
                     appendSpread(page, sizes);
-                    appendSpread(page, seconds(document));
+                    appendSpread(page, durationsS(document));
+                    page.append(
+                            String.format(
+                                    Locale.ROOT,
+                                    " | %.0f",
+                                    Collections.max(memoryMib(document, "heap_bytes"))));
+                    page.append(
+                            String.format(
+                                    Locale.ROOT,
+                                    " | %.0f",
+                                    Collections.max(memoryMib(document, "resident_bytes"))));
                     page.append(" | [all figures](../benchmarks/results/");
                     page.append(file.getFileName()).append(") |\n");
                 });
@@ -100,25 +120,58 @@ final class SoakRuns {
                 documents.values().stream()
                         .filter(document -> fanOut(document) == chartedFanOut)
                         .toList();
-        int checkpoints =
+        String behind = " behind slow sinks, fan-out " + chartedFanOut;
+        Map<String, Plot> plots = new LinkedHashMap<>();
+        plots.put(
+                "soak-checkpoint-size",
+                plot("Checkpoint size" + behind, "checkpoint", "MiB", charted, SoakRuns::sizesMib));
+        plots.put(
+                "soak-checkpoint-duration",
+                plot(
+                        "Checkpoint duration" + behind,
+                        "checkpoint",
+                        "s",
+                        charted,
+                        SoakRuns::durationsS));
+        plots.put(
+                "soak-heap",
+                plot(
+                        "Live heap" + behind,
+                        "sample, 10 s apart",
+                        "MiB",
+                        charted,
+                        document -> memoryMib(document, "heap_bytes")));
+        plots.put(
+                "soak-rss",
+                plot(
+                        "Resident memory (RSS)" + behind,
+                        "sample, 10 s apart",
+                        "MiB",
+                        charted,
+                        document -> memoryMib(document, "resident_bytes")));
+        return plots;
+    }
+
+    /** A chart with a series for each run, as long as the shortest one. */
+    private static Plot plot(
+            String title,
+            String xTitle,
+            String yTitle,
+            List<JsonNode> charted,
+            Function<JsonNode, List<Double>> figure) {
+        int count =
                 charted.stream()
-                        .mapToInt(document -> document.at("/observations").size())
+                        .mapToInt(document -> figure.apply(document).size())
                         .min()
                         .orElse(0);
-        List<String> numbers =
-                IntStream.rangeClosed(1, checkpoints).mapToObj(String::valueOf).toList();
-        String behind = " behind slow sinks, fan-out " + chartedFanOut;
-        Plot sizes = new Plot("Checkpoint size" + behind, "checkpoint", "MiB", false, numbers);
-        Plot durations =
-                new Plot("Checkpoint duration" + behind, "checkpoint", "s", false, numbers);
+        List<String> numbers = IntStream.rangeClosed(1, count).mapToObj(String::valueOf).toList();
+        Plot plot = new Plot(title, xTitle, yTitle, false, numbers);
         for (JsonNode document : charted) {
-            String series = options(document).get("results") + ", " + options(document).get("sink");
-            sizes.measured(series, mebibytes(document).subList(0, checkpoints));
-            durations.measured(series, seconds(document).subList(0, checkpoints));
+            Map<String, String> options = options(document);
+            plot.measured(
+                    options.get("results") + ", " + options.get("sink"),
+                    figure.apply(document).subList(0, count));
         }
-        Map<String, Plot> plots = new LinkedHashMap<>();
-        plots.put("soak-checkpoint-size", sizes);
-        plots.put("soak-checkpoint-duration", durations);
-        return plots;
+        return plot;
     }
 }

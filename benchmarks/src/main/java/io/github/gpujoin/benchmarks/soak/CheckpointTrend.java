@@ -40,6 +40,11 @@ public final class CheckpointTrend {
         return List.copyOf(samples);
     }
 
+    /** Median duration of all checkpoints; 0 without any. */
+    public long medianDurationMs() {
+        return samples.isEmpty() ? 0 : median(samples, Sample::durationMs);
+    }
+
     /**
      * What grew by more than a slack of 4 MiB or 2 s, with how much; empty if nothing did.
      *

@@ -126,6 +126,30 @@ class ManagedMemoryITCase {
                 .hasStackTraceContaining("Raise taskmanager.memory.managed.size");
     }
 
+    /** Nine rings of 100 MiB into each subtask; a restart would need as much. */
+    @Test
+    void shouldRefuseRingsThatDoNotFitBeforeTheyAreMade() {
+        assertThatThrownBy(
+                        () ->
+                                run(
+                                        1_000,
+                                        true,
+                                        GpuJoinOptions.TRANSPORT.key(),
+                                        "shm",
+                                        GpuJoinOptions.RING_SLOTS.key(),
+                                        "512",
+                                        RestartStrategyOptions.RESTART_STRATEGY.key(),
+                                        "fixed-delay",
+                                        RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS
+                                                .key(),
+                                        "1000000"))
+                .hasStackTraceContaining("Rings into a subtask do not fit its managed memory")
+                .hasStackTraceContaining("availableBytes=25165824")
+                .hasStackTraceContaining("Raise taskmanager.memory.managed.size, lower")
+                .hasStackTraceContaining("gpu-join.transport: flink");
+        assertThat(RESULTS).hasValue(0);
+    }
+
     /** The finished table alone is larger than a slot's share. */
     @Test
     void shouldChargeASharedTableToAllSlots() throws Exception {
