@@ -171,4 +171,30 @@ class ManagedMemoryITCase {
                 .hasStackTraceContaining("limitBytes=50331648, slots=3")
                 .hasStackTraceContaining("gpu-join.cpu.memory");
     }
+
+    /** Restarts without end would need as much each time. */
+    @Test
+    void shouldRefuseRingsThatManagedMemoryHasNoRoomForWithoutARestart() {
+        assertThatThrownBy(
+                        () ->
+                                run(
+                                        1_000,
+                                        true,
+                                        RestartStrategyOptions.RESTART_STRATEGY.key(),
+                                        "fixed-delay",
+                                        RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS
+                                                .key(),
+                                        String.valueOf(Integer.MAX_VALUE),
+                                        GpuJoinOptions.TRANSPORT.key(),
+                                        "shm",
+                                        GpuJoinOptions.RING_SLOTS.key(),
+                                        "64"))
+                .hasStackTraceContaining("The failure is not recoverable")
+                .hasStackTraceContaining("Rings into a subtask do not fit its managed memory")
+                .hasStackTraceContaining("neededBytes=78667776, availableBytes=" + SLOT_BYTES)
+                .hasStackTraceContaining("Raise taskmanager.memory.managed.size")
+                .hasStackTraceContaining("lower gpu-join.ring.slots or gpu-join.chunk-bytes")
+                .hasStackTraceContaining("set gpu-join.transport: flink");
+        assertThat(RESULTS).hasValue(0);
+    }
 }

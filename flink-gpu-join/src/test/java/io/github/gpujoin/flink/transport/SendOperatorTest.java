@@ -20,7 +20,11 @@ import java.util.function.Supplier;
 import org.apache.flink.api.common.JobInfo;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.throwable.ThrowableClassifier;
+import org.apache.flink.runtime.throwable.ThrowableType;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
@@ -145,6 +149,30 @@ class SendOperatorTest {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(options, List::of)) {
             harness.open();
             assertThat(RingTicket.isTicket(send(harness))).isFalse();
+        }
+    }
+
+    /** Flink looks for the suppression among the causes. */
+    @Test
+    void shouldFailForGoodIfItsBuffersExceedTheOffHeapMemoryOfTasks() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("twin")) {
+            harness.getEnvironment()
+                    .getTaskManagerInfo()
+                    .getConfiguration()
+                    .set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.ZERO);
+            targets.set(List.of(new Target("127.0.0.1", 1, new byte[32])));
+            harness.open();
+            assertThatThrownBy(() -> send(harness))
+                    .hasStackTraceContaining("Registered buffers of a sender do not fit")
+                    .satisfies(
+                            failure ->
+                                    assertThat(
+                                                    ThrowableClassifier
+                                                            .findThrowableOfThrowableType(
+                                                                    failure,
+                                                                    ThrowableType
+                                                                            .NonRecoverableError))
+                                            .isPresent());
         }
     }
 

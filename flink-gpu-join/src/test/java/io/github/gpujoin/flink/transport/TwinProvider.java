@@ -32,6 +32,11 @@ public final class TwinProvider implements TransportProvider {
         return "twin";
     }
 
+    @Override
+    public boolean hasSenderBuffers() {
+        return true;
+    }
+
     /** The one twin: both ends of a ring are in this process. */
     @Override
     public Transport open(RingOptions options, InetAddress localAddress) {
