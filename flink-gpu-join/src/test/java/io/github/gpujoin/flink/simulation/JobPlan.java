@@ -155,7 +155,8 @@ final class JobPlan {
         env.setMaxParallelism(shape.keyGroups());
         env.enableCheckpointing(1_000, shape.mode());
         env.getCheckpointConfig().enableUnalignedCheckpoints(shape.unaligned());
-        SingleOutputStreamOperator<Row> results = join(env, shape);
+        SingleOutputStreamOperator<Row> results =
+                shape.isPair() ? pairJoin(env, shape) : starJoin(env, shape);
         SingleOutputStreamOperator<Row> sink =
                 results.transform(SINK, results.getType(), new StreamMap<>(row -> row)).uid(SINK);
         if (shape.sinkApart()) {
@@ -171,7 +172,15 @@ final class JobPlan {
         return plan;
     }
 
-    private static SingleOutputStreamOperator<Row> join(
+    private static SingleOutputStreamOperator<Row> pairJoin(
+            StreamExecutionEnvironment env, JobShape shape) {
+        return PairJob.join(
+                shape.dimensions().get(0),
+                source(env, dimensionName(0), Boundedness.BOUNDED, List.of("id", "value")),
+                source(env, FACTS, Boundedness.BOUNDED, List.of("number", "key0")));
+    }
+
+    private static SingleOutputStreamOperator<Row> starJoin(
             StreamExecutionEnvironment env, JobShape shape) {
         List<DimensionShape> dimensions = shape.dimensions();
         List<String> factColumns = new ArrayList<>(List.of("number"));
@@ -208,6 +217,7 @@ final class JobPlan {
             case SEMI -> dimension.semi();
             case ANTI -> dimension.anti();
             case INNER -> {}
+            case RIGHT, FULL -> throw new IllegalArgumentException("of pairs: " + shape);
         }
         switch (shape.rows()) {
             case COMPLETE_AT_WATERMARK -> dimension.completeAtWatermark(COMPLETE_AT);

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.simulation;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.core.execution.CheckpointingMode;
@@ -35,12 +36,33 @@ record JobShape(
     static final int FEW_KEY_GROUPS = 8;
     static final int RING_SLOTS = 4;
 
-    /** How a dimension is joined. */
+    /** How a dimension is joined; {@link #RIGHT} and {@link #FULL} in pairs alone. */
     enum Kind {
         INNER,
         LEFT,
         SEMI,
-        ANTI
+        ANTI,
+        RIGHT,
+        FULL;
+
+        static final List<Kind> OF_STARS = List.of(INNER, LEFT, SEMI, ANTI);
+
+        boolean keepsFacts() {
+            return this == LEFT || this == FULL;
+        }
+
+        boolean keepsRows() {
+            return this == RIGHT || this == FULL;
+        }
+    }
+
+    /** Of which API the job is made. */
+    enum Api {
+        STAR,
+        /** A join of two streams of whole records. */
+        PAIR,
+        /** The same with a condition besides the key. */
+        PAIR_WITH_CONDITION
     }
 
     /** How the rows of a dimension come. */
@@ -55,10 +77,23 @@ record JobShape(
         VERSIONED
     }
 
-    record DimensionShape(Kind kind, Rows rows, boolean partitioned) {
+    record DimensionShape(Kind kind, Rows rows, boolean partitioned, Api api)
+            implements Serializable {
+
+        DimensionShape(Kind kind, Rows rows, boolean partitioned) {
+            this(kind, rows, partitioned, Api.STAR);
+        }
+
+        /**
+         * Whether a value matches the fact of the number, if their keys do: a third of all do not
+         * where there is a condition.
+         */
+        boolean isMatch(long value, long number) {
+            return api != Api.PAIR_WITH_CONDITION || (value + number) % 3 != 0;
+        }
 
         boolean isSelected() {
-            return kind == Kind.INNER || kind == Kind.LEFT;
+            return kind != Kind.SEMI && kind != Kind.ANTI;
         }
     }
 
@@ -69,7 +104,7 @@ record JobShape(
         }
         List<DimensionShape> partitioned = new ArrayList<>(dimensions);
         DimensionShape first = dimensions.get(0);
-        partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true));
+        partitioned.set(0, new DimensionShape(first.kind(), first.rows(), true, first.api()));
         return List.copyOf(partitioned);
     }
 
@@ -143,7 +178,10 @@ record JobShape(
 
     /** This with a dimension that is distributed by its measured size, if one may be. */
     JobShape withMeasured(int limit) {
-        boolean may = !hasPartitions() && dimensions.stream().anyMatch(JobShape::isMeasurable);
+        boolean may =
+                !hasPartitions()
+                        && !isPair()
+                        && dimensions.stream().anyMatch(JobShape::isMeasurable);
         return new JobShape(
                 dimensions,
                 mode,
@@ -167,6 +205,11 @@ record JobShape(
         return measuredLimit != NOT_MEASURED
                 && isMeasurable(dimensions.get(dimension))
                 && dimensions.subList(0, dimension).stream().noneMatch(JobShape::isMeasurable);
+    }
+
+    /** Whether the job is a join of two streams, the second of which is the only dimension. */
+    boolean isPair() {
+        return dimensions.get(0).api() != Api.STAR;
     }
 
     boolean hasFailingDevice() {

@@ -40,6 +40,9 @@ final class Oracle {
         }
         rows(JobPlan.FACTS)
                 .forEach(fact -> join(fact, 0, String.valueOf(fact.getValue().getField(0))));
+        if (scenario.shape().dimensions().get(0).kind().keepsRows()) {
+            addUnmatchedRows();
+        }
     }
 
     @SuppressWarnings("unchecked")
@@ -55,8 +58,12 @@ final class Oracle {
     /** All rows of the key, or its version of the fact's time. */
     private List<Long> matches(StreamRecord<Row> fact, int dimension) {
         Long key = fact.getValue().getFieldAs(1 + dimension);
-        if (scenario.shape().dimensions().get(dimension).rows() != Rows.VERSIONED) {
-            return dimensions.get(dimension).getOrDefault(key, List.of());
+        DimensionShape shape = scenario.shape().dimensions().get(dimension);
+        if (shape.rows() != Rows.VERSIONED) {
+            long number = fact.getValue().<Long>getFieldAs(0);
+            return dimensions.get(dimension).getOrDefault(key, List.of()).stream()
+                    .filter(value -> shape.isMatch(value, number))
+                    .toList();
         }
         Map.Entry<Long, Long> version =
                 versions.get(dimension)
@@ -73,9 +80,9 @@ final class Oracle {
         DimensionShape shape = scenario.shape().dimensions().get(dimension);
         List<Long> matches = matches(fact, dimension);
         switch (shape.kind()) {
-            case INNER, LEFT -> {
+            case INNER, LEFT, RIGHT, FULL -> {
                 matches.forEach(value -> join(fact, dimension + 1, soFar + "|" + value));
-                if (matches.isEmpty() && shape.kind() == JobShape.Kind.LEFT) {
+                if (matches.isEmpty() && shape.kind().keepsFacts()) {
                     join(fact, dimension + 1, soFar + "|null");
                 }
             }
@@ -85,6 +92,14 @@ final class Oracle {
                 }
             }
         }
+    }
+
+    /** Rows of the only dimension, the values of which are distinct, without any fact. */
+    private void addUnmatchedRows() {
+        Set<Long> unmatched = new HashSet<>();
+        dimensions.get(0).values().forEach(unmatched::addAll);
+        rows(JobPlan.FACTS).forEach(fact -> matches(fact, 0).forEach(unmatched::remove));
+        unmatched.forEach(value -> expected.merge("null|" + value, 1, Integer::sum));
     }
 
     void check(List<String> results) {

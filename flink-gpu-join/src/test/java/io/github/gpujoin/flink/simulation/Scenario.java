@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.flink.simulation.JobShape.Api;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Kind;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
@@ -191,7 +192,7 @@ record Scenario(
             } else if (Math.floorMod(seed, 10) == 3) {
                 shape = shape.withFailingDevice();
             }
-            if (Math.floorMod(seed - 1, 11) < 2) {
+            if (Math.floorMod(seed, 11) == 1) {
                 shape = withManyKeyGroups(shape);
             }
             int parallelism = 1 + random.nextInt(4);
@@ -216,7 +217,7 @@ record Scenario(
          * unaligned.
          */
         private JobShape withManyKeyGroups(JobShape shape) {
-            List<Integer> counts = List.of(257, 300, 1_024);
+            List<Integer> counts = List.of(257, 300, 400);
             int count = counts.get((int) Math.floorMod(seed / 11, (long) counts.size()));
             return shape.withManyKeyGroups(count, Math.floorMod(seed / 33, 4) == 0);
         }
@@ -278,11 +279,14 @@ record Scenario(
         }
 
         private JobShape shape() {
+            if (Math.floorMod(seed, 17) == 3) {
+                return pair();
+            }
             if (Math.floorMod(seed, 13) == 5) {
                 return withTimesToLive();
             }
             if (Math.floorMod(seed, 7) == 6) {
-                Kind kind = one(List.of(Kind.values()));
+                Kind kind = one(Kind.OF_STARS);
                 return shape(
                         List.of(
                                 new DimensionShape(kind, Rows.VERSIONED, true),
@@ -299,11 +303,19 @@ record Scenario(
             for (int d = 0; d < count; d++) {
                 dimensions.add(
                         new DimensionShape(
-                                one(List.of(Kind.values())),
+                                one(Kind.OF_STARS),
                                 oneIn(3) ? Rows.COMPLETE_AT_WATERMARK : Rows.BOUNDED,
                                 d == partitioned));
             }
             return shape(dimensions);
+        }
+
+        /** A join of two streams, three of four of which keep rows of the dimension. */
+        private JobShape pair() {
+            Kind kind = oneIn(4) ? one(Kind.OF_STARS) : one(List.of(Kind.RIGHT, Kind.FULL));
+            boolean isPartitioned = kind.keepsRows() || oneIn(2);
+            Api api = oneIn(2) ? Api.PAIR : Api.PAIR_WITH_CONDITION;
+            return shape(List.of(new DimensionShape(kind, Rows.BOUNDED, isPartitioned, api)));
         }
 
         /** Times that pass in the midst of a life. */
@@ -313,7 +325,7 @@ record Scenario(
                         .withTimesToLive(ROW_TTL_MS, 0);
             }
             Rows rows = oneIn(2) ? Rows.COMPLETE_AT_WATERMARK : Rows.BOUNDED;
-            return shape(List.of(new DimensionShape(one(List.of(Kind.values())), rows, oneIn(2))))
+            return shape(List.of(new DimensionShape(one(Kind.OF_STARS), rows, oneIn(2))))
                     .withTimesToLive(0, one(List.of(1, 5)));
         }
 
@@ -355,17 +367,22 @@ record Scenario(
             }
             addSplits(splits, JobPlan.FACTS, facts);
             for (int d = 0; d < shape.dimensions().size(); d++) {
-                Rows rows = shape.dimensions().get(d).rows();
-                addSplits(splits, JobPlan.dimensionName(d), dimension(rows));
+                addSplits(
+                        splits,
+                        JobPlan.dimensionName(d),
+                        dimension(shape.dimensions().get(d).rows(), shape.isPair()));
             }
             return splits;
         }
 
-        private List<List<StreamElement>> dimension(Rows kind) {
+        /**
+         * @param isWide whether half of the keys are of no fact
+         */
+        private List<List<StreamElement>> dimension(Rows kind, boolean isWide) {
             List<List<StreamElement>> scripts = scripts();
             int rows = random.nextInt(10);
             for (int i = 0; i < rows; i++) {
-                Row row = Row.of((long) random.nextInt(KEYS), 100L + i);
+                Row row = Row.of((long) random.nextInt(isWide ? 2 * KEYS : KEYS), 100L + i);
                 if (kind == Rows.CHANGING) {
                     row.setKind(oneIn(4) ? RowKind.DELETE : RowKind.UPDATE_AFTER);
                 }
