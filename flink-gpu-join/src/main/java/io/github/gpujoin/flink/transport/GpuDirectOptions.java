@@ -85,7 +85,9 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
             GpuDirectSupport support = rings.support();
             requireSupported(support);
             return new GpuTargets(
-                    way == GpuDirect.DMABUF ? GpuMemory.Way.DMA_BUF : GpuMemory.Way.PEER_MEM,
+                    way == GpuDirect.DMABUF
+                            ? GpuMemory.RegistrationMethod.DMA_BUF
+                            : GpuMemory.RegistrationMethod.PEER_MEM,
                     GpuWriteVisibility.of(support.writesOrdering(), support.flushWritesOptions()),
                     new Rings(rings, slotBytes));
         } catch (VerbsException | GpuUnavailableException e) {

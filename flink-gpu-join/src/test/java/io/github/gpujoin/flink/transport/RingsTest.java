@@ -225,7 +225,7 @@ class RingsTest {
             assertThat(sender.isDrained()).isFalse();
             LockSupport.parkNanos(10_000_000);
         }
-        assertThat(sender.lastLoss()).startsWith("the peer closed its end");
+        assertThat(sender.lastLoss()).startsWith("Peer closed the session");
     }
 
     @Test

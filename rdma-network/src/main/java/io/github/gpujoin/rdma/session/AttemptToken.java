@@ -8,10 +8,10 @@ import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import java.security.MessageDigest;
 
 /**
- * Key of one execution attempt, by which both sides of a handshake prove themselves.
+ * Key of one execution attempt, with which both sides of a handshake authenticate.
  *
- * <p>Every code covers the hello and both nonces: one that was recorded proves nothing in the next
- * handshake, and one side's code is never the other's.
+ * <p>Every authentication code covers the hello and both nonces. A recorded code is therefore
+ * invalid in any other handshake, and one side's code never equals the other's.
  */
 public final class AttemptToken {
 
@@ -25,7 +25,7 @@ public final class AttemptToken {
     public AttemptToken(byte[] key) {
         if (key.length != JobSecret.BYTES) {
             throw new IllegalArgumentException(
-                    "an attempt's token has 32 bytes: lengthBytes=" + key.length);
+                    "Token of a wrong length: lengthBytes=" + key.length + ". Expected 32.");
         }
         this.key = key.clone();
     }
@@ -38,7 +38,7 @@ public final class AttemptToken {
         return new Challenge(nonce, readerMac(hello, nonce));
     }
 
-    boolean isChallengeTrue(Hello hello, Challenge challenge) {
+    boolean isChallengeValid(Hello hello, Challenge challenge) {
         return same(readerMac(hello, challenge.nonce()), challenge.mac());
     }
 
@@ -46,7 +46,7 @@ public final class AttemptToken {
         return new Proof(writerMac(hello, readerNonce));
     }
 
-    boolean isProofTrue(Hello hello, Nonce readerNonce, Proof proof) {
+    boolean isProofValid(Hello hello, Nonce readerNonce, Proof proof) {
         return same(writerMac(hello, readerNonce), proof.mac());
     }
 
@@ -54,7 +54,7 @@ public final class AttemptToken {
         return withMac(accept, acceptMac(hello, readerNonce, accept));
     }
 
-    boolean isAcceptTrue(Hello hello, Nonce readerNonce, Accept accept) {
+    boolean isAcceptValid(Hello hello, Nonce readerNonce, Accept accept) {
         return same(acceptMac(hello, readerNonce, accept), accept.mac());
     }
 
@@ -82,7 +82,7 @@ public final class AttemptToken {
                 accept.epoch(), accept.releasedSequence(), accept.ring(), accept.descriptor(), mac);
     }
 
-    /** Takes the same time whatever differs. */
+    /** Compares in constant time. */
     private static boolean same(Mac expected, Mac actual) {
         return MessageDigest.isEqual(expected.bytes(), actual.bytes());
     }

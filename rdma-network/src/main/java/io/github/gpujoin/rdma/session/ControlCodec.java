@@ -19,7 +19,7 @@ import java.util.Arrays;
 import java.util.UUID;
 
 /**
- * Control messages as bytes. All integers are little-endian.
+ * Encodes and decodes control messages. All integers are little-endian.
  *
  * <pre>
  *  frame:      int32 length of the body | body          the length is 1 to 512
@@ -35,8 +35,8 @@ import java.util.UUID;
  *  7 Bye
  * </pre>
  *
- * <p>A decoder takes nothing on trust: every length is checked against its own bound and the bytes
- * that are there, numbers against their range, and a body has no bytes left over.
+ * <p>The decoder trusts no input: it checks every length against its bound and the available bytes,
+ * and every number against its range. It rejects a body with excess bytes.
  */
 final class ControlCodec {
 
@@ -57,7 +57,7 @@ final class ControlCodec {
 
     private ControlCodec() {}
 
-    /** The whole frame. */
+    /** Encodes a message as a whole frame. */
     static byte[] encode(ControlMessage message) {
         ByteBuffer out =
                 ByteBuffer.allocate(LENGTH_BYTES + MAX_BODY_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -91,19 +91,21 @@ final class ControlCodec {
     /**
      * Reads a whole frame.
      *
-     * @throws ProtocolException where it is none; what follows cannot be read either then
+     * @throws ProtocolException if it is malformed; the stream is unusable then
      */
     static ControlMessage read(DataInput in) throws IOException {
         int lengthBytes = Integer.reverseBytes(in.readInt());
         require(
                 lengthBytes >= 1 && lengthBytes <= MAX_BODY_BYTES,
-                "a control message has 1 to 512 bytes: lengthBytes=" + lengthBytes);
+                "Control message of a wrong length: lengthBytes="
+                        + lengthBytes
+                        + ". Expected 1 to 512.");
         byte[] body = new byte[lengthBytes];
         in.readFully(body);
         return decode(body);
     }
 
-    /** Reads the body of a frame. */
+    /** Decodes the body of a frame. */
     static ControlMessage decode(byte[] body) throws ProtocolException {
         ByteBuffer in = ByteBuffer.wrap(body).order(ByteOrder.LITTLE_ENDIAN);
         need(in, 1);
@@ -119,30 +121,30 @@ final class ControlCodec {
                     case BYE -> new Bye();
                     default ->
                             throw new ProtocolException(
-                                    "control messages have types 1 to 7: type=" + type);
+                                    "Unknown control message: type=" + type + ". Expected 1 to 7.");
                 };
         require(
                 in.remaining() == 0,
-                "a control message ends with its last field: excessBytes=" + in.remaining());
+                "Control message with excess bytes: excessBytes=" + in.remaining());
         return message;
     }
 
     private static Hello hello(ByteBuffer in) throws ProtocolException {
         need(in, 6);
         int magic = in.getInt();
-        require(magic == MAGIC, "a hello starts with GJS1: magic=" + magic);
+        require(magic == MAGIC, "Hello does not start with GJS1: magic=" + magic);
         int version = in.getShort();
         if (version != VERSION) {
             throw new ProtocolException(
-                    "both sides speak one version: expected=" + VERSION + ", version=" + version,
+                    "Protocol versions differ: expected=" + VERSION + ", version=" + version,
                     Refusal.VERSION);
         }
         need(in, 24);
         UUID job = new UUID(in.getLong(), in.getLong());
         int attempt = in.getInt();
-        require(attempt >= 0, "attempts count from 0: attempt=" + attempt);
+        require(attempt >= 0, "Negative attempt: attempt=" + attempt);
         int channel = in.getInt();
-        require(channel >= 0, "channels count from 0: channel=" + channel);
+        require(channel >= 0, "Negative channel: channel=" + channel);
         return new Hello(job, attempt, channel, nonce(in));
     }
 
@@ -153,9 +155,9 @@ final class ControlCodec {
     private static Accept accept(ByteBuffer in) throws ProtocolException {
         need(in, 26);
         long epoch = in.getLong();
-        require(epoch >= 1, "epochs count from 1: epoch=" + epoch);
+        require(epoch >= 1, "Epoch is not positive: epoch=" + epoch);
         long released = in.getLong();
-        require(released >= 0, "sequences count from 1: releasedSequence=" + released);
+        require(released >= 0, "Negative sequence: releasedSequence=" + released);
         RingGeometry ring;
         try {
             ring = new RingGeometry(in.getInt(), in.getInt());
@@ -165,7 +167,7 @@ final class ControlCodec {
         int length = in.getShort();
         require(
                 length >= 0 && length <= Transport.MAX_DESCRIPTOR_BYTES,
-                "a descriptor has at most 256 bytes: lengthBytes=" + length);
+                "Descriptor is too long: lengthBytes=" + length + ". Maximum is 256.");
         need(in, length);
         byte[] descriptor = new byte[length];
         in.get(descriptor);
@@ -181,8 +183,8 @@ final class ControlCodec {
         need(in, 16);
         long epoch = in.getLong();
         long sequence = in.getLong();
-        require(epoch >= 1, "epochs count from 1: epoch=" + epoch);
-        require(sequence >= 0, "sequences count from 1: sequence=" + sequence);
+        require(epoch >= 1, "Epoch is not positive: epoch=" + epoch);
+        require(sequence >= 0, "Negative sequence: sequence=" + sequence);
         return new Progress(epoch, sequence);
     }
 
@@ -205,7 +207,7 @@ final class ControlCodec {
     private static void need(ByteBuffer in, int lengthBytes) throws ProtocolException {
         require(
                 in.remaining() >= lengthBytes,
-                "a control message holds its fields: neededBytes="
+                "Control message is truncated: neededBytes="
                         + lengthBytes
                         + ", remainingBytes="
                         + in.remaining());

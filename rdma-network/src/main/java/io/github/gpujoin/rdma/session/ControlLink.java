@@ -5,38 +5,43 @@ import java.io.IOException;
 /**
  * Control connection between a writer and a reader: ordered and lossless until it breaks.
  *
- * <p>{@link #send} and {@link #receive} are for one thread at a time; closing is for any.
+ * <p>{@link #send} and {@link #receive} are for one thread at a time; any thread may close it.
  */
 public interface ControlLink extends AutoCloseable {
 
+    /**
+     * Sends or queues a message. Never blocks.
+     *
+     * @throws IOException if the link is broken
+     */
     void send(ControlMessage message) throws IOException;
 
     /**
-     * Never blocks.
+     * Receives the next message. Never blocks.
      *
-     * @return null where nothing has come yet
-     * @throws IOException where the peer closed the link, it broke, or what came is malformed; what
-     *     had come before is received first
+     * @return the message, or null if none has arrived
+     * @throws IOException if the peer closed the link, the link broke, or a message is malformed;
+     *     earlier messages are received first
      */
     ControlMessage receive() throws IOException;
 
     /**
-     * Lifts what bounds an accepted link before its writer has proved itself: it takes two messages
-     * until then.
+     * Removes the limit of two messages that applies to an accepted link until its writer has
+     * authenticated.
      */
     default void admit() {}
 
-    /** The other end, for messages. */
+    /** Describes the remote end, for messages. */
     String peer();
 
     @Override
     void close();
 
-    /** Makes control connections to a reader. */
+    /** Opens control connections to a reader. */
     @FunctionalInterface
     interface Dialer {
 
-        /** Never blocks: whether the reader is reached shows in what is received. */
+        /** Starts to connect. Never blocks: {@link ControlLink#receive} reports a failure. */
         ControlLink dial() throws IOException;
     }
 }

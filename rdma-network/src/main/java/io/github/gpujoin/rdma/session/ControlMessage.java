@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.UUID;
 
 /**
- * What writer and reader of a channel say to each other on their control connection.
+ * Messages between the writer and the reader of a channel on their control connection.
  *
  * <pre>
  *   writer                                                     reader
@@ -19,36 +19,36 @@ import java.util.UUID;
  */
 public sealed interface ControlMessage {
 
-    /** Writer: who it says it is. */
+    /** Writer: its claimed identity. */
     record Hello(UUID job, int attempt, int channel, Nonce nonce) implements ControlMessage {}
 
-    /** Reader: proves itself, and asks for the same. */
+    /** Reader: authenticates and asks the writer to do so. */
     record Challenge(Nonce nonce, Mac mac) implements ControlMessage {}
 
-    /** Writer: proves that it holds its attempt's token. */
+    /** Writer: proves that it holds the token of its attempt. */
     record Proof(Mac mac) implements ControlMessage {}
 
     /**
-     * Reader: where to write.
+     * Reader: the ring to write.
      *
-     * @param epoch of this connection; larger than all before it
-     * @param releasedSequence the last sequence that need not be written again
-     * @param descriptor of the reader's target, for {@code Transport.connect}
+     * @param epoch of this connection; larger than all earlier ones
+     * @param releasedSequence last sequence that the writer need not send again
+     * @param descriptor of the reader's target, for the transport
      */
     record Accept(
             long epoch, long releasedSequence, RingGeometry ring, Descriptor descriptor, Mac mac)
             implements ControlMessage {}
 
-    /** Reader: turns the writer away. */
+    /** Reader: refuses the writer. */
     record Refuse(Refusal reason) implements ControlMessage {}
 
     /**
-     * Sign of life of either side, and how far it is: the writer has written all up to this
-     * sequence; the reader has released all up to it, which is credit for as many slots.
+     * Heartbeat and progress of either side. From the writer: all slots up to this sequence have
+     * arrived. From the reader: all slots up to it are released, which is credit for as many.
      */
     record Progress(long epoch, long sequence) implements ControlMessage {}
 
-    /** Either side: ends the session in order. */
+    /** Either side: ends the session without a failure. */
     record Bye() implements ControlMessage {}
 
     /** Authentication code of 32 bytes. */
@@ -72,7 +72,7 @@ public sealed interface ControlMessage {
         }
     }
 
-    /** Capability to write into a target; it is not printed. */
+    /** Capability to write a target; {@link #toString} hides its bytes. */
     record Descriptor(byte[] bytes) {
 
         @Override

@@ -2,17 +2,17 @@ package io.github.gpujoin.rdma.session;
 
 import java.net.InetSocketAddress;
 
-/** Where the control connections of writers come in. */
+/** Accepts the control connections of writers. */
 public interface ControlServer extends AutoCloseable {
 
-    /** The address listened on, with its port. */
+    /** Returns the address on which the server listens, with its port. */
     InetSocketAddress address();
 
     /**
-     * Hands over the connections that came, as many as the listener takes now. For one thread;
-     * never blocks.
+     * Passes accepted connections to a listener, as many as it permits now. For one thread; never
+     * blocks.
      *
-     * @throws IllegalStateException if this process cannot accept connections any more
+     * @throws IllegalStateException if this process can accept no more connections
      */
     void step(SessionListener listener, long nowNs);
 

@@ -4,17 +4,17 @@ import javax.net.ServerSocketFactory;
 import javax.net.SocketFactory;
 
 /**
- * Where the sockets of control connections come from: both ends speak TLS, or neither does.
+ * Factories of the sockets of control connections. Both ends use TLS, or neither does.
  *
- * <p>Server sockets of TLS show a certificate and ask for one, whatever the factory's own defaults
- * are; they speak TLS 1.2 or later.
+ * <p>TLS server sockets present a certificate and require one, whatever the factory's defaults are.
+ * They use TLS 1.2 or later.
  *
  * @param server for {@link TcpControlServer}; thread-safe
  * @param client for {@link TcpControlLink#dialer}; thread-safe
  */
 public record ControlSockets(ServerSocketFactory server, SocketFactory client) {
 
-    /** No TLS: the attempt's token is proved, and nothing is encrypted. */
+    /** Without TLS: the attempt's token authenticates both ends, and nothing is encrypted. */
     public static final ControlSockets PLAIN =
             new ControlSockets(ServerSocketFactory.getDefault(), SocketFactory.getDefault());
 }

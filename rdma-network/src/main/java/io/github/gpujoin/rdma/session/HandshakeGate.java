@@ -3,12 +3,11 @@ package io.github.gpujoin.rdma.session;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Paces the handshakes of strangers: each one costs a thread, and TLS its arithmetic. For one
- * thread.
+ * Limits the rate of handshakes of unauthenticated writers, which cost a thread each, and with TLS
+ * cryptography. For one thread.
  *
- * <p>A virtual clock advances by one interval for each handshake and may run ahead of the real one
- * by a burst. A writer that proves itself takes its interval back, so that writers that come back
- * are not counted with strangers.
+ * <p>A virtual clock advances by one interval for each handshake and may lead the real clock by a
+ * burst. Authentication refunds the interval, so that reconnecting writers do not use up the rate.
  */
 final class HandshakeGate {
 
@@ -22,18 +21,18 @@ final class HandshakeGate {
         this.burstNs = intervalNs * (burst - 1);
     }
 
-    /** Whether a handshake may begin now. */
+    /** Whether a handshake may start now. */
     boolean isOpen(long nowNs) {
         return isFirst || nextNs - nowNs <= burstNs;
     }
 
-    /** Counts a handshake. */
+    /** Counts a handshake that starts. */
     void enter(long nowNs) {
         nextNs = (isFirst || nowNs - nextNs > 0 ? nowNs : nextNs) + intervalNs;
         isFirst = false;
     }
 
-    /** No longer counts a handshake whose writer has proved itself. */
+    /** Stops counting a handshake, because its writer has authenticated. */
     void prove() {
         nextNs -= intervalNs;
     }

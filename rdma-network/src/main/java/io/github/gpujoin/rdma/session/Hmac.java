@@ -5,16 +5,16 @@ import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** HMAC-SHA256 over parts that tell their own length, behind a word that says what for. */
+/** HMAC-SHA256 over a purpose and parts that contain their own lengths. */
 final class Hmac {
 
     private static final String ALGORITHM = "HmacSHA256";
 
     /**
-     * Why there is none, null where there is. Kept for all that ask: the JDK initialises its
-     * cryptography once, from files, and tells only the first why that failed.
+     * Why the algorithm is unavailable; null if it is available. Kept for all callers: the JDK
+     * initialises its cryptography once, from files, and reports a failure only to the first.
      */
-    private static final Throwable WANT = initialise();
+    private static final Throwable UNAVAILABLE = initialise();
 
     private Hmac() {}
 
@@ -28,8 +28,8 @@ final class Hmac {
     }
 
     static byte[] of(byte[] key, String purpose, byte[]... parts) {
-        if (WANT != null) {
-            throw unavailable(WANT);
+        if (UNAVAILABLE != null) {
+            throw unavailable(UNAVAILABLE);
         }
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
@@ -45,14 +45,14 @@ final class Hmac {
         }
     }
 
-    /** Names the root of the cause, too, since messages travel where causes do not. */
+    /** Includes the root cause, because messages travel where causes do not. */
     private static IllegalStateException unavailable(Throwable cause) {
         Throwable root = cause;
         while (root.getCause() != null) {
             root = root.getCause();
         }
         return new IllegalStateException(
-                "Rings prove themselves by %s, and this JVM has none: reason=%s. Start the process again."
+                "Rings cannot authenticate: this JVM lacks %s, reason=%s. Restart the process."
                         .formatted(ALGORITHM, root),
                 cause);
     }

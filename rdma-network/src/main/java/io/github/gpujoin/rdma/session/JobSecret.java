@@ -6,8 +6,8 @@ import java.security.SecureRandom;
 import java.util.UUID;
 
 /**
- * Secret of one job: known to its coordinator and its readers. A writer gets the {@link
- * AttemptToken} of its own attempt alone, so that what an old attempt holds opens nothing later.
+ * Secret of one job, known to its coordinator and its readers. A writer holds only the {@link
+ * AttemptToken} of its own attempt, so the token of an old attempt is useless later.
  */
 public final class JobSecret {
 
@@ -16,12 +16,12 @@ public final class JobSecret {
     private final byte[] bytes;
 
     /**
-     * @param bytes {@value #BYTES} of them
+     * @param bytes exactly {@value #BYTES}; copied
      */
     public JobSecret(byte[] bytes) {
         if (bytes.length != BYTES) {
             throw new IllegalArgumentException(
-                    "a job's secret has 32 bytes: lengthBytes=" + bytes.length);
+                    "Secret of a wrong length: lengthBytes=" + bytes.length + ". Expected 32.");
         }
         this.bytes = bytes.clone();
     }
@@ -36,7 +36,7 @@ public final class JobSecret {
         return bytes.clone();
     }
 
-    /** The token of an execution attempt. */
+    /** Derives the token of an execution attempt. */
     public AttemptToken token(UUID job, int attempt) {
         ByteBuffer subject = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
         subject.putLong(job.getMostSignificantBits()).putLong(job.getLeastSignificantBits());

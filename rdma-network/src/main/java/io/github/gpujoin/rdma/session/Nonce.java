@@ -2,7 +2,7 @@ package io.github.gpujoin.rdma.session;
 
 import java.security.SecureRandom;
 
-/** Number of 128 bits that is used once: it makes each handshake another one. */
+/** A random number of 128 bits that is used once, so that no handshake can be replayed. */
 public record Nonce(long high, long low) {
 
     static final int BYTES = 16;

@@ -6,18 +6,18 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A control connection after its handshake: progress in both directions, which is also the sign of
- * life. Either side is the same here.
+ * A control connection after its handshake. Both sides send progress, which is also the heartbeat;
+ * reader and writer behave alike here.
  */
 final class OpenLink implements AutoCloseable {
 
     private final ControlLink link;
     private final long epoch;
     private final SessionOptions options;
-    private long heardAtNs;
-    private long toldAtNs;
-    private long heardSequence;
-    private long toldSequence;
+    private long lastReceivedNs;
+    private long lastSentNs;
+    private long receivedSequence;
+    private long sentSequence;
 
     OpenLink(
             ControlLink link,
@@ -28,68 +28,69 @@ final class OpenLink implements AutoCloseable {
         this.link = link;
         this.epoch = epoch;
         this.options = options;
-        this.heardAtNs = nowNs;
-        this.toldAtNs = nowNs;
-        this.heardSequence = releasedSequence;
-        this.toldSequence = releasedSequence;
+        this.lastReceivedNs = nowNs;
+        this.lastSentNs = nowNs;
+        this.receivedSequence = releasedSequence;
+        this.sentSequence = releasedSequence;
     }
 
     /**
-     * Receives what came.
+     * Receives all messages that have arrived.
      *
      * @return the peer's last sequence
-     * @throws IOException where the peer is gone, silent, or broke the protocol
+     * @throws IOException if the peer left, timed out or violated the protocol
      */
-    long hear(long nowNs) throws IOException {
+    long receiveProgress(long nowNs) throws IOException {
         ControlMessage message;
         while ((message = link.receive()) != null) {
-            heardAtNs = nowNs;
+            lastReceivedNs = nowNs;
             if (message instanceof Bye) {
-                throw new PeerClosedException("the peer closed its end: peer=" + link.peer());
+                throw new PeerClosedException("Peer closed the session: peer=" + link.peer());
             }
             if (!(message instanceof Progress progress)
                     || progress.epoch() != epoch
-                    || progress.sequence() < heardSequence) {
+                    || progress.sequence() < receivedSequence) {
                 throw new ProtocolException(
-                        "after the accept comes progress of its epoch, which only grows: epoch="
+                        "Unexpected message in an open session: epoch="
                                 + epoch
-                                + ", heard="
-                                + heardSequence
+                                + ", lastSequence="
+                                + receivedSequence
                                 + ", message="
                                 + message);
             }
-            heardSequence = progress.sequence();
+            receivedSequence = progress.sequence();
         }
-        if (nowNs - heardAtNs > options.peerTimeoutNs()) {
+        if (nowNs - lastReceivedNs > options.peerTimeoutNs()) {
             throw new IOException(
-                    "the peer is silent: peer="
+                    "No message from the peer: peer="
                             + link.peer()
                             + ", silentMs="
-                            + TimeUnit.NANOSECONDS.toMillis(nowNs - heardAtNs));
+                            + TimeUnit.NANOSECONDS.toMillis(nowNs - lastReceivedNs));
         }
-        return heardSequence;
+        return receivedSequence;
     }
 
-    /** Tells of our progress once it has grown by a batch, and as a heartbeat. */
-    void tell(long sequence, int batch, long nowNs) {
-        if (sequence - toldSequence >= batch || nowNs - toldAtNs >= options.heartbeatIntervalNs()) {
+    /** Sends the sequence once it has grown by a batch, and as a heartbeat. */
+    void sendProgress(long sequence, int batch, long nowNs) {
+        if (sequence - sentSequence >= batch
+                || nowNs - lastSentNs >= options.heartbeatIntervalNs()) {
             try {
                 link.send(new Progress(epoch, sequence));
             } catch (IOException e) {
-                // Hearing tells why: what the peer said before it went comes before the end.
+                // Receiving reports the reason: earlier messages of the peer come first.
                 return;
             }
-            toldSequence = sequence;
-            toldAtNs = nowNs;
+            sentSequence = sequence;
+            lastSentNs = nowNs;
         }
     }
 
-    /** Tells the peer that this is no failure; whether it hears it does not matter. */
-    void sayBye() {
+    /** Tells the peer that the session ends without a failure. Delivery does not matter. */
+    void sendBye() {
         try {
             link.send(new Bye());
         } catch (IOException e) {
-            // the peer is gone before us
+            // the peer has left before
         }
     }
 
@@ -98,7 +99,7 @@ final class OpenLink implements AutoCloseable {
         link.close();
     }
 
-    /** The peer ended the session in order. */
+    /** The peer ended the session without a failure. */
     static final class PeerClosedException extends IOException {
 
         private static final long serialVersionUID = 1;

@@ -9,14 +9,14 @@ import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 
 /**
- * Where a writer's slots stand until they are acknowledged, and how they get to the reader. It
- * outlives connections: what was not acknowledged goes to the reader's next ring.
+ * A writer's slots until the reader acknowledges them, and how they are sent. It outlives
+ * connections: slots without acknowledgement are sent again to the reader's next ring.
  *
  * <p>For one thread.
  */
 sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox {
 
-    /** An outbox that is connected to its first ring. */
+    /** Creates the buffer that suits the transport, connected to its first ring. */
     static Outbox open(Transport transport, Accept accept) throws TransportException {
         Outbox outbox =
                 transport instanceof SharedTransport shared
@@ -32,41 +32,41 @@ sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox 
         }
     }
 
-    /** The slots, to be written once the outbox was connected. */
+    /** The slots. The caller writes them after the first connection. */
     RingWriter ring();
 
     /**
-     * Takes the acknowledgement and turns to the ring of a new epoch, where what is not
-     * acknowledged is sent again.
+     * Applies the reader's acknowledgement and connects to the ring of a new epoch, to which slots
+     * without acknowledgement are sent again.
      *
-     * @param accept of this outbox's geometry
-     * @throws RingException where what was not sent is acknowledged
+     * @param accept of the same ring geometry
+     * @throws RingException if the reader acknowledges a slot that was not sent
      */
     void connect(Accept accept) throws TransportException;
 
-    /** Whether the transport reaches the reader's ring now. */
+    /** Whether the transport currently reaches the reader's ring. */
     boolean isConnected();
 
     /**
-     * Checks that what is not acknowledged can still be sent.
+     * Checks that slots without acknowledgement can still be sent.
      *
-     * @throws TransportException if it is lost, for good
+     * @throws TransportException if they are lost permanently
      */
-    default void requireWhole() throws TransportException {}
+    default void requireIntact() throws TransportException {}
 
-    /** Sends what is written, as far as the transport takes it now. */
+    /** Sends written slots, as many as the transport accepts now. */
     void send() throws TransportException;
 
-    /** The last slot that is sent: the reader acknowledges none after it. */
+    /** Sequence of the last sent slot; the reader cannot acknowledge a later one. */
     long sentSequence();
 
-    /** The last slot that the reader must find by now, were nothing lost. */
+    /** Sequence of the last slot that the reader must find by now, unless it was lost. */
     long arrivedSequence();
 
     /** Sends nothing more in this epoch. */
     void disconnect();
 
-    /** Gives up what is not acknowledged. */
+    /** Discards slots without acknowledgement. */
     @Override
     void close();
 }

@@ -2,7 +2,7 @@ package io.github.gpujoin.rdma.session;
 
 import java.io.IOException;
 
-/** A peer sent what the protocol does not allow; its link is closed. */
+/** A peer violated the protocol; its link is closed. */
 public final class ProtocolException extends IOException {
 
     private static final long serialVersionUID = 1;
@@ -18,7 +18,7 @@ public final class ProtocolException extends IOException {
         this.answer = answer;
     }
 
-    /** What the peer is told before its link is closed; null for nothing. */
+    /** Returns the refusal to send before the link is closed, or null to send none. */
     Refusal answer() {
         return answer;
     }

@@ -18,16 +18,19 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The reading end of a channel: one ring, written by one writer at a time.
  *
- * <p>Every accepted connection is an epoch of its own, with a target of its own: what an earlier
- * writer still sends is refused by the transport, or finds an epoch that nobody reads. A writer of
- * a later attempt starts at the first sequence again; one of an earlier attempt is turned away.
+ * <p>Each accepted connection is a new epoch with a new target. The transport rejects late writes
+ * of an earlier writer, or they reach an epoch that nobody reads. A writer of a later attempt
+ * starts at the first sequence; a writer of an earlier attempt is refused.
  *
- * <p>For one thread, which calls {@link #step} often: at least every heartbeat interval. A payload
- * is read from {@link #poll} until {@link #release}, with no step between.
+ * <p>For one thread, which must call {@link #step} at least once per heartbeat interval. Between
+ * {@link #poll} and {@link #release} of a payload it must not call {@link #step}.
  */
 public final class ReaderSession implements AutoCloseable {
 
-    /** A quarter of the ring: the writer has the other three while the message is under way. */
+    /**
+     * Credit is sent for a quarter of the ring at once: the writer uses the other three quarters
+     * while the message is in flight.
+     */
     private static final int CREDIT_BATCHES = 4;
 
     private final int channel;
@@ -38,26 +41,28 @@ public final class ReaderSession implements AutoCloseable {
 
     private ReaderState state = ReaderState.WAITING;
     private long waitingSinceNs;
-    private String lastLoss = "no writer came yet";
+    private String lastLoss = "No writer connected yet";
 
-    /** Why the session failed, null unless it did by a fault of this process. */
+    /** The failure of this process that ended the session; null if there was none. */
     private Throwable fault;
 
     private volatile int attempt = -1;
     private long epoch;
     private long releasedSequence;
 
-    /** While OPEN. */
+    /** Null unless the state is OPEN. */
     private OpenLink link;
 
     private Target target;
     private RingReader ring;
     private long missingSequence;
     private long missingSinceNs;
-    private long lookedAtNs;
+    private long checkedAtNs;
 
     /**
-     * @param nowNs of the clock that {@link #step} is given
+     * Creates a session that waits for its first writer.
+     *
+     * @param nowNs current time of the clock that {@link #step} receives
      */
     public ReaderSession(
             int channel,
@@ -72,7 +77,10 @@ public final class ReaderSession implements AutoCloseable {
         this.waitingSinceNs = nowNs;
     }
 
-    /** Hands a writer over, to be accepted by the next step; any thread. The last one wins. */
+    /**
+     * Offers an authenticated writer, which the next step accepts. A later offer displaces an
+     * earlier one. Thread-safe.
+     */
     void offer(Admission admission) {
         Admission displaced = offered.getAndSet(admission);
         if (displaced != null) {
@@ -81,15 +89,16 @@ public final class ReaderSession implements AutoCloseable {
     }
 
     /**
-     * Goes on with what is to be done now. Never blocks.
+     * Accepts a writer, sends credit or receives progress, whatever is due. Never blocks.
      *
-     * @throws SessionException once the session has failed: no writer came back in time, or this
-     *     process cannot hold the ring. The latter is reported at once: to the writer it looks as
-     *     if its peer were gone, and the first cause is the one to report.
+     * @param nowNs current time, monotonic
+     * @throws SessionException if the session has failed: no writer reconnected in time, or this
+     *     process cannot hold the ring. The latter is reported at once, because the writer only
+     *     sees that its peer is gone, and the cause must be reported first.
      */
     public void step(long nowNs) throws SessionException {
         if (state == ReaderState.FAILED || state == ReaderState.CLOSED) {
-            throw over(fault);
+            throw ended(fault);
         }
         Admission admission = offered.getAndSet(null);
         try {
@@ -101,19 +110,19 @@ public final class ReaderSession implements AutoCloseable {
             }
         } catch (TransportException e) {
             fail(e.getMessage(), e);
-            throw over(e);
+            throw ended(e);
         } catch (IOException | RingException e) {
             lose(e.getMessage(), nowNs);
         } catch (InternalError e) {
             fail(RingFault.describe(e), e);
-            throw over(e);
+            throw ended(e);
         }
-        // The first writer may take any time to start; only the owner knows whether it comes.
+        // The first writer may start at any time: only the owner knows whether one will.
         if (state == ReaderState.WAITING
                 && epoch > 0
                 && nowNs - waitingSinceNs > options.reconnectTimeoutNs()) {
             state = state.to(ReaderState.FAILED);
-            throw over(new IOException(lastLoss));
+            throw ended(new IOException(lastLoss));
         }
     }
 
@@ -124,7 +133,7 @@ public final class ReaderSession implements AutoCloseable {
             return;
         }
         if (state == ReaderState.OPEN) {
-            lose("another connection took its place", nowNs);
+            lose("Another connection of this channel replaced it", nowNs);
         }
         if (newAttempt > attempt) {
             attempt = newAttempt;
@@ -154,24 +163,24 @@ public final class ReaderSession implements AutoCloseable {
         ring = new RingReader(target.view(), geometry, epoch, releasedSequence);
         link = new OpenLink(admission.link(), epoch, releasedSequence, options, nowNs);
         missingSequence = 0;
-        lookedAtNs = nowNs;
+        checkedAtNs = nowNs;
         state = state.to(ReaderState.OPEN);
     }
 
     private void exchange(long nowNs) throws IOException {
-        long announced = link.hear(nowNs);
-        checkNothingIsMissing(announced, nowNs);
+        long announced = link.receiveProgress(nowNs);
+        checkAnnouncedSlot(announced, nowNs);
         int batch = Math.max(1, geometry.slotCount() / CREDIT_BATCHES);
-        link.tell(releasedSequence, batch, nowNs);
+        link.sendProgress(releasedSequence, batch, nowNs);
     }
 
-    /** A slot that was announced but is lost or torn comes again with the next epoch. */
-    private void checkNothingIsMissing(long announced, long nowNs) throws IOException {
-        if (nowNs - lookedAtNs < options.heartbeatIntervalNs()) {
-            return; // a look reads the whole slot
+    /** Drops the connection if an announced slot is lost or torn: the next epoch resends it. */
+    private void checkAnnouncedSlot(long announced, long nowNs) throws IOException {
+        if (nowNs - checkedAtNs < options.heartbeatIntervalNs()) {
+            return; // this check reads the whole slot
         }
-        lookedAtNs = nowNs;
-        target.requireWhole();
+        checkedAtNs = nowNs;
+        target.requireIntact();
         long next = releasedSequence + 1;
         if (announced < next || ring.poll() == SlotState.READY) {
             missingSequence = 0;
@@ -180,7 +189,7 @@ public final class ReaderSession implements AutoCloseable {
             missingSinceNs = nowNs;
         } else if (nowNs - missingSinceNs > options.slotTimeoutNs()) {
             throw new IOException(
-                    "a slot that was announced arrives whole: sequence="
+                    "Announced slot did not arrive intact: sequence="
                             + next
                             + ", announced="
                             + announced
@@ -189,13 +198,13 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    /** Whether a payload was sent; {@link #copyTo} says whether it is there. */
+    /** Whether the next slot contains a payload; {@link #copyTo} verifies it. */
     public boolean poll() {
         if (state != ReaderState.OPEN) {
             return false;
         }
         try {
-            target.requireWhole();
+            target.requireIntact();
             return ring.peek() == SlotState.READY;
         } catch (TransportException e) {
             fail(e.getMessage(), e);
@@ -205,22 +214,22 @@ public final class ReaderSession implements AutoCloseable {
         return false;
     }
 
-    /** Bytes of the payload that {@link #poll} found. */
+    /** Length in bytes of the payload that {@link #poll} found. */
     public int lengthBytes() {
         return ready().lengthBytes();
     }
 
     /**
-     * Copies the payload that {@link #poll} found; what is copied is whole, or refused.
+     * Copies the payload that {@link #poll} found, and verifies the copy.
      *
      * @param payload of {@link #lengthBytes()}
-     * @return false where it is not whole: {@link #poll} again after a step, which has it sent
-     *     anew, in another epoch, where it stays so for the slot timeout
+     * @return false if the slot is torn. Call {@link #step}, then {@link #poll} again; if it stays
+     *     torn for the slot timeout, a new epoch resends it
      */
     public boolean copyTo(byte[] payload) {
         RingReader ready = ready();
         try {
-            target.requireWhole();
+            target.requireIntact();
             return ready.copyTo(payload);
         } catch (TransportException e) {
             fail(e.getMessage(), e);
@@ -230,7 +239,7 @@ public final class ReaderSession implements AutoCloseable {
         return false;
     }
 
-    /** Is done with the payload that {@link #copyTo} gave; it will not come again. */
+    /** Releases the payload after {@link #copyTo}, which gives its slot back as credit. */
     public void release() {
         ready().release();
         releasedSequence = ring.releasedSequence();
@@ -239,7 +248,7 @@ public final class ReaderSession implements AutoCloseable {
     private RingReader ready() {
         if (ring == null) {
             throw new IllegalStateException(
-                    "a payload is read after poll() found it: state=" + state);
+                    "No payload to read: state=" + state + ". Call poll() first.");
         }
         return ring;
     }
@@ -253,7 +262,7 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    /** The next step reports it, if this one does not. */
+    /** Fails the session; the current or the next step throws the exception. */
     private void fail(String reason, Throwable cause) {
         lastLoss = reason;
         fault = cause;
@@ -277,9 +286,9 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    private SessionException over(Throwable cause) {
+    private SessionException ended(Throwable cause) {
         return new SessionException(
-                "the session is over: channel="
+                "Session has ended: channel="
                         + channel
                         + ", state="
                         + state
@@ -294,7 +303,7 @@ public final class ReaderSession implements AutoCloseable {
         try {
             link.send(new Refuse(reason));
         } catch (IOException e) {
-            // it is gone already
+            // the peer is gone already
         } finally {
             link.close();
         }
@@ -304,12 +313,12 @@ public final class ReaderSession implements AutoCloseable {
         return channel;
     }
 
-    /** Attempt of the last writer that was accepted, -1 before the first; any thread. */
+    /** Attempt of the last accepted writer, -1 before the first. Thread-safe. */
     public int attempt() {
         return attempt;
     }
 
-    /** Number of connections accepted. */
+    /** Number of accepted connections. */
     public long epoch() {
         return epoch;
     }
@@ -322,19 +331,19 @@ public final class ReaderSession implements AutoCloseable {
         return state;
     }
 
-    /** Why there is, or last was, no connection. */
+    /** Reason of the last lost connection. */
     public String lastLoss() {
         return lastLoss;
     }
 
-    /** Legal in any state, and twice. */
+    /** Closes the link and revokes the ring. Legal in any state; idempotent. */
     @Override
     public void close() {
         if (state == ReaderState.CLOSED) {
             return;
         }
         if (link != null) {
-            link.sayBye();
+            link.sendBye();
         }
         disconnect();
         state = state.to(ReaderState.CLOSED);

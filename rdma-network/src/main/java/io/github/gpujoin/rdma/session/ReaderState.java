@@ -3,18 +3,18 @@ package io.github.gpujoin.rdma.session;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Where a {@link ReaderSession} is. */
+/** State of a {@link ReaderSession}. */
 public enum ReaderState {
-    /** No writer is connected, and no memory can be written by any. */
+    /** No writer is connected, and none can write to memory of this session. */
     WAITING,
     /** One writer is connected. */
     OPEN,
-    /** No writer came for too long, or this process cannot hold the ring. */
+    /** No writer reconnected in time, or this process cannot hold the ring. */
     FAILED,
     /** The owner closed the session. */
     CLOSED;
 
-    /** States that may follow this one. */
+    /** Returns the states that may follow this one. */
     Set<ReaderState> next() {
         return switch (this) {
             case WAITING -> EnumSet.of(OPEN, FAILED, CLOSED);
@@ -27,7 +27,7 @@ public enum ReaderState {
     ReaderState to(ReaderState next) {
         if (!next().contains(next)) {
             throw new IllegalStateException(
-                    "a reader's session goes to " + next() + " from " + this + ": next=" + next);
+                    "Invalid state transition: state=" + this + ", next=" + next);
         }
         return next;
     }

@@ -1,34 +1,34 @@
 package io.github.gpujoin.rdma.session;
 
-/** Why a reader turns a writer away; the codes are on the wire. */
+/** Why a reader refuses a writer. The codes are part of the wire format. */
 public enum Refusal {
-    VERSION(1, "the reader speaks another version of the protocol", false),
-    CHANNEL(2, "the reader has no such channel", false),
-    STALE_ATTEMPT(3, "a later attempt writes this channel", false),
-    PROOF(4, "the writer does not hold the token of its attempt", false),
-    BUSY(5, "another connection of the same channel came before this one was accepted", true);
+    VERSION(1, "The reader uses another protocol version", false),
+    CHANNEL(2, "The reader has no such channel", false),
+    STALE_ATTEMPT(3, "A later attempt writes this channel", false),
+    PROOF(4, "The writer does not hold the token of its attempt", false),
+    BUSY(5, "Another connection of this channel arrived before this one was accepted", true);
 
     private final byte code;
-    private final String sentence;
-    private final boolean worthARetry;
+    private final String message;
+    private final boolean isRetryable;
 
-    Refusal(int code, String sentence, boolean worthARetry) {
+    Refusal(int code, String message, boolean isRetryable) {
         this.code = (byte) code;
-        this.sentence = sentence;
-        this.worthARetry = worthARetry;
+        this.message = message;
+        this.isRetryable = isRetryable;
     }
 
     byte code() {
         return code;
     }
 
-    String sentence() {
-        return sentence;
+    String message() {
+        return message;
     }
 
-    /** Whether the same writer may be let in later. */
-    boolean isWorthARetry() {
-        return worthARetry;
+    /** Whether the reader may accept the same writer later. */
+    boolean isRetryable() {
+        return isRetryable;
     }
 
     static Refusal of(byte code) throws ProtocolException {
@@ -37,6 +37,6 @@ public enum Refusal {
                 return refusal;
             }
         }
-        throw new ProtocolException("refusals have codes 1 to 5: code=" + code);
+        throw new ProtocolException("Unknown refusal: code=" + code + ". Expected 1 to 5.");
     }
 }

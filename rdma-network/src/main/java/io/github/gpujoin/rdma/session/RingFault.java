@@ -1,18 +1,18 @@
 package io.github.gpujoin.rdma.session;
 
 /**
- * What the JVM throws where mapped memory has no file behind it any more, and why.
+ * Describes the error that the JVM throws if a mapped file was truncated.
  *
- * <p>A process of this user can truncate the file of a ring. The JVM turns the fault (SIGBUS) into
- * an {@link InternalError} at one of the thread's next safepoints, so it may surface a few calls
- * after the access. It concerns one ring: its session fails, and the thread lives on. It must not
- * leave a task as it is, since Flink ends the process on an InternalError.
+ * <p>Another process of this user can truncate the file of a ring. The JVM turns the fault (SIGBUS)
+ * into an {@link InternalError} at one of the thread's next safepoints, so it may surface a few
+ * calls after the access. Only the session of that ring fails; the thread continues. Code must not
+ * throw the error out of a task, because Flink ends the process on an InternalError.
  */
 public final class RingFault {
 
     private RingFault() {}
 
-    /** The sentence for people. */
+    /** Returns a message with the likely cause and what to look for. */
     public static String describe(InternalError fault) {
         return "The ring's file was truncated or its memory failed: "
                 + fault.getMessage()

@@ -2,7 +2,7 @@ package io.github.gpujoin.rdma.session;
 
 import java.io.IOException;
 
-/** A session is over for good: the task that owns it fails, and its job restarts. */
+/** A session failed permanently: the task that owns it fails, and Flink restarts the job. */
 public final class SessionException extends IOException {
 
     private static final long serialVersionUID = 1;

@@ -19,38 +19,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The door of a reader's process: lets writers prove themselves and hands each to its channel.
+ * Authenticates writers that connect to a reader's process, and passes each to its channel.
  *
- * <p>A stranger is a writer that has not proved itself. It costs one entry of a bounded list, for a
- * bounded time, and a bounded number of them begin in a second. If the list is full, a new stranger
- * displaces the oldest one of the host that has the most: who connects and says nothing keeps
- * nobody out. {@link #accept} and {@link #step} are for one thread; channels may be added and
- * removed by any.
+ * <p>An unauthenticated writer occupies one entry of a bounded list for a bounded time, and the
+ * rate of such handshakes is limited. If the list is full, a new connection displaces the oldest
+ * one of the host with the most entries, so peers that connect and stay silent block nobody. {@link
+ * #accept} and {@link #step} are for one thread; any thread may add and remove channels.
  */
 public final class SessionListener implements AutoCloseable {
 
     /**
-     * Bounds on strangers.
+     * Limits for unauthenticated writers.
      *
-     * @param maxUnderWay handshakes at once
-     * @param maxPerSecond handshakes begun in a second whose writers do not prove themselves
+     * @param maxPendingCount concurrent handshakes, at least 1
+     * @param maxPerSecond handshakes started per second that do not authenticate, at least 1
      */
-    public record Limits(int maxUnderWay, int maxPerSecond) {
+    public record Limits(int maxPendingCount, int maxPerSecond) {
 
         public static final Limits DEFAULT = new Limits(64, 200);
 
         public Limits {
-            if (maxUnderWay < 1 || maxPerSecond < 1) {
+            if (maxPendingCount < 1 || maxPerSecond < 1) {
                 throw new IllegalArgumentException(
-                        "Limits let nobody in: maxUnderWay=%d, maxPerSecond=%d. Both are at least 1."
-                                .formatted(maxUnderWay, maxPerSecond));
+                        "Limits admit no writer: maxPendingCount=%d, maxPerSecond=%d. Both must be at least 1."
+                                .formatted(maxPendingCount, maxPerSecond));
             }
         }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(SessionListener.class);
 
-    /** Handshakes that begin in one step at most. */
+    /** Maximum of handshakes that start in one step. */
     private static final int BURST = 8;
 
     private static final long REPORT_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
@@ -63,8 +62,8 @@ public final class SessionListener implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final Map<Integer, ReaderSession> channels = new ConcurrentHashMap<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
-    private long turnedAway;
-    private String lastTurnedAway;
+    private long refusedCount;
+    private String lastRefused;
     private long reportAtNs;
     private Error breakdown;
 
@@ -79,7 +78,7 @@ public final class SessionListener implements AutoCloseable {
     public void add(ReaderSession session) {
         if (channels.putIfAbsent(session.channel(), session) != null) {
             throw new IllegalArgumentException(
-                    "a channel has one reader: channel=" + session.channel());
+                    "Channel has a reader already: channel=" + session.channel());
         }
     }
 
@@ -87,23 +86,24 @@ public final class SessionListener implements AutoCloseable {
         channels.remove(session.channel(), session);
     }
 
-    /** Whether another handshake may begin now; until then a connection waits where it is. */
+    /** Whether another handshake may start now. Until then connections wait in their queue. */
     public boolean isReady(long nowNs) {
         return gate.isOpen(nowNs);
     }
 
     /**
-     * Begins the handshake of a link that a writer has made. If as many as may be are under way,
-     * one of them ends without a word, since nothing can be said over TLS before its own handshake.
+     * Starts the handshake of a link that a writer opened. If the limit is reached, another pending
+     * link is closed without a message, because none can be sent before the TLS handshake.
      *
-     * @param from where the link comes from
+     * @param from remote address of the link
+     * @param nowNs current time, monotonic
      */
     public void accept(ControlLink link, InetAddress from, long nowNs) {
-        if (pending.size() >= limits.maxUnderWay()) {
+        if (pending.size() >= limits.maxPendingCount()) {
             Pending displaced = oldestOfTheLargestHost();
             pending.remove(displaced);
             displaced.link.close();
-            turnAway(displaced.link, "a later handshake took its place: " + limits);
+            refuse(displaced.link, "displaced by a later handshake, " + limits);
         }
         gate.enter(nowNs);
         pending.add(new Pending(link, from, nowNs));
@@ -117,10 +117,11 @@ public final class SessionListener implements AutoCloseable {
     }
 
     /**
-     * Goes on with the handshakes under way. Never blocks.
+     * Continues all pending handshakes. Never blocks.
      *
-     * @throws Error that this process met, as where it can start no thread; the other handshakes
-     *     have gone on before it is thrown
+     * @param nowNs current time, monotonic
+     * @throws Error of this process, for example if it cannot start a thread; thrown after all
+     *     other handshakes have continued
      */
     public void step(long nowNs) {
         pending.removeIf(next -> next.isOver(nowNs));
@@ -130,26 +131,26 @@ public final class SessionListener implements AutoCloseable {
         }
     }
 
-    private void turnAway(ControlLink link, String reason) {
-        turnedAway++;
-        lastTurnedAway = "peer=" + link.peer() + ", reason=" + reason;
+    private void refuse(ControlLink link, String reason) {
+        refusedCount++;
+        lastRefused = "peer=" + link.peer() + ", reason=" + reason;
     }
 
-    /** Says it once a second at most: who floods the listener must not flood the log. */
+    /** Logs at most once a second: a flood of connections must not flood the log. */
     private void report(long nowNs) {
-        if (lastTurnedAway != null && nowNs - reportAtNs >= 0) {
-            LOG.warn("Writers were turned away: count={}, last: {}", turnedAway, lastTurnedAway);
-            lastTurnedAway = null;
+        if (lastRefused != null && nowNs - reportAtNs >= 0) {
+            LOG.warn("Writers were refused: count={}, last: {}", refusedCount, lastRefused);
+            lastRefused = null;
             reportAtNs = nowNs + REPORT_INTERVAL_NS;
         }
     }
 
-    /** Writers turned away so far. */
-    public long turnedAwayCount() {
-        return turnedAway;
+    /** Number of writers refused so far. */
+    public long refusedCount() {
+        return refusedCount;
     }
 
-    /** Handshakes that are under way. */
+    /** Number of pending handshakes. */
     int pendingCount() {
         return pending.size();
     }
@@ -160,7 +161,7 @@ public final class SessionListener implements AutoCloseable {
         pending.clear();
     }
 
-    /** A writer that has not proved itself yet. */
+    /** A writer that has not authenticated yet. */
     private final class Pending {
 
         private final ControlLink link;
@@ -177,33 +178,35 @@ public final class SessionListener implements AutoCloseable {
         }
 
         /**
-         * @return whether the writer was handed over or turned away
+         * Continues the handshake.
+         *
+         * @return whether the writer was admitted or refused
          */
         boolean isOver(long nowNs) {
             try {
                 return step(nowNs);
             } catch (ProtocolException e) {
                 drop(e.answer());
-                turnAway(link, e.getMessage());
+                refuse(link, e.getMessage());
             } catch (IOException e) {
                 link.close();
                 if (!hasLeft(e)) {
-                    turnAway(link, e.getMessage());
+                    refuse(link, e.getMessage());
                 }
             } catch (RuntimeException e) {
                 link.close();
-                turnAway(link, e.toString());
+                refuse(link, e.toString());
             } catch (Error e) {
                 link.close();
-                turnAway(link, e.toString());
+                refuse(link, e.toString());
                 breakdown = breakdown == null ? e : breakdown;
             }
             return true;
         }
 
         /**
-         * A writer whose task ends while it connects is nothing to warn of. TLS hides the end of
-         * the socket behind exceptions of its own.
+         * Whether the writer closed the connection, as its task does if it ends while it connects:
+         * no reason for a warning. TLS wraps the end of the socket in exceptions of its own.
          */
         private static boolean hasLeft(IOException end) {
             Throwable cause = end.getCause();
@@ -216,7 +219,7 @@ public final class SessionListener implements AutoCloseable {
 
         private boolean step(long nowNs) throws IOException {
             if (nowNs - startNs > options.handshakeTimeoutNs()) {
-                throw new IOException("the writer does not prove itself: peer=" + link.peer());
+                throw new IOException("Writer did not authenticate in time: peer=" + link.peer());
             }
             ControlMessage message = link.receive();
             if (message == null) {
@@ -227,16 +230,17 @@ public final class SessionListener implements AutoCloseable {
                 return false;
             }
             if (hello != null && message instanceof Proof proof) {
-                if (!token.isProofTrue(hello, nonce, proof)) {
-                    throw new ProtocolException("a proof holds", Refusal.PROOF);
+                if (!token.isProofValid(hello, nonce, proof)) {
+                    throw new ProtocolException(Refusal.PROOF.message(), Refusal.PROOF);
                 }
                 gate.prove();
                 link.admit();
-                // Only now: who has proved nothing learns nothing of channels and attempts.
+                // Check the channel only now: an unauthenticated peer learns nothing of channels
+                // and attempts.
                 admissible(hello).offer(new Admission(link, hello, nonce, token));
                 return true;
             }
-            throw new ProtocolException("a handshake goes Hello, Proof: message=" + message);
+            throw new ProtocolException("Unexpected message in the handshake: message=" + message);
         }
 
         private void challenge(Hello first) throws IOException {
@@ -249,11 +253,10 @@ public final class SessionListener implements AutoCloseable {
         private ReaderSession admissible(Hello proven) throws ProtocolException {
             ReaderSession session = channels.get(proven.channel());
             if (session == null || !proven.job().equals(job)) {
-                throw new ProtocolException(Refusal.CHANNEL.sentence(), Refusal.CHANNEL);
+                throw new ProtocolException(Refusal.CHANNEL.message(), Refusal.CHANNEL);
             }
             if (proven.attempt() < session.attempt()) {
-                throw new ProtocolException(
-                        Refusal.STALE_ATTEMPT.sentence(), Refusal.STALE_ATTEMPT);
+                throw new ProtocolException(Refusal.STALE_ATTEMPT.message(), Refusal.STALE_ATTEMPT);
             }
             return session;
         }

@@ -3,16 +3,17 @@ package io.github.gpujoin.rdma.session;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Times of a session.
+ * Intervals and timeouts of a session, in nanoseconds.
  *
- * @param heartbeatIntervalNs at most this long is neither side silent
- * @param peerTimeoutNs silence after which a peer counts as dead; a connection that it closes, as
- *     the operating system does for a killed process, is noticed at once
- * @param slotTimeoutNs how long a slot may stay away or torn that has arrived, as the writer
- *     announced
+ * @param heartbeatIntervalNs longest time in which a side sends nothing
+ * @param peerTimeoutNs silence after which a peer counts as dead, at least two heartbeats. If the
+ *     peer closes its connection, as the operating system does for a killed process, the session
+ *     notices at once
+ * @param slotTimeoutNs how long a slot may be missing or torn after the writer announced its
+ *     arrival
  * @param handshakeTimeoutNs for all messages up to the reader's accept
- * @param retryIntervalNs between two attempts of a writer to connect
- * @param reconnectTimeoutNs how long a session may be without a peer before it fails
+ * @param retryIntervalNs pause of a writer between attempts to connect
+ * @param reconnectTimeoutNs how long a session may lack a peer before it fails
  */
 public record SessionOptions(
         long heartbeatIntervalNs,
@@ -39,7 +40,7 @@ public record SessionOptions(
         requirePositive("reconnectTimeoutNs", reconnectTimeoutNs);
         if (peerTimeoutNs < 2 * heartbeatIntervalNs) {
             throw new IllegalArgumentException(
-                    "a peer is given at least two heartbeats: peerTimeoutNs="
+                    "Peer timeout is shorter than two heartbeats: peerTimeoutNs="
                             + peerTimeoutNs
                             + ", heartbeatIntervalNs="
                             + heartbeatIntervalNs);
@@ -48,7 +49,7 @@ public record SessionOptions(
 
     private static void requirePositive(String name, long valueNs) {
         if (valueNs <= 0) {
-            throw new IllegalArgumentException("a time is positive: " + name + "=" + valueNs);
+            throw new IllegalArgumentException("Time is not positive: " + name + "=" + valueNs);
         }
     }
 }

@@ -8,9 +8,9 @@ import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.TransportException;
 
 /**
- * Slots in the reader's own ring: a payload is copied once, to where it is read, and sending is
- * publishing. The ring of an epoch that has ended stays mapped, and is the image from which the
- * next one is filled.
+ * Slots in the reader's own ring: a payload is copied once, to the place where it is read, and
+ * publishing a slot sends it. The ring of the last epoch stays mapped until its slots are copied to
+ * the ring of the next.
  */
 final class SharedOutbox implements Outbox {
 
@@ -36,7 +36,7 @@ final class SharedOutbox implements Outbox {
         if (next.lengthBytes() != ringBytes) {
             next.close();
             throw new TransportException(
-                    "a target holds the ring that it is for: targetBytes="
+                    "Target of a wrong length: targetBytes="
                             + next.lengthBytes()
                             + ", ringBytes="
                             + ringBytes);
@@ -52,13 +52,13 @@ final class SharedOutbox implements Outbox {
     }
 
     @Override
-    public void requireWhole() throws TransportException {
+    public void requireIntact() throws TransportException {
         if (mapped != null) {
-            mapped.requireWhole();
+            mapped.requireIntact();
         }
     }
 
-    /** What is written is published. */
+    /** Writing a slot has published it. */
     @Override
     public void send() {}
 
@@ -72,7 +72,7 @@ final class SharedOutbox implements Outbox {
         return ring.writtenSequence();
     }
 
-    /** Nobody reads what is written from now on; the next connection moves it. */
+    /** Needs no action: nobody reads later slots here, and the next connection copies them. */
     @Override
     public void disconnect() {}
 

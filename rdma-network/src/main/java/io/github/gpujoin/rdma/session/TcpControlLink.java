@@ -17,44 +17,44 @@ import javax.net.ssl.SSLSocket;
 /**
  * Control connection over TCP or TLS.
  *
- * <p>One thread a link connects, goes through TLS's handshake and then reads, because TLS sockets
- * know no other way; it holds at most {@value #MAX_UNREAD} messages. So neither end waits for the
- * other, and two processes that dial each other cannot stop each other. Sending writes to the
- * socket directly: messages are small and few, and a peer that reads none of them is cut off before
- * the socket's buffer is full.
+ * <p>Each link has a thread that connects, runs the TLS handshake and then reads, because TLS
+ * sockets support only blocking calls. It queues at most {@value #MAX_UNREAD} messages. So neither
+ * end waits for the other, and two processes that dial each other cannot deadlock. Sending writes
+ * to the socket directly: messages are small and few, and a peer that reads none of them times out
+ * before the socket's buffer is full.
  */
 public final class TcpControlLink implements ControlLink {
 
     private static final int MAX_UNREAD = 1024;
 
-    /** A hello and a proof; who sends more before it is admitted is cut off. */
-    private static final int MAX_UNADMITTED = 2;
+    /** A hello and a proof. A peer that sends more before it is admitted is disconnected. */
+    private static final int MAX_UNAUTHENTICATED = 2;
 
     private static final int BUFFER_BYTES = 1024;
     private static final int CONNECT_TIMEOUT_MS = 1000;
 
-    /** Frames sent before the link is up: a writer's hello, and no more. */
-    private static final int MAX_EARLY = 4;
+    /** Bound on frames sent before the link is up; a writer sends a hello only. */
+    private static final int MAX_QUEUED = 4;
 
     private final Socket socket;
     private final InetSocketAddress target;
     private final String peer;
     private final Queue<ControlMessage> unread = new LinkedBlockingQueue<>(MAX_UNREAD);
-    private final Queue<byte[]> early = new ArrayDeque<>();
+    private final Queue<byte[]> queued = new ArrayDeque<>();
     private volatile IOException end;
 
-    /** What this process threw, null as a rule: no peer's doing, and to be reported as it is. */
+    /** Failure of this process, null without one: the peer is not at fault. */
     private volatile Throwable breakdown;
 
     private volatile boolean admitted;
 
-    /** Once frames go to the socket, null before; guarded by {@link #early}. */
+    /** Null until the link is up; guarded by {@link #queued}. */
     private OutputStream out;
 
-    /** Of the thread that receives. */
+    /** Used only by the thread that receives. */
     private boolean started;
 
-    /** Takes over an accepted socket; nothing more is done before the first {@link #receive}. */
+    /** Wraps an accepted socket; reading starts with the first {@link #receive}. */
     TcpControlLink(Socket accepted) {
         this(accepted, null, String.valueOf(accepted.getRemoteSocketAddress()));
     }
@@ -66,7 +66,11 @@ public final class TcpControlLink implements ControlLink {
         this.admitted = target != null;
     }
 
-    /** Makes connections to a {@link TcpControlServer}. */
+    /**
+     * Returns a dialer to a {@link TcpControlServer}.
+     *
+     * @param server its name is resolved again for each connection
+     */
     public static Dialer dialer(InetSocketAddress server, ControlSockets sockets) {
         return () -> {
             TcpControlLink link =
@@ -87,22 +91,23 @@ public final class TcpControlLink implements ControlLink {
     private void run() {
         try {
             connect();
-            sendEarly();
+            sendQueued();
             readAll();
         } catch (EOFException e) {
-            end = new IOException("the peer is gone: peer=" + peer, e);
+            end = new IOException("Peer closed the connection: peer=" + peer, e);
         } catch (ProtocolException e) {
             end = e; // the socket stays open for an answer
         } catch (SSLException e) {
             end =
                     new IOException(
-                            "both ends speak TLS and trust each other's certificate: peer="
+                            "TLS handshake failed: peer="
                                     + peer
                                     + ", reason="
-                                    + e.getMessage(),
+                                    + e.getMessage()
+                                    + ". Both ends need TLS and must trust each other's certificate.",
                             e);
         } catch (IOException e) {
-            end = new IOException("the link broke: peer=" + peer + ", " + e.getMessage(), e);
+            end = new IOException("Link broke: peer=" + peer + ", reason=" + e.getMessage(), e);
         } catch (RuntimeException | Error e) {
             breakdown = e;
         }
@@ -111,12 +116,12 @@ public final class TcpControlLink implements ControlLink {
     private void connect() throws IOException {
         if (target != null) {
             try {
-                // resolved anew each time: after a failover a name may stand for another address
+                // Resolve the name again each time: a failover may change its address.
                 socket.connect(
                         new InetSocketAddress(target.getHostString(), target.getPort()),
                         CONNECT_TIMEOUT_MS);
             } catch (IOException e) {
-                throw new IOException("the reader cannot be reached, " + e.getMessage(), e);
+                throw new IOException("the reader is unreachable, " + e.getMessage(), e);
             }
         }
         socket.setTcpNoDelay(true);
@@ -126,12 +131,12 @@ public final class TcpControlLink implements ControlLink {
         }
     }
 
-    private void sendEarly() throws IOException {
-        synchronized (early) {
-            for (byte[] frame : early) {
+    private void sendQueued() throws IOException {
+        synchronized (queued) {
+            for (byte[] frame : queued) {
                 socket.getOutputStream().write(frame);
             }
-            early.clear();
+            queued.clear();
             out = socket.getOutputStream();
         }
     }
@@ -141,28 +146,30 @@ public final class TcpControlLink implements ControlLink {
                 new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
         for (long count = 1; ; count++) {
             ControlMessage message = ControlCodec.read(in);
-            if (count > MAX_UNADMITTED && !admitted) {
+            if (count > MAX_UNAUTHENTICATED && !admitted) {
                 throw new ProtocolException(
-                        "Too many messages before the proof was checked: max=" + MAX_UNADMITTED);
+                        "Too many messages before the proof was checked: max="
+                                + MAX_UNAUTHENTICATED);
             }
             if (!unread.offer(message)) {
-                throw new ProtocolException("messages are read as they come: unread=" + MAX_UNREAD);
+                throw new ProtocolException(
+                        "Peer sends faster than this process reads: unread=" + MAX_UNREAD);
             }
         }
     }
 
-    /** Never waits for a link that is not up yet: what is sent then follows when it is. */
+    /** Never blocks: before the link is up, the message is queued. */
     @Override
     public void send(ControlMessage message) throws IOException {
         byte[] frame = ControlCodec.encode(message);
         OutputStream stream;
-        synchronized (early) {
+        synchronized (queued) {
             stream = out;
             if (stream == null) {
-                if (early.size() == MAX_EARLY) {
-                    throw new IOException("the link is not up yet: peer=" + peer);
+                if (queued.size() == MAX_QUEUED) {
+                    throw new IOException("Too many messages before the link is up: peer=" + peer);
                 }
-                early.add(frame);
+                queued.add(frame);
                 return;
             }
         }
@@ -178,7 +185,7 @@ public final class TcpControlLink implements ControlLink {
         if (broken != null) {
             throw new IllegalStateException("A link's thread broke down: " + broken, broken);
         }
-        IOException ended = end; // before the queue: what came earlier is received first
+        IOException ended = end; // read before the queue: earlier messages are received first
         ControlMessage message = unread.poll();
         if (message == null && ended != null) {
             throw ended;
@@ -191,7 +198,7 @@ public final class TcpControlLink implements ControlLink {
         admitted = true;
     }
 
-    /** Where an accepted link comes from. */
+    /** Remote address of an accepted link. */
     InetAddress address() {
         return socket.getInetAddress();
     }
@@ -206,7 +213,7 @@ public final class TcpControlLink implements ControlLink {
         try {
             socket.close();
         } catch (IOException e) {
-            // there is nothing left to give back
+            // the socket is released even so
         }
     }
 }

@@ -11,39 +11,42 @@ import java.util.stream.Stream;
 import javax.net.ssl.SSLServerSocket;
 
 /**
- * Listens for control connections on one address and hands them to a {@link SessionListener}.
+ * Listens for control connections on one address and passes them to a {@link SessionListener}.
  *
- * <p>A connection costs a socket until the listener lets its handshake begin; only then does it get
- * a thread, and TLS begins.
+ * <p>A connection costs a socket until the listener permits its handshake. Only then does it get a
+ * thread, and TLS begins.
  */
 public final class TcpControlServer implements ControlServer {
 
     private static final Set<String> TLS_PROTOCOLS = Set.of("TLSv1.3", "TLSv1.2");
 
-    /** Connections that were made and not handed over yet; more are closed at once. */
+    /** Maximum of accepted connections whose handshake has not begun; others are closed. */
     private static final int MAX_WAITING = 64;
 
-    /** Between two attempts to accept of which the first failed. */
+    /** Pause after a failed attempt to accept. */
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** Time for which no connection can be accepted before the reader's task hears why. */
+    /** Time of failures to accept after which the reader's task fails. */
     private static final long MAX_FAILING_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final ServerSocket server;
     private final WaitingLinks waiting = new WaitingLinks(MAX_WAITING);
     private final Thread acceptor;
 
-    /** Why nothing more is accepted, null while it is. */
+    /** Why the server accepts no more; null while it does. */
     private volatile Throwable breakdown;
 
     /**
-     * @param address to listen on, and no other; port 0 takes a free one
-     * @throws IllegalArgumentException where the address is no single one
+     * Starts to listen.
+     *
+     * @param address a single address of this host; with port 0 a free port is chosen
+     * @throws IllegalArgumentException if the address is unresolved or a wildcard
+     * @throws IOException if this host lacks the address or the port is in use
      */
     public TcpControlServer(InetSocketAddress address, ControlSockets sockets) throws IOException {
         if (address.isUnresolved() || address.getAddress().isAnyLocalAddress()) {
             throw new IllegalArgumentException(
-                    "the control server listens on one address of this host: address=" + address);
+                    "Control server needs a single address of this host: address=" + address);
         }
         try {
             server =
@@ -52,7 +55,9 @@ public final class TcpControlServer implements ControlServer {
                                     address.getPort(), MAX_WAITING, address.getAddress());
         } catch (IOException e) {
             throw new IOException(
-                    "the address of the control server is this host's and free: address=" + address,
+                    "Control server cannot listen: address="
+                            + address
+                            + ". Use an address of this host and a free port.",
                     e);
         }
         if (server instanceof SSLServerSocket secure) {
@@ -64,9 +69,7 @@ public final class TcpControlServer implements ControlServer {
         acceptor.start();
     }
 
-    /**
-     * Those that are safe of the enabled ones; none, which no handshake survives, where none is.
-     */
+    /** Keeps the secure protocols of those enabled; an empty result fails every handshake. */
     static String[] modern(String... enabled) {
         return Stream.of(enabled).filter(TLS_PROTOCOLS::contains).toArray(String[]::new);
     }
@@ -81,7 +84,7 @@ public final class TcpControlServer implements ControlServer {
         Throwable cause = breakdown;
         if (cause != null) {
             throw new IllegalStateException(
-                    "The rings' control server accepts nothing more: address=%s, reason=%s"
+                    "The rings' control server accepts no more connections: address=%s, reason=%s"
                             .formatted(address(), cause),
                     cause);
         }
@@ -102,8 +105,8 @@ public final class TcpControlServer implements ControlServer {
                     link.close();
                 }
             } catch (IOException e) {
-                // This connection failed, or the server was closed; or there is no file descriptor
-                // left, which lasts. Its writer only sees that nobody answers.
+                // This connection failed, or the server was closed, or the process has no file
+                // descriptor left, which lasts. The writer only sees that nobody answers.
                 long nowNs = System.nanoTime();
                 failingSinceNs = failingSinceNs == 0 ? nowNs : failingSinceNs;
                 if (nowNs - failingSinceNs > MAX_FAILING_NS) {
@@ -122,7 +125,7 @@ public final class TcpControlServer implements ControlServer {
         try {
             server.close();
         } catch (IOException e) {
-            // the socket is gone all the same
+            // the socket is released even so
         }
         Threads.joinUninterruptibly(acceptor);
         for (TcpControlLink link; (link = waiting.poll()) != null; ) {

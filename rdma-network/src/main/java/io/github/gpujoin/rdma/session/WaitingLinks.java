@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * Connections that were made and whose handshake has not begun: bounded in all, half of them from
- * one host at most, and served one host after the other. Thread-safe.
+ * Accepted connections whose handshake has not begun. The total is bounded, one host may use half
+ * of it, and hosts are served in turn. Thread-safe.
  *
- * <p>A host is an IPv4 address, or the first 64 bits of an IPv6 address, since whoever has one of
- * those has them all.
+ * <p>A host is an IPv4 address or the first 64 bits of an IPv6 address, because the owner of one
+ * address of such a network usually owns them all.
  */
 final class WaitingLinks {
 
@@ -25,7 +25,9 @@ final class WaitingLinks {
     }
 
     /**
-     * @return false if there is no room for another one of its host
+     * Adds a connection.
+     *
+     * @return false if its host has no room left; the caller closes the connection
      */
     synchronized boolean offer(TcpControlLink link) {
         long host = host(link.address());
@@ -38,7 +40,7 @@ final class WaitingLinks {
         return ofHost.add(link);
     }
 
-    /** The first one of the next host, null if none waits. */
+    /** Removes the oldest connection of the next host; returns null if there is none. */
     synchronized TcpControlLink poll() {
         if (count == 0) {
             return null;
@@ -48,7 +50,7 @@ final class WaitingLinks {
         Queue<TcpControlLink> ofHost = byHost.remove(host);
         TcpControlLink link = ofHost.remove();
         if (!ofHost.isEmpty()) {
-            byHost.put(host, ofHost); // behind the others
+            byHost.put(host, ofHost); // to the end of the round
         }
         return link;
     }

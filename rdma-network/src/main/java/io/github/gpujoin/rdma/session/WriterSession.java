@@ -14,11 +14,11 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The writing end of a channel: connects, proves itself, writes slots as far as it has credit, and
- * does so again, from the last acknowledged sequence, when the connection broke.
+ * The writing end of a channel. It connects, authenticates, and writes slots while it has credit.
+ * After a broken connection it reconnects and resumes after the last acknowledged sequence.
  *
- * <p>Every payload stays where the session can send it again until the reader has acknowledged it.
- * For one thread, which calls {@link #step} often: at least every heartbeat interval.
+ * <p>Payloads stay in a buffer for retransmission until the reader acknowledges them. For one
+ * thread, which must call {@link #step} at least once per heartbeat interval.
  */
 public final class WriterSession implements AutoCloseable {
 
@@ -34,33 +34,35 @@ public final class WriterSession implements AutoCloseable {
     private WriterState state = WriterState.DISCONNECTED;
     private long disconnectedAtNs;
     private long retryAtNs;
-    private String lastLoss = "the reader was not reached yet";
+    private String lastLoss = "The reader was not reached yet";
 
-    /** Why the last connection that reached the reader was lost, null before there was one. */
+    /** Why the last connection that reached the reader was lost; null before the first one. */
     private String firstLoss;
 
-    /** Why the session failed, null where nothing was thrown. */
+    /** Why the session failed; null if no exception caused it. */
     private Throwable fault;
 
-    /** Of the handshake under way. */
-    private ControlLink greeted;
+    /** Link of the current handshake; null without one. */
+    private ControlLink handshakeLink;
 
     private Hello hello;
     private Nonce readerNonce;
     private long handshakeStartNs;
 
-    /** From the first accept on. */
+    /** Null before the first accept. */
     private Outbox outbox;
 
-    /** While OPEN. */
+    /** Null unless the state is OPEN. */
     private OpenLink link;
 
     /** Whether the transport has reached the reader since the link was opened. */
     private boolean reached;
 
     /**
+     * Creates a session that connects at its first step.
+     *
      * @param token of this job and attempt
-     * @param nowNs of the clock that {@link #step} is given
+     * @param nowNs current time of the clock that {@link #step} receives
      */
     public WriterSession(
             UUID job,
@@ -83,18 +85,19 @@ public final class WriterSession implements AutoCloseable {
     }
 
     /**
-     * Takes over a payload, to be written by this and later steps.
+     * Copies a payload into the next slot. This and later steps send it.
      *
      * @param base as in {@link io.github.gpujoin.core.region.Memory}
-     * @param lengthBytes whole words, at most a slot's payload
-     * @return false without credit, or before the first connection
+     * @param lengthBytes a multiple of 8, at most a slot's payload
+     * @return false without credit, before the first connection, and after a failure, which the
+     *     next {@link #step} reports
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
         if (outbox == null) {
             return false;
         }
         try {
-            outbox.requireWhole();
+            outbox.requireIntact();
             return outbox.ring().tryWrite(base, offset, lengthBytes);
         } catch (TransportException e) {
             fail(e.getMessage(), e);
@@ -105,27 +108,28 @@ public final class WriterSession implements AutoCloseable {
     }
 
     /**
-     * Goes on with what is to be done now. Blocks only while the transport connects.
+     * Connects, authenticates, sends or receives, whatever is due. Blocks only while the transport
+     * connects.
      *
-     * @throws SessionException once the session has failed
+     * @param nowNs current time, monotonic
+     * @throws SessionException if the session has failed
      */
     public void step(long nowNs) throws SessionException {
         try {
             switch (state) {
                 case DISCONNECTED -> dial(nowNs);
-                case GREETED, PROVEN -> shakeHands(nowNs);
+                case GREETED, PROVEN -> continueHandshake(nowNs);
                 case OPEN -> exchange(nowNs);
                 case FAILED, CLOSED ->
                         throw new SessionException(
-                                "the session is over: " + describe() + ", reason=" + lastLoss,
-                                fault);
+                                "Session has ended: " + describe() + ", reason=" + lastLoss, fault);
             }
         } catch (SessionException e) {
             throw e;
         } catch (OpenLink.PeerClosedException e) {
             lose(e, nowNs);
-            // The reader's task is over: Flink ends this one, too. Its own failure is the first
-            // cause; to fail here at once could be reported before it.
+            // The reader's task has ended, so Flink cancels this one as well. Do not fail at once:
+            // Flink might report this failure before the reader's, which is the cause.
             retryAtNs = nowNs + 2 * options.reconnectTimeoutNs();
         } catch (RingException e) {
             throw fail(e.getMessage(), e);
@@ -143,18 +147,19 @@ public final class WriterSession implements AutoCloseable {
         if (nowNs - retryAtNs < 0) {
             return;
         }
-        greeted = dialer.dial();
+        handshakeLink = dialer.dial();
         state = state.to(WriterState.GREETED);
         handshakeStartNs = nowNs;
         hello = new Hello(job, attempt, channel, Nonce.next(random));
-        greeted.send(hello);
+        handshakeLink.send(hello);
     }
 
-    private void shakeHands(long nowNs) throws IOException {
+    private void continueHandshake(long nowNs) throws IOException {
         if (nowNs - handshakeStartNs > options.handshakeTimeoutNs()) {
-            throw new IOException("the reader does not answer: peer=" + greeted.peer());
+            throw new IOException(
+                    "No answer from the reader in time: peer=" + handshakeLink.peer());
         }
-        ControlMessage message = greeted.receive();
+        ControlMessage message = handshakeLink.receive();
         if (message == null) {
             return;
         }
@@ -166,47 +171,46 @@ public final class WriterSession implements AutoCloseable {
             open(accept, nowNs);
         } else {
             throw new ProtocolException(
-                    "a handshake goes Hello, Challenge, Proof, Accept: state="
-                            + state
-                            + ", message="
-                            + message);
+                    "Unexpected message in the handshake: state=" + state + ", message=" + message);
         }
     }
 
     private void refused(Refusal reason) throws IOException {
         IOException refused =
-                new IOException(reason.sentence() + ": refusal=" + reason + ", " + describe());
-        throw reason.isWorthARetry() ? refused : fail(refused.getMessage(), refused);
+                new IOException(reason.message() + ": refusal=" + reason + ", " + describe());
+        throw reason.isRetryable() ? refused : fail(refused.getMessage(), refused);
     }
 
     private void answer(Challenge challenge) throws IOException {
-        if (!token.isChallengeTrue(hello, challenge)) {
+        if (!token.isChallengeValid(hello, challenge)) {
             throw new ProtocolException(
-                    "the reader does not hold the secret of this job: peer=" + greeted.peer());
+                    "Reader does not hold the secret of this job: peer=" + handshakeLink.peer());
         }
         readerNonce = challenge.nonce();
-        greeted.send(token.proof(hello, readerNonce));
+        handshakeLink.send(token.proof(hello, readerNonce));
         state = state.to(WriterState.PROVEN);
     }
 
     private void open(Accept accept, long nowNs) throws IOException {
-        if (!token.isAcceptTrue(hello, readerNonce, accept)) {
+        if (!token.isAcceptValid(hello, readerNonce, accept)) {
             throw new ProtocolException(
-                    "an accept carries the reader's code: peer=" + greeted.peer());
+                    "Accept has a wrong authentication code: peer=" + handshakeLink.peer());
         }
         if (outbox == null) {
             outbox = Outbox.open(transport, accept);
         } else {
             requireNextEpoch(accept);
             try {
-                outbox.requireWhole();
+                outbox.requireIntact();
             } catch (TransportException e) {
                 throw fail(e.getMessage(), e);
             }
             outbox.connect(accept);
         }
-        link = new OpenLink(greeted, accept.epoch(), accept.releasedSequence(), options, nowNs);
-        greeted = null;
+        link =
+                new OpenLink(
+                        handshakeLink, accept.epoch(), accept.releasedSequence(), options, nowNs);
+        handshakeLink = null;
         reached = false;
         state = state.to(WriterState.OPEN);
     }
@@ -215,7 +219,7 @@ public final class WriterSession implements AutoCloseable {
         RingWriter ring = outbox.ring();
         if (!ring.geometry().equals(accept.ring()) || accept.epoch() < ring.epoch()) {
             throw fail(
-                    "a reader keeps its ring's shape, and epochs grow: ring="
+                    "Reader changed its ring's geometry or returned to an old epoch: ring="
                             + ring.geometry()
                             + ", epoch="
                             + ring.epoch()
@@ -226,32 +230,32 @@ public final class WriterSession implements AutoCloseable {
     }
 
     private void exchange(long nowNs) throws IOException {
-        // First what the reader said: once it has closed its end, the transport fails as well.
-        long released = link.hear(nowNs);
+        // Receive first: after the reader has closed its end, the transport fails as well.
+        long released = link.receiveProgress(nowNs);
         outbox.send();
         reached |= outbox.isConnected();
         if (released > outbox.sentSequence()) {
             throw new RingException(
-                    "a reader acknowledges what was sent: sent="
+                    "Reader acknowledged a slot that was not sent: sent="
                             + outbox.sentSequence()
                             + ", acknowledged="
                             + released);
         }
         outbox.ring().acknowledge(released);
-        // Only a lost slot makes the reader wait for this, so the heartbeat is soon enough. A slot
-        // that is still on its way is none: to send it again would load the network all the more.
-        link.tell(outbox.arrivedSequence(), Integer.MAX_VALUE, nowNs);
+        // The reader uses this only to detect a lost slot, so the heartbeat interval suffices. A
+        // slot in flight is not lost: retransmitting it would add load to the network.
+        link.sendProgress(outbox.arrivedSequence(), Integer.MAX_VALUE, nowNs);
     }
 
     private void lose(IOException reason, long nowNs) {
         disconnect();
-        // A link alone does not count: without the transport the session is as good as cut off.
+        // An open control link is not enough: without the transport no payload arrives.
         if (state == WriterState.OPEN && reached) {
             disconnectedAtNs = nowNs;
             firstLoss = reason.getMessage();
             lastLoss = firstLoss;
         } else {
-            lastLoss = (firstLoss == null ? "" : firstLoss + "; then ") + reason.getMessage();
+            lastLoss = (firstLoss == null ? "" : firstLoss + "; then: ") + reason.getMessage();
         }
         retryAtNs = nowNs + options.retryIntervalNs();
         if (state != WriterState.DISCONNECTED) {
@@ -267,7 +271,7 @@ public final class WriterSession implements AutoCloseable {
             state = state.to(WriterState.FAILED);
         }
         return new SessionException(
-                "the session failed: "
+                "Session failed: "
                         + describe()
                         + ", reconnectTimeoutMs="
                         + TimeUnit.NANOSECONDS.toMillis(options.reconnectTimeoutNs())
@@ -284,34 +288,34 @@ public final class WriterSession implements AutoCloseable {
             link.close();
             link = null;
         }
-        if (greeted != null) {
-            greeted.close();
-            greeted = null;
+        if (handshakeLink != null) {
+            handshakeLink.close();
+            handshakeLink = null;
         }
     }
 
-    /** Whether what is written now goes to the reader without another attempt to connect. */
+    /** Whether a payload that is written now is sent without reconnecting. */
     public boolean isConnected() {
         return state == WriterState.OPEN && outbox.isConnected();
     }
 
-    /** Whether {@link #tryWrite} would take a payload. */
+    /** Whether {@link #tryWrite} would accept a payload. */
     public boolean hasCredit() {
         return outbox != null && outbox.ring().credits() > 0;
     }
 
-    /** Whether the reader has acknowledged all that was written. */
+    /** Whether the reader has acknowledged everything that was written. */
     public boolean isDrained() {
         return outbox == null
                 || outbox.ring().acknowledgedSequence() == outbox.ring().writtenSequence();
     }
 
-    /** Sequence of the last payload taken over; 0 before the first. */
+    /** Sequence of the last payload written; 0 before the first. */
     public long writtenSequence() {
         return outbox == null ? 0 : outbox.ring().writtenSequence();
     }
 
-    /** The last sequence that the reader has acknowledged. */
+    /** Last sequence that the reader has acknowledged; 0 before the first. */
     public long acknowledgedSequence() {
         return outbox == null ? 0 : outbox.ring().acknowledgedSequence();
     }
@@ -320,7 +324,7 @@ public final class WriterSession implements AutoCloseable {
         return state;
     }
 
-    /** Why there is, or last was, no connection. */
+    /** Reason of the last failure to connect or of the last lost connection. */
     public String lastLoss() {
         return lastLoss;
     }
@@ -329,14 +333,14 @@ public final class WriterSession implements AutoCloseable {
         return "channel=" + channel + ", job=" + job + ", attempt=" + attempt;
     }
 
-    /** Gives up what is not acknowledged. Legal in any state, and twice. */
+    /** Discards payloads without acknowledgement. Legal in any state; idempotent. */
     @Override
     public void close() {
         if (state == WriterState.CLOSED) {
             return;
         }
         if (link != null) {
-            link.sayBye();
+            link.sendBye();
         }
         disconnect();
         if (outbox != null) {

@@ -3,22 +3,24 @@ package io.github.gpujoin.rdma.session;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Where a {@link WriterSession} is. */
+/** State of a {@link WriterSession}. */
 public enum WriterState {
-    /** There is no link; the next attempt to connect has its time. */
+    /** There is no link; the next attempt to connect is scheduled. */
     DISCONNECTED,
-    /** The hello was sent; the reader is to prove itself. */
+    /** The hello was sent; the reader must authenticate. */
     GREETED,
-    /** The proof was sent; the reader is to accept it. */
+    /** The proof was sent; the reader must accept it. */
     PROVEN,
     /** Slots are written and acknowledged. */
     OPEN,
-    /** The reader refused this writer for good, was gone for too long, or the ring is lost. */
+    /**
+     * The reader refused this writer permanently or was absent for too long, or the ring is lost.
+     */
     FAILED,
     /** The owner closed the session. */
     CLOSED;
 
-    /** States that may follow this one. */
+    /** Returns the states that may follow this one. */
     Set<WriterState> next() {
         return switch (this) {
             case DISCONNECTED -> EnumSet.of(GREETED, FAILED, CLOSED);
@@ -33,7 +35,7 @@ public enum WriterState {
     WriterState to(WriterState next) {
         if (!next().contains(next)) {
             throw new IllegalStateException(
-                    "a writer's session goes to " + next() + " from " + this + ": next=" + next);
+                    "Invalid state transition: state=" + this + ", next=" + next);
         }
         return next;
     }

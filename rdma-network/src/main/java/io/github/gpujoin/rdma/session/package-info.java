@@ -1,2 +1,8 @@
-/** Who may write into a ring, from which sequence on, and when either side is gone. */
+/**
+ * Sessions between one writer and one reader of a ring: authentication, epochs, credit, heartbeats
+ * and retransmission after a broken connection. {@link
+ * io.github.gpujoin.rdma.session.ControlMessage} shows the protocol; start with {@link
+ * io.github.gpujoin.rdma.session.WriterSession} and {@link
+ * io.github.gpujoin.rdma.session.ReaderSession}.
+ */
 package io.github.gpujoin.rdma.session;

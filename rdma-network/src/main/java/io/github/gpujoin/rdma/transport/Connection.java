@@ -3,68 +3,71 @@ package io.github.gpujoin.rdma.transport;
 /**
  * Writes from one source into one target. For one thread at a time.
  *
- * <p>What every one-sided transport keeps:
+ * <p>Every one-sided transport guarantees:
  *
  * <ul>
- *   <li>An aligned write of 8 bytes is atomic: the reader sees the old word or the new one.
- *   <li>Bytes of one longer write may appear in any order.
- *   <li>Writes after a {@link #flush} appear after all writes before it, to a reader that loads the
- *       later bytes with acquire order.
- *   <li>Nothing lands outside of the target, whatever offsets a caller gives.
+ *   <li>An aligned write of 8 bytes is atomic: the reader sees either the old or the new word.
+ *   <li>The bytes of one longer write may become visible in any order.
+ *   <li>All writes before a {@link #flush} are visible to a reader that loads bytes written after
+ *       the flush with acquire order.
+ *   <li>No write changes memory outside the target, whatever offsets the caller passes.
  * </ul>
  *
- * <p>An error is terminal: after the first {@link TransportException} every call throws one, and
- * the caller closes the connection and makes another, on a new target (a new epoch). Nothing is
- * known then of the writes that were under way.
+ * <p>An error is terminal. After the first {@link TransportException} every call throws one; the
+ * caller closes the connection and opens another to a new target (a new epoch). In-flight writes
+ * may or may not have arrived.
  */
 public interface Connection extends AutoCloseable {
 
     /**
-     * Starts to copy bytes of the source to the target. The source bytes must stay as they are
-     * until the peer has said that it read them.
+     * Starts to copy bytes from the source to the target. The source bytes must not change until
+     * the peer has acknowledged that it read them.
      *
-     * @return false where as many writes are under way as the transport holds, or a flush is:
-     *     nothing was started, and the caller goes on to {@link #poll} and comes again
      * @param lengthBytes at least 1
-     * @throws IllegalArgumentException where an extent is outside of source or target
+     * @return false if the transport's limit of in-flight writes is reached or a flush is pending.
+     *     Nothing was started then; the caller polls and retries
+     * @throws IllegalArgumentException if an extent is outside the source or the target
      */
     boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
             throws TransportException;
 
-    /** Whether the peer's side was reached; until then {@link #write} starts nothing. */
+    /** Whether the peer has accepted the connection. Until then {@link #write} returns false. */
     boolean isConnected();
 
     /**
-     * Orders the writes before it ahead of those after it. Never waits: where the transport does
-     * not keep order by itself, {@link #write} starts nothing until all writes before have arrived.
+     * Orders all earlier writes before all later ones. Never blocks: a transport that does not
+     * preserve order by itself makes {@link #write} return false until all earlier writes arrived.
      */
     void flush() throws TransportException;
 
     /**
-     * Takes note of finished writes, which makes room for more, and of failures. Never blocks.
+     * Processes completed writes, which makes room for more, and failures. Never blocks.
      *
-     * @throws TransportException where the connection is broken
+     * @throws TransportException if the connection is broken
      */
     void poll() throws TransportException;
 
     /**
-     * Whether the last {@link #poll} found no write and no flush under way: what was written before
-     * the last flush has arrived, and nothing of what was written since waits at this end.
+     * Whether the last {@link #poll} found neither an in-flight write nor a pending flush: all
+     * writes before the last flush have arrived, and no later write is queued at this end.
      */
     boolean isIdle();
 
-    /** Gives up what is under way. Legal in any state, and twice. */
+    /** Abandons in-flight writes. Legal in any state; idempotent. */
     @Override
     void close();
 
     /**
-     * @throws IllegalArgumentException where an extent is outside of source or target, or empty
+     * Checks that an extent lies within a memory.
+     *
+     * @param memory its name, for the message
+     * @throws IllegalArgumentException if the extent is empty or outside the memory
      */
     static void requireExtent(
             String memory, long offsetBytes, int lengthBytes, long memoryLengthBytes) {
         if (offsetBytes < 0 || lengthBytes < 1 || offsetBytes > memoryLengthBytes - lengthBytes) {
             throw new IllegalArgumentException(
-                    "a write lies within source and target: "
+                    "Write outside of the registered memory: "
                             + memory
                             + "="
                             + memoryLengthBytes

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts the queue pairs that write one target, and ends those whose peers left. The writes
- * themselves pass it by: they are between the devices.
+ * Accepts the queue pairs that write one target, and closes those whose peers left. Writes bypass
+ * it: the devices exchange them.
  */
 final class DisniAcceptor implements AutoCloseable {
 
@@ -22,11 +22,12 @@ final class DisniAcceptor implements AutoCloseable {
     private static final Duration WAIT = Duration.ofMillis(100);
 
     /**
-     * A peer has one, and may come again before the end of the last is noticed; more are refused.
+     * A peer has one queue pair and may reconnect before the end of the last one is noticed. More
+     * are rejected.
      */
     private static final int MAX_PAIRS = 4;
 
-    /** One peer may be refused for reasons of its own; so many running are the device's. */
+    /** A single failure may be the peer's fault; so many in a row are the device's. */
     private static final int MAX_FAILURES = 16;
 
     private final VerbsListener listener;
@@ -56,7 +57,7 @@ final class DisniAcceptor implements AutoCloseable {
             }
             if (!closed) {
                 LOG.warn(
-                        "A listener that fails {} times running accepts no more: listener={}",
+                        "A listener accepts no more after {} consecutive failures: listener={}",
                         MAX_FAILURES,
                         address);
             }
@@ -69,7 +70,9 @@ final class DisniAcceptor implements AutoCloseable {
     }
 
     /**
-     * @return whether the listener works
+     * Waits for one queue pair.
+     *
+     * @return false if the listener failed
      */
     private boolean accept() {
         try {
@@ -79,7 +82,7 @@ final class DisniAcceptor implements AutoCloseable {
             }
             return true;
         } catch (IOException | RuntimeException e) {
-            LOG.warn("A queue pair was not accepted: listener={}", address, e);
+            LOG.warn("Accepting a queue pair failed: listener={}", address, e);
             return false;
         }
     }
@@ -88,7 +91,10 @@ final class DisniAcceptor implements AutoCloseable {
         if (pairs.size() < MAX_PAIRS) {
             pairs.add(accepted);
         } else {
-            LOG.warn("A target has at most {} queue pairs: listener={}", MAX_PAIRS, address);
+            LOG.warn(
+                    "Too many queue pairs for one target: maximum={}, listener={}",
+                    MAX_PAIRS,
+                    address);
             GivenOut.closeQuietly(accepted, "queue pair");
         }
     }
@@ -103,7 +109,7 @@ final class DisniAcceptor implements AutoCloseable {
         }
     }
 
-    /** Has the thread end, which closes what it accepted; does not wait for it. */
+    /** Ends the thread, which closes all queue pairs; does not wait for it. */
     @Override
     public void close() {
         closed = true;

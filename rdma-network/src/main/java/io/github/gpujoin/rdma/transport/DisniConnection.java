@@ -6,33 +6,35 @@ import io.github.gpujoin.rdma.verbs.Registration;
 import java.io.IOException;
 
 /**
- * Writes of one queue pair from a registered source into one target. Another thread connects, which
- * takes seconds where the peer does not answer. Locked for its sake, and since closing the
- * transport closes it from another thread, and a queue pair must not be used once it is gone.
+ * Writes of one queue pair from a registered source into one target.
+ *
+ * <p>A thread of its own connects, because that takes seconds if the peer does not answer. All
+ * methods are synchronized: that thread assigns the queue pair, and closing the transport closes
+ * the connection from another thread, after which the queue pair must not be used.
  */
 final class DisniConnection implements Connection, GivenOut.Item {
 
-    /** Makes the queue pair; may take seconds. */
+    /** Creates the queue pair; may block for seconds. */
     @FunctionalInterface
     interface Connector {
         QueuePair connect() throws IOException;
     }
 
-    /** How often the connection manager is asked whether the peer left. */
+    /** Interval of the checks by the connection manager whether the peer left. */
     private static final long PEER_CHECK_NS = 10_000_000;
 
     private final Registration source;
     private final DisniDescriptor target;
     private final Thread connecting;
 
-    /** Null before it is connected. */
+    /** Null until connected. */
     private QueuePair pair;
 
-    /** Why there is no queue pair, or null. */
+    /** Why connecting failed; null if it did not. */
     private Exception refusal;
 
     private long postedWrites;
-    private long completedWrites;
+    private long completedWriteCount;
     private long nextPeerCheckNs;
     private boolean closed;
 
@@ -62,7 +64,9 @@ final class DisniConnection implements Connection, GivenOut.Item {
     }
 
     /**
-     * @return whether somebody still wants it
+     * Adopts the queue pair, unless the connection was closed meanwhile.
+     *
+     * @return false if the connection is closed and the caller must close the queue pair
      */
     private synchronized boolean take(QueuePair connected) {
         if (!closed) {
@@ -82,8 +86,8 @@ final class DisniConnection implements Connection, GivenOut.Item {
             throws TransportException {
         Connection.requireExtent("source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
         Connection.requireExtent("target", targetOffsetBytes, lengthBytes, target.lengthBytes());
-        requireWhole();
-        if (pair == null || pair.freeWrites() == 0) {
+        requireIntact();
+        if (pair == null || pair.freeWriteCount() == 0) {
             return false;
         }
         try {
@@ -101,22 +105,22 @@ final class DisniConnection implements Connection, GivenOut.Item {
     }
 
     /**
-     * Nothing to do: a reliable queue pair executes its writes in the order of their posting, and
-     * no region allows relaxed ordering.
+     * Needs no action: a reliable queue pair executes writes in posting order, and no region allows
+     * relaxed ordering.
      */
     @Override
     public synchronized void flush() throws TransportException {
-        requireWhole();
+        requireIntact();
     }
 
     @Override
     public synchronized void poll() throws TransportException {
-        requireWhole();
+        requireIntact();
         if (pair == null) {
             return;
         }
         try {
-            completedWrites = pair.completedWrites();
+            completedWriteCount = pair.completedWriteCount();
             long nowNs = System.nanoTime();
             if (nowNs - nextPeerCheckNs >= 0) {
                 nextPeerCheckNs = nowNs + PEER_CHECK_NS;
@@ -129,28 +133,29 @@ final class DisniConnection implements Connection, GivenOut.Item {
 
     @Override
     public synchronized boolean isIdle() {
-        return completedWrites == postedWrites;
+        return completedWriteCount == postedWrites;
     }
 
-    private void requireWhole() throws TransportException {
+    private void requireIntact() throws TransportException {
         if (refusal != null) {
             throw broken(refusal);
         }
         if (closed || (pair != null && pair.state() != QueuePairState.CONNECTED)) {
             throw new TransportException(
-                    "a connection is used until its first failure: state="
+                    "Connection is not usable: state="
                             + (pair == null ? QueuePairState.CLOSED : pair.state())
                             + ", peer="
-                            + target.peer());
+                            + target.peer()
+                            + ". Open a new one.");
         }
     }
 
     private TransportException broken(Exception cause) {
         return new TransportException(
-                "the connection to " + target.peer() + " is broken: " + cause.getMessage(), cause);
+                "Connection to " + target.peer() + " is broken: " + cause.getMessage(), cause);
     }
 
-    /** A queue pair that is still being made is closed once it is there. */
+    /** If the queue pair is still being created, the connecting thread closes it. */
     @Override
     public synchronized void close() {
         closed = true;

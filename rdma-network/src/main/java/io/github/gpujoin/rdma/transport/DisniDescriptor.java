@@ -5,16 +5,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Where a target of {@link DisniTransport} is and by which key it is written. Little-endian:
+ * Address and key of a target of {@link DisniTransport}. Little-endian:
  *
  * <pre>
  *   offset  0         4         8        12        16        24        32
  *          | version | IPv4    | port    | key     | address | length  |
  * </pre>
  *
- * @param listener where the target's queue pairs are accepted
+ * @param listener address that accepts the target's queue pairs
  * @param key the target's remote key
- * @param address the target's first byte in the peer's process
+ * @param address of the target's first byte in the peer's process
  */
 record DisniDescriptor(InetSocketAddress listener, int key, long address, long lengthBytes) {
 
@@ -35,11 +35,11 @@ record DisniDescriptor(InetSocketAddress listener, int key, long address, long l
                 .array();
     }
 
-    /** Checks every field against this side's own bounds. */
+    /** Decodes untrusted bytes and checks every field against this side's bounds. */
     static DisniDescriptor decode(byte[] bytes) throws TransportException {
         if (bytes.length != LENGTH_BYTES) {
             throw new TransportException(
-                    "a descriptor has %d bytes: lengthBytes=%d"
+                    "Descriptor of a wrong length: expectedBytes=%d, lengthBytes=%d"
                             .formatted(LENGTH_BYTES, bytes.length));
         }
         ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -52,13 +52,13 @@ record DisniDescriptor(InetSocketAddress listener, int key, long address, long l
         long lengthBytes = in.getLong();
         if (version != VERSION || !NetworkTarget.isValid(port, address, lengthBytes)) {
             throw new TransportException(
-                    "a descriptor has version %d, a port, and a target of 1 byte to 1 GiB: version=%d, port=%d, address=%d, lengthBytes=%d"
-                            .formatted(VERSION, version, port, address, lengthBytes));
+                    "Invalid descriptor: version=%d, port=%d, address=%d, lengthBytes=%d. Expected version %d and 1 byte to 1 GiB."
+                            .formatted(version, port, address, lengthBytes, VERSION));
         }
         return new DisniDescriptor(NetworkTarget.listener(ipv4, port), key, address, lengthBytes);
     }
 
-    /** The listener, for messages. */
+    /** Formats the listener's address, for messages. */
     String peer() {
         return NetworkTarget.peer(listener);
     }

@@ -4,12 +4,12 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.Registration;
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Memory that is registered once: of the host, pinned, or of a GPU. */
+/** Memory that a device has registered: pinned host memory or GPU memory. */
 final class DisniMemory implements RegisteredMemory, GivenOut.Item {
 
     private static final int PAGE_BYTES = 4096;
@@ -23,18 +23,20 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
         this.registration = registration;
     }
 
-    static DisniMemory register(VerbsDevice device, long lengthBytes, RemoteRights rights)
+    static DisniMemory register(VerbsDevice device, long lengthBytes, RemoteAccess access)
             throws IOException {
         Region region;
         try {
             region = Region.allocateZeroed(lengthBytes + PAGE_BYTES);
         } catch (OutOfMemoryError e) {
             throw new TransportException(
-                    "disni needs memory for a ring: lengthBytes=" + lengthBytes, e);
+                    "Cannot allocate memory for a ring: transport=disni, lengthBytes="
+                            + lengthBytes,
+                    e);
         }
         try {
             long address = (region.address() + PAGE_BYTES - 1) & -PAGE_BYTES;
-            return new DisniMemory(region, device.register(address, lengthBytes, rights));
+            return new DisniMemory(region, device.register(address, lengthBytes, access));
         } catch (IOException | RuntimeException e) {
             region.close();
             throw e;
@@ -42,14 +44,19 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
     }
 
     /**
-     * @param ring closed with this, or here where it is refused
+     * Registers GPU memory.
+     *
+     * @param ring closed with the result, or here if the registration fails
      */
     static DisniMemory register(
-            VerbsDevice device, DeviceRing ring, GpuMemory.Way way, RemoteRights rights)
+            VerbsDevice device,
+            DeviceRing ring,
+            GpuMemory.RegistrationMethod method,
+            RemoteAccess access)
             throws IOException {
         try {
-            GpuMemory memory = new GpuMemory(ring.address(), ring.lengthBytes(), way);
-            return new DisniMemory(ring, device.register(memory, rights));
+            GpuMemory memory = new GpuMemory(ring.address(), ring.lengthBytes(), method);
+            return new DisniMemory(ring, device.register(memory, access));
         } catch (IOException | RuntimeException e) {
             ring.close();
             throw e;
@@ -77,8 +84,8 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
 
     @Override
     public void close() {
-        // Memory that a device may still write is not given back: a leak is better than a
-        // corruption.
+        // If deregistration fails, the device may still write: leaking memory is better than
+        // corrupting it.
         if (closed.compareAndSet(false, true)
                 && GivenOut.closeQuietly(registration, "memory region")) {
             GivenOut.closeQuietly(backing, "region");

@@ -2,11 +2,11 @@ package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.core.ring.RingView;
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 
-/** Registered memory with the acceptor of the queue pairs that write it. */
+/** A target over verbs: registered memory, and the acceptor of the queue pairs that write it. */
 final class DisniTarget implements Target, GivenOut.Item {
 
     private final DisniMemory memory;
@@ -21,14 +21,14 @@ final class DisniTarget implements Target, GivenOut.Item {
     }
 
     static DisniTarget register(VerbsDevice device, long lengthBytes) throws IOException {
-        DisniMemory memory = DisniMemory.register(device, lengthBytes, RemoteRights.WRITE);
+        DisniMemory memory = DisniMemory.register(device, lengthBytes, RemoteAccess.WRITE);
         return accept(device, memory, RingView.inPlace(memory.address()));
     }
 
     static DisniTarget register(VerbsDevice device, GpuTargets gpu, long lengthBytes)
             throws IOException {
         DeviceRing ring = gpu.rings().allocate(lengthBytes);
-        DisniMemory memory = DisniMemory.register(device, ring, gpu.way(), RemoteRights.WRITE);
+        DisniMemory memory = DisniMemory.register(device, ring, gpu.method(), RemoteAccess.WRITE);
         return accept(device, memory, gpu.view(device, ring));
     }
 
@@ -73,8 +73,8 @@ final class DisniTarget implements Target, GivenOut.Item {
     }
 
     /**
-     * Revokes the key first: what arrives after that finds none. Queue pairs, which can write
-     * nothing then, are ended by their own thread: whoever drives many sessions does not wait.
+     * Revokes the key first, so that later writes fail. The acceptor's thread closes the queue
+     * pairs, which can no longer write: a caller that drives many sessions must not block.
      */
     @Override
     public void close() {

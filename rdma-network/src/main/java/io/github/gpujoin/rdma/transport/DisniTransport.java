@@ -1,6 +1,6 @@
 package io.github.gpujoin.rdma.transport;
 
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.Verbs;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
@@ -8,41 +8,45 @@ import java.net.InetAddress;
 import java.time.Duration;
 
 /**
- * One-sided writes over RDMA verbs. A connection is a reliable queue pair: data and flags share it,
- * so that they arrive in order; its first failure ends it. A target accepts connections on an RDMA
- * port of its own, and closing it revokes its key first.
+ * One-sided writes over RDMA verbs.
  *
- * <p>The payload is not encrypted, and whoever knows a target's key can write the target.
+ * <p>A connection is a reliable queue pair. Data and flags share it, so they arrive in order; its
+ * first failure ends it. Each target accepts connections on an RDMA port of its own. Closing a
+ * target revokes its key first.
+ *
+ * <p>The payload is not encrypted, and a process that knows a target's key can write the target.
  */
 public final class DisniTransport implements OneSidedTransport {
 
-    /** Writes under way on a connection: two, data and flag, for each of 64 slots. */
-    private static final int WRITES_POSTED = 128;
+    /** Limit of in-flight writes of a connection: data and flag for each of 64 slots. */
+    private static final int QUEUE_DEPTH = 128;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
     private final VerbsDevice device;
     private final GivenOut given = new GivenOut("disni");
 
-    /** Null where targets lie in memory of the host. */
+    /** Null if targets are in host memory. */
     private final GpuTargets gpu;
 
     /**
-     * @param localAddress IPv4 address of a network interface with an RDMA device: the only one
-     *     that is listened on
-     * @throws TransportException without library, device or rights; the message says what to do
+     * Opens the device of an address, with targets in host memory.
+     *
+     * @param localAddress IPv4 address of a network interface with an RDMA device; the transport
+     *     listens on no other
+     * @throws TransportException if the native library, a device or a permission is missing
      */
     public DisniTransport(InetAddress localAddress) throws TransportException {
         this(localAddress, null);
     }
 
     /**
-     * With targets in GPU memory (GPUDirect RDMA). Untested on hardware.
+     * Opens the device of an address, with targets in GPU memory (GPUDirect RDMA). Untested on
+     * hardware: {@link #registerTarget} fails if adapter, kernel or GPU do not support it.
      *
-     * @param gpu closed with the transport, or here where it cannot be had; null for targets in
-     *     memory of the host
-     * @throws TransportException as the other; {@link #registerTarget} also where card, kernel or
-     *     GPU cannot do that
+     * @param localAddress as above
+     * @param gpu closed with the transport, or here on failure; null for targets in host memory
+     * @throws TransportException if the native library, a device or a permission is missing
      */
     public DisniTransport(InetAddress localAddress, GpuTargets gpu) throws TransportException {
         this.gpu = gpu;
@@ -76,7 +80,7 @@ public final class DisniTransport implements OneSidedTransport {
     public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
         try {
-            return given.add(DisniMemory.register(device, lengthBytes, RemoteRights.NONE));
+            return given.add(DisniMemory.register(device, lengthBytes, RemoteAccess.NONE));
         } catch (IOException e) {
             throw failed(e);
         }
@@ -87,12 +91,11 @@ public final class DisniTransport implements OneSidedTransport {
             throws TransportException {
         DisniDescriptor target = DisniDescriptor.decode(descriptor);
         if (!(source instanceof DisniMemory memory)) {
-            throw new IllegalArgumentException(
-                    "a source is memory of the same transport: source=" + source);
+            throw new IllegalArgumentException("Source of another transport: source=" + source);
         }
         return given.add(
                 new DisniConnection(
-                        () -> device.connect(target.listener(), WRITES_POSTED, CONNECT_TIMEOUT),
+                        () -> device.connect(target.listener(), QUEUE_DEPTH, CONNECT_TIMEOUT),
                         memory.registration(),
                         target));
     }

@@ -5,18 +5,21 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a transport gave out and closes with itself, unless it was closed before. Thread-safe. */
+/**
+ * Memory and connections that a transport owns and closes with itself, unless they were closed
+ * before. Thread-safe.
+ */
 public final class GivenOut {
 
     private static final Logger LOG = LoggerFactory.getLogger(GivenOut.class);
 
-    /** Memory or a connection. */
+    /** Memory or a connection of a transport. */
     public interface Item extends AutoCloseable {
 
-        /** Whether it is closed, and nothing of it is under way. */
+        /** Whether it is closed and nothing of it runs in the background. */
         boolean isClosed();
 
-        /** Waits until what closing has left under way is over, too. */
+        /** Waits for the end of what {@link #close} left running in the background. */
         default void awaitEnd() {}
     }
 
@@ -25,23 +28,23 @@ public final class GivenOut {
     private boolean closed;
 
     /**
-     * @param transport its name, for messages
+     * @param transport name for messages
      */
     public GivenOut(String transport) {
         this.transport = transport;
     }
 
     /**
-     * Keeps what is to be closed with the transport.
+     * Adds an item, which is closed with the transport at the latest.
      *
-     * @throws TransportException where that is too late; the item is closed then
+     * @return the item
+     * @throws TransportException if the transport is closed; the item then is closed as well
      */
     public synchronized <T extends Item> T add(T item) throws TransportException {
         if (closed) {
             closeQuietly(item, transport);
             item.awaitEnd();
-            throw new TransportException(
-                    "a transport gives out nothing once it is closed: transport=" + transport);
+            throw new TransportException("The transport is closed: transport=" + transport);
         }
         items.removeIf(Item::isClosed);
         items.push(item);
@@ -49,7 +52,7 @@ public final class GivenOut {
     }
 
     /**
-     * Closes all, the last first, and waits for their end.
+     * Closes all items, the last first, and waits for their end.
      *
      * @return whether this was the first call
      */
@@ -63,14 +66,17 @@ public final class GivenOut {
     }
 
     /**
-     * Whether closing succeeded; a failure is logged, since the caller has nothing to do about it.
+     * Closes a resource and logs a failure, because the caller cannot act on it.
+     *
+     * @param what name of the resource, for the log
+     * @return whether closing succeeded
      */
     public static boolean closeQuietly(AutoCloseable resource, String what) {
         try {
             resource.close();
             return true;
         } catch (Exception e) {
-            LOG.warn("A {} was not closed as it should be", what, e);
+            LOG.warn("Closing failed: resource={}", what, e);
             return false;
         }
     }

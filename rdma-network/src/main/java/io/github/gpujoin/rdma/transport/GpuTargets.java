@@ -9,29 +9,32 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * Has targets lie in a GPU's memory, where a network card writes them (GPUDirect RDMA). Untested on
- * hardware.
+ * Places targets in a GPU's memory, where a network adapter writes them (GPUDirect RDMA). Untested
+ * on hardware.
  *
- * @param way how the card is given the memory
- * @param visibility when what it wrote is visible
- * @param rings gives the memory
+ * @param method how the adapter maps the memory
+ * @param visibility how its writes become visible
+ * @param rings allocates the memory
  */
-public record GpuTargets(GpuMemory.Way way, GpuWriteVisibility visibility, Rings rings) {
+public record GpuTargets(
+        GpuMemory.RegistrationMethod method, GpuWriteVisibility visibility, Rings rings) {
 
-    /** Gives device memory of zero bytes that starts on a page and has its pages to itself. */
+    /** Allocates zeroed device memory that starts at a page and shares no page. */
     public interface Rings extends AutoCloseable {
 
         /**
-         * @throws TransportException where the device has none; the message says what to do
+         * Allocates a ring.
+         *
+         * @throws TransportException if the device has no memory left
          */
         DeviceRing allocate(long lengthBytes) throws TransportException;
 
-        /** Lets go of the device, once its rings are closed. */
+        /** Releases the device. Close the rings before. */
         @Override
         void close();
     }
 
-    /** Sees a ring by the rules of {@link GpuWriteVisibility}. */
+    /** Returns a view of a ring that follows the rules of {@link GpuWriteVisibility}. */
     RingView view(VerbsDevice device, DeviceRing ring) {
         if (visibility == GpuWriteVisibility.ORDERED) {
             return ring;

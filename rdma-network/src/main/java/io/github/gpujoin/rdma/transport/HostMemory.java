@@ -2,14 +2,14 @@ package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.region.Region;
 
-/** A region of this process that a transport gave out. */
+/** Host memory of this process, allocated by a transport. */
 public final class HostMemory implements RegisteredMemory, GivenOut.Item {
 
     private final Region region;
     private volatile boolean closed;
 
     /**
-     * @param region closed with this
+     * @param region closed with this memory
      */
     public HostMemory(Region region) {
         this.region = region;

@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
-/** What descriptors of targets on other hosts have in common. */
+/** Checks and addresses that descriptors of targets on other hosts share. */
 public final class NetworkTarget {
 
     private static final int MAX_PORT = 65_535;
@@ -12,7 +12,7 @@ public final class NetworkTarget {
     private NetworkTarget() {}
 
     /**
-     * Whether a peer's numbers can be those of a target: a port, and 1 byte to {@link
+     * Whether a peer's values can describe a target: a port, and 1 byte to {@link
      * Transport#MAX_REGISTERED_BYTES} within the address space.
      */
     public static boolean isValid(int port, long address, long lengthBytes) {
@@ -25,20 +25,20 @@ public final class NetworkTarget {
     }
 
     /**
-     * Where a target's process listens.
+     * Returns the address on which a target's process listens.
      *
      * @param ip 4 or 16 bytes
-     * @param port of a valid target
+     * @param port 1 to 65535
      */
     public static InetSocketAddress listener(byte[] ip, int port) {
         try {
             return new InetSocketAddress(InetAddress.getByAddress(ip), port);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 or 16 bytes are an address: " + ip.length, e);
+            throw new IllegalStateException("Not an IP address: lengthBytes=" + ip.length, e);
         }
     }
 
-    /** A listener, for messages. */
+    /** Formats a listener's address as {@code host:port}, for messages. */
     public static String peer(InetSocketAddress listener) {
         return listener.getAddress().getHostAddress() + ":" + listener.getPort();
     }

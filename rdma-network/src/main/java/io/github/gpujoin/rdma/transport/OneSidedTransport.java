@@ -1,7 +1,8 @@
 package io.github.gpujoin.rdma.transport;
 
 /**
- * A transport that copies from registered memory of the sender into the target:
+ * A transport that copies from registered memory of the sender into the target. {@link Connection}
+ * states its guarantees.
  *
  * <pre>
  *   receiver                                   sender
@@ -9,13 +10,12 @@ package io.github.gpujoin.rdma.transport;
  *            target.descriptor()  ----------&gt;  connection = connect(descriptor, source)
  *            reads target.address()  &lt;=======  connection.write(...), flush(), write(...), poll()
  * </pre>
- *
- * <p>What it must keep is said at {@link Connection}.
  */
 public non-sealed interface OneSidedTransport extends Transport {
 
     /**
-     * Memory of zero bytes, aligned to a cache line, registered once for all that is sent from it.
+     * Registers zeroed memory, aligned to a cache line, to send from. Registration is expensive:
+     * register once, not for each write.
      *
      * @param lengthBytes from 1 byte to {@link #MAX_REGISTERED_BYTES}
      * @throws TransportException as {@link #registerTarget}
@@ -23,16 +23,15 @@ public non-sealed interface OneSidedTransport extends Transport {
     RegisteredMemory registerSource(long lengthBytes) throws TransportException;
 
     /**
-     * A way to write into a peer's target.
+     * Opens a connection to a peer's target.
      *
-     * <p>Comes back at once, for the caller's thread may drive many sessions. {@link
-     * Connection#write} starts nothing until the peer's side is there, and {@link Connection#poll}
-     * throws where it does not come.
+     * <p>Never blocks, because the caller's thread may drive many sessions. {@link
+     * Connection#write} returns false until the peer has accepted; {@link Connection#poll} throws
+     * if the peer does not.
      *
-     * @param descriptor what {@link Target#descriptor()} gave on the peer's side: bytes from
-     *     outside, to be checked before they are used
-     * @param source of this transport; not closed by the connection
-     * @throws TransportException where the descriptor is malformed
+     * @param descriptor result of {@link Target#descriptor()} on the peer's side; untrusted bytes
+     * @param source registered by this transport; the connection does not close it
+     * @throws TransportException if the descriptor is malformed
      */
     Connection connect(byte[] descriptor, RegisteredMemory source) throws TransportException;
 }

@@ -1,21 +1,21 @@
 package io.github.gpujoin.rdma.transport;
 
-/** Memory that a {@link Transport} gave out. */
+/** Memory that a {@link Transport} registered or mapped. */
 public interface RegisteredMemory extends AutoCloseable {
 
-    /** Address in this process, or of a device; valid until closed. */
+    /** Address in this process or of a device; valid until closed. */
     long address();
 
     long lengthBytes();
 
     /**
-     * Checks that there still is memory behind the addresses, before they are used.
+     * Checks, before the addresses are used, that memory still backs them.
      *
-     * @throws TransportException if another process took it away
+     * @throws TransportException if another process removed the memory
      */
-    default void requireWhole() throws TransportException {}
+    default void requireIntact() throws TransportException {}
 
-    /** Gives the memory back. Legal twice. */
+    /** Releases the memory. Idempotent. */
     @Override
     void close();
 }

@@ -1,8 +1,7 @@
 package io.github.gpujoin.rdma.transport;
 
 /**
- * A transport between processes that share memory: the sender writes the target itself, and what it
- * has written is there.
+ * A transport between processes that share memory. The sender stores directly into the target.
  *
  * <pre>
  *   receiver                                   sender
@@ -11,18 +10,17 @@ package io.github.gpujoin.rdma.transport;
  *            reads target.address()  =======   writes mapped.address()
  * </pre>
  *
- * <p>Order is that of the memory model: who loads with acquire order what the sender stored with
- * release order sees all stores before it.
+ * <p>The memory model orders accesses: a reader that loads with acquire order what the sender
+ * stored with release order sees all earlier stores.
  */
 public non-sealed interface SharedTransport extends Transport {
 
     /**
-     * The peer's target. Its memory lasts until both sides have closed it, so that the sender can
-     * still read what it wrote after the receiver has gone or turned to another target.
+     * Maps the peer's target. Its memory lasts until both sides have closed it, so the sender can
+     * reread what it wrote after the receiver closed the target or registered another.
      *
-     * @param descriptor what {@link Target#descriptor()} gave on the peer's side: bytes from
-     *     outside, to be checked before they are used
-     * @throws TransportException where the descriptor is malformed or the target is gone
+     * @param descriptor result of {@link Target#descriptor()} on the peer's side; untrusted bytes
+     * @throws TransportException if the descriptor is malformed or the target no longer exists
      */
     RegisteredMemory map(byte[] descriptor) throws TransportException;
 }

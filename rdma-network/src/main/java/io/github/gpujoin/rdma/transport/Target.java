@@ -2,24 +2,28 @@ package io.github.gpujoin.rdma.transport;
 
 import io.github.gpujoin.core.ring.RingView;
 
-/** Memory that a peer writes and this process reads. */
+/** Registered memory of this process that one peer writes. */
 public interface Target extends RegisteredMemory {
 
-    /** How this process sees what was written: in place, but where the memory is a device's. */
+    /**
+     * Returns how this process reads the memory: in place for host memory, through a copy for
+     * device memory.
+     */
     default RingView view() {
         return RingView.inPlace(address());
     }
 
     /**
-     * What the peer needs to write here: where it is and by which key. It is a capability and goes
-     * only to an authenticated peer. At most {@link Transport#MAX_DESCRIPTOR_BYTES}.
+     * Returns the address and key that the peer needs to write here, at most {@link
+     * Transport#MAX_DESCRIPTOR_BYTES} bytes. The descriptor is a capability: send it only to an
+     * authenticated peer.
      */
     byte[] descriptor();
 
     /**
-     * Revokes the key: no write of a peer lands in what this memory is used for next, once this
-     * returns. Then gives the memory back. Legal twice, and while connections are open; their next
-     * {@link Connection#poll} may fail.
+     * Revokes the key, then releases the memory. After this returns, no write of a peer reaches
+     * what the memory is used for next. Idempotent, and legal while connections are open; their
+     * next {@link Connection#poll} may fail.
      */
     @Override
     void close();

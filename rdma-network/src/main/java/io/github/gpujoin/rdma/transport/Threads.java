@@ -1,11 +1,11 @@
 package io.github.gpujoin.rdma.transport;
 
-/** How transports end the threads that they started. */
+/** Waits for the threads of a transport. */
 public final class Threads {
 
     private Threads() {}
 
-    /** Waits for a thread that was told to end; an interrupt is kept for the caller. */
+    /** Waits for a thread that was asked to end. An interrupt is deferred to the caller. */
     public static void joinUninterruptibly(Thread thread) {
         boolean isInterrupted = false;
         while (true) {

@@ -1,38 +1,35 @@
 package io.github.gpujoin.rdma.transport;
 
 /**
- * Writes of one process into the memory of another, without a call on the other side.
+ * Writes of one process into memory of another, without a call on the other side.
  *
- * <p>The receiver registers a target and sends its descriptor to the sender by other means (the
- * session's handshake). How the sender gets at the target makes two kinds of transports: where both
- * share memory it maps the target ({@link SharedTransport}), else it sends from memory of its own
- * ({@link OneSidedTransport}).
+ * <p>The receiver registers a target and sends its descriptor to the sender over another channel
+ * (the session's handshake). There are two kinds of transports. With a {@link SharedTransport} the
+ * sender maps the target; with a {@link OneSidedTransport} it copies from memory of its own.
  *
- * <p>A transport knows nothing of slots, sequences, credits or epochs. It promises less than a
- * socket: what it moves may be lost, doubled or torn when it fails, and the session above it checks
- * and repeats.
+ * <p>A transport does not know slots, sequences, credits or epochs. It guarantees less than a
+ * socket: when it fails, writes may be lost, duplicated or torn. The session above it verifies and
+ * retransmits.
  *
- * <p>Any thread may call its methods. Whatever runs in the background to accept connections belongs
- * to the transport and ends with it. Closing it closes what it gave out, in reverse order; it is
- * legal twice.
+ * <p>Thread-safe. Threads that accept connections belong to the transport and end with it. Closing
+ * a transport closes its memory and connections in reverse order; closing is idempotent.
  */
 public sealed interface Transport extends AutoCloseable permits OneSidedTransport, SharedTransport {
 
-    /** Most bytes that a descriptor has, so that a handshake can hold any. */
+    /** Maximum length of a descriptor, so that every handshake message can hold one. */
     int MAX_DESCRIPTOR_BYTES = 256;
 
-    /** Longest registered memory. */
+    /** Maximum length of registered memory. */
     long MAX_REGISTERED_BYTES = 1L << 30;
 
-    /** Name in options, logs and errors: {@code shm}, {@code disni}, ... */
+    /** Name in options, logs and messages, such as {@code shm} or {@code disni}. */
     String name();
 
     /**
-     * Memory of zero bytes, aligned to a page, that one peer at a time may write.
+     * Registers zeroed memory, aligned to a page, that one peer at a time may write.
      *
      * @param lengthBytes from 1 byte to {@link #MAX_REGISTERED_BYTES}
-     * @throws TransportException where there is no memory, no device or no right to lock memory;
-     *     the message says what to do
+     * @throws TransportException if memory, the device or the right to lock memory is missing
      */
     Target registerTarget(long lengthBytes) throws TransportException;
 
@@ -40,12 +37,16 @@ public sealed interface Transport extends AutoCloseable permits OneSidedTranspor
     void close();
 
     /**
-     * @throws IllegalArgumentException where memory of this length cannot be registered
+     * Checks the length of memory that is to be registered.
+     *
+     * @throws IllegalArgumentException if it is not from 1 byte to {@link #MAX_REGISTERED_BYTES}
      */
     static void requireRegistrable(long lengthBytes) {
         if (lengthBytes < 1 || lengthBytes > MAX_REGISTERED_BYTES) {
             throw new IllegalArgumentException(
-                    "registered memory has 1 byte to 1 GiB: lengthBytes=" + lengthBytes);
+                    "Cannot register memory: lengthBytes="
+                            + lengthBytes
+                            + ". Use 1 byte to 1 GiB.");
         }
     }
 }

@@ -2,7 +2,7 @@ package io.github.gpujoin.rdma.transport;
 
 import java.io.IOException;
 
-/** A transport cannot do what was asked; the message says what is missing and what to do. */
+/** A transport operation failed. The message names the fault and the remedy. */
 public class TransportException extends IOException {
 
     private static final long serialVersionUID = 1;

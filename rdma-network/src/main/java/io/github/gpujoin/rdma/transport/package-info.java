@@ -1,2 +1,6 @@
-/** One-sided writes into memory of another process, by whatever moves the bytes. */
+/**
+ * Writes of one process into memory of another. {@link io.github.gpujoin.rdma.transport.Transport}
+ * is the contract, with its two kinds {@code SharedTransport} and {@code OneSidedTransport}; the
+ * {@code Disni*} classes implement it over RDMA verbs, {@code shm} over shared memory.
+ */
 package io.github.gpujoin.rdma.transport;

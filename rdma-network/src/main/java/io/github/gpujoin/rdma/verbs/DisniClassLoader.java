@@ -7,9 +7,9 @@ import java.nio.file.Path;
 /**
  * Defines DiSNI and the classes that use it.
  *
- * <p>DiSNI loads its library by name from {@code java.library.path}, which is read once when the
- * JVM starts. With the copy neither the path nor Flink's lib/ folder has to be prepared, and every
- * job of a TaskManager has verbs.
+ * <p>DiSNI loads its library by name from {@code java.library.path}, which the JVM reads once at
+ * its start. This loader supplies a copy of the library instead. So users need not prepare the path
+ * or Flink's lib/ folder, and several jobs of a TaskManager can use verbs.
  */
 final class DisniClassLoader extends NativeClassLoader {
 

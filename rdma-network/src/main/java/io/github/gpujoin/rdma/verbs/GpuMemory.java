@@ -1,28 +1,29 @@
 package io.github.gpujoin.rdma.verbs;
 
 /**
- * Memory of a GPU that a network card writes without a copy in host memory (GPUDirect RDMA).
- * Untested on hardware: it was registered nowhere but where the kernel refuses it.
+ * Memory of a GPU that a network adapter writes without a copy in host memory (GPUDirect RDMA).
+ * Untested on hardware: tests only cover kernels that refuse the registration.
  *
- * <p>What is needed besides: a card and a GPU under one PCIe root, and the way that is chosen here.
- * The memory outlives its registration.
+ * <p>Requires an adapter and a GPU under one PCIe root complex. The memory must outlive its
+ * registration.
  *
- * @param address device pointer of the first byte, a multiple of the host's page size; no code on
- *     the CPU may load from it or store to it. Its last page holds nothing else
+ * @param address device pointer of the first byte, a multiple of the host's page size. CPU code
+ *     must not access it. Its last page contains nothing else
  * @param lengthBytes 1 byte to 2 GiB - 1
+ * @param method how the adapter maps the memory
  */
-public record GpuMemory(long address, long lengthBytes, Way way) {
+public record GpuMemory(long address, long lengthBytes, RegistrationMethod method) {
 
-    /** How the card is given the memory. */
-    public enum Way {
+    /** How the memory is registered with the adapter. */
+    public enum RegistrationMethod {
         /**
-         * By a dma-buf, which the CUDA driver exports (cuMemGetHandleForAddressRange): the kernel's
-         * own way, from Linux 5.12 on, with the open GPU kernel modules.
+         * Through a dma-buf that the CUDA driver exports (cuMemGetHandleForAddressRange). Requires
+         * Linux 5.12 and the open GPU kernel modules.
          */
         DMA_BUF,
         /**
-         * By the device pointer itself, which the kernel module nvidia-peermem knows what to make
-         * of; without it the card's driver refuses the address.
+         * By its device pointer, which the kernel module nvidia-peermem translates. Without the
+         * module the adapter's driver rejects the address.
          */
         PEER_MEM
     }
@@ -30,10 +31,11 @@ public record GpuMemory(long address, long lengthBytes, Way way) {
     public GpuMemory {
         if (address <= 0 || lengthBytes < 1 || lengthBytes > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
-                    "GPU memory has an address and 1 byte to 2 GiB - 1: address="
+                    "Invalid GPU memory: address="
                             + address
                             + ", lengthBytes="
-                            + lengthBytes);
+                            + lengthBytes
+                            + ". Use 1 byte to 2 GiB - 1.");
         }
     }
 }

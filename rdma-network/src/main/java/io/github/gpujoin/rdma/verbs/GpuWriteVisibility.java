@@ -1,33 +1,33 @@
 package io.github.gpujoin.rdma.verbs;
 
 /**
- * What makes writes of a network card visible to who looks at the GPU's memory meanwhile: here a
- * host that copies out of it, and just so a kernel. Untested on hardware.
+ * How writes of a network adapter become visible to a concurrent reader of the GPU's memory, such
+ * as a host that copies from it or a kernel. Untested on hardware.
  *
- * <p>Three rules, of which none replaces another:
+ * <p>Three rules apply together:
  *
  * <ol>
- *   <li>The card writes data and flag in order, for they share a queue pair without relaxed
+ *   <li>The adapter writes data and flag in order, because they share a queue pair without relaxed
  *       ordering.
- *   <li>The GPU lets them be seen in order only where this says so; else the host flushes before
- *       each look. Who has seen the flag then flushes once more before it looks at the data: the
- *       flag may have arrived between flush and look, and what was written before it is only known
- *       to be visible after the next flush.
- *   <li>The slot's checksum is computed of what was copied, whatever this says. A slot whose flag
- *       is there and whose checksum is wrong is torn: it is left alone, and looked at again.
+ *   <li>The GPU makes writes visible in order only if it reports {@link #ORDERED}. Otherwise the
+ *       host flushes before each read. After it has seen the flag it flushes again before it reads
+ *       the data: the flag may have arrived after the first flush, and only the next flush makes
+ *       the data before it visible.
+ *   <li>In both cases the reader computes the slot's checksum over its copy. A slot with a flag and
+ *       a wrong checksum is torn: the reader ignores it and rereads it later.
  * </ol>
  *
- * <p>After the CUDA driver API, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING and
+ * <p>Source: CUDA driver API, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING and
  * CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS.
  */
 public enum GpuWriteVisibility {
-    /** What is seen, is seen in the order of writing. */
+    /** Writes become visible in the order of writing. */
     ORDERED,
-    /** The host calls cuFlushGPUDirectRDMAWrites before each look. */
+    /** The host calls cuFlushGPUDirectRDMAWrites before each read. */
     HOST_FLUSHES;
 
     /**
-     * CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER; larger values order writes for other devices, too.
+     * CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER; larger values also order writes for other devices.
      */
     private static final int ORDERING_OWNER = 100;
 
@@ -35,10 +35,11 @@ public enum GpuWriteVisibility {
     private static final int FLUSH_OPTION_HOST = 1;
 
     /**
+     * Chooses the mode from the attributes of a GPU.
+     *
      * @param writesOrdering value of the first attribute
      * @param flushWritesOptions value of the second attribute, a set of bits
-     * @throws VerbsException {@link VerbsFailure#NO_DEVICE} where writes can be made visible by
-     *     neither
+     * @throws VerbsException {@link VerbsFailure#NO_DEVICE} if the GPU supports neither mode
      */
     public static GpuWriteVisibility of(int writesOrdering, int flushWritesOptions)
             throws VerbsException {
@@ -50,11 +51,11 @@ public enum GpuWriteVisibility {
         }
         throw new VerbsException(
                 VerbsFailure.NO_DEVICE,
-                "a GPU that a network card writes shows the writes in order, or lets the host flush"
-                        + " them: writesOrdering="
+                "GPU neither orders writes of a network adapter nor lets the host flush them:"
+                        + " writesOrdering="
                         + writesOrdering
                         + ", flushWritesOptions="
                         + flushWritesOptions
-                        + " (keep the rings in host memory)");
+                        + ". Keep the rings in host memory.");
     }
 }

@@ -13,17 +13,16 @@ import java.util.HexFormat;
 import java.util.Set;
 
 /**
- * The bytes of libdisni: those in the jar, or those of an installed library that the user points
- * to.
+ * The content of libdisni: from the jar, or from an installed library that the user names.
  *
- * <p>It is loaded from a copy in a folder of its own, which no other user can write: the JVM lets a
- * library file be loaded by one class loader only, and a TaskManager has one for each job.
+ * <p>The JVM loads it from a copy in a private folder, because it lets only one class loader load a
+ * library file, and a TaskManager has a class loader for each job.
  *
- * @param origin where the bytes are from, for messages
+ * @param origin source of the bytes, for messages
  */
 record NativeLibrary(String origin, byte[] bytes) {
 
-    /** Names an installed libdisni to use in place of the one in the jar. */
+    /** System property: path of an installed libdisni that replaces the one in the jar. */
     static final String LIBRARY_PROPERTY = "gpujoin.rdma.libdisni";
 
     static final String FILE_NAME = "libdisni.so";
@@ -34,8 +33,9 @@ record NativeLibrary(String origin, byte[] bytes) {
             PosixFilePermissions.fromString("rwx------");
 
     /**
-     * @throws VerbsException {@link VerbsFailure#NO_LIBRARY} where there is none, or one that is
-     *     not what was built
+     * Reads the library.
+     *
+     * @throws VerbsException {@link VerbsFailure#NO_LIBRARY} if it is missing or damaged
      */
     static NativeLibrary find() throws IOException {
         String installed = System.getProperty(LIBRARY_PROPERTY);
@@ -46,7 +46,7 @@ record NativeLibrary(String origin, byte[] bytes) {
         if (!Files.isReadable(file) || !Files.isRegularFile(file)) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "the library pointed to must be a readable file: "
+                    "Installed native library is not a readable file: "
                             + LIBRARY_PROPERTY
                             + "="
                             + file);
@@ -61,7 +61,7 @@ record NativeLibrary(String origin, byte[] bytes) {
         if (bytes == null || checksum == null) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "the native library is in the jar only if it was built where gcc, libibverbs-dev and librdmacm-dev are: resource=%s (build again there, or point to an installed one: -D%s=/path/%s)"
+                    "Jar lacks the native library: resource=%s. Build it where gcc, libibverbs-dev and librdmacm-dev are installed, or use -D%s=/path/%s"
                             .formatted(RESOURCE, LIBRARY_PROPERTY, FILE_NAME));
         }
         NativeLibrary library = new NativeLibrary("jar:" + RESOURCE, bytes);
@@ -73,11 +73,15 @@ record NativeLibrary(String origin, byte[] bytes) {
         if (!"Linux".equals(system) || !"amd64".equals(architecture)) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "RDMA needs Linux on amd64: os.name=" + system + ", os.arch=" + architecture);
+                    "Unsupported platform: os.name="
+                            + system
+                            + ", os.arch="
+                            + architecture
+                            + ". RDMA needs Linux on amd64.");
         }
     }
 
-    /** Whether the jar holds natives. */
+    /** Whether the jar contains the native library. */
     static boolean isEmbedded() {
         return NativeLibrary.class.getResource(RESOURCE) != null;
     }
@@ -87,7 +91,7 @@ record NativeLibrary(String origin, byte[] bytes) {
         if (!sha256.equals(expectedSha256)) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "the native library must be the one that was built: origin=%s, sha256=%s, expected=%s (the jar is damaged: install it again)"
+                    "Native library is damaged: origin=%s, sha256=%s, expected=%s. Install the jar again."
                             .formatted(origin, sha256, expectedSha256));
         }
     }
@@ -95,7 +99,7 @@ record NativeLibrary(String origin, byte[] bytes) {
     /**
      * Writes the library into a new private folder under the temporary folder.
      *
-     * @return the file; whoever loads it deletes it and its folder
+     * @return the file; the caller deletes it and its folder after loading
      */
     Path copyToPrivateFolder() throws IOException {
         Path folder =
@@ -105,17 +109,16 @@ record NativeLibrary(String origin, byte[] bytes) {
         return Files.write(folder.resolve(FILE_NAME), bytes);
     }
 
-    /** The folder is this user's, and no one else can put a library into it. */
+    /** Checks that only this user can put a library into the folder. */
     static void requirePrivate(Path folder) throws IOException {
         Set<PosixFilePermission> rights = Files.getPosixFilePermissions(folder);
-        // A process's own user, which the property user.name need not name: in containers it is
-        // "?".
+        // Not the property user.name: in containers it can be "?".
         Object user = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
         Object owner = Files.getAttribute(folder, "unix:uid");
         if (!OWNER_ONLY.equals(rights) || !user.equals(owner)) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "natives are loaded from a folder that is this user's alone: folder=%s, rights=%s, owner=%s, user=%s (point -Djava.io.tmpdir to a file system with POSIX rights)"
+                    "Folder for native libraries is not private: folder=%s, rights=%s, owner=%s, user=%s. Point -Djava.io.tmpdir to a file system with POSIX rights."
                             .formatted(folder, PosixFilePermissions.toString(rights), owner, user));
         }
     }
@@ -130,7 +133,7 @@ record NativeLibrary(String origin, byte[] bytes) {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JVM has SHA-256", e);
+            throw new IllegalStateException("JVM lacks SHA-256", e);
         }
     }
 }

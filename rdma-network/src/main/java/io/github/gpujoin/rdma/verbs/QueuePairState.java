@@ -1,12 +1,12 @@
 package io.github.gpujoin.rdma.verbs;
 
-/** Life of a {@link QueuePair}. */
+/** State of a {@link QueuePair}. */
 public enum QueuePairState {
     /** Writes can be posted. */
     CONNECTED,
-    /** A write failed or the peer left; only closing is left. */
+    /** A write failed or the peer left; the pair can only be closed. */
     FAILED,
-    /** Nothing is held any more. */
+    /** All resources are released. */
     CLOSED;
 
     /** Whether the state may follow this one. */
@@ -15,15 +15,14 @@ public enum QueuePairState {
     }
 
     /**
-     * @throws IllegalStateException if the state may not follow this one
+     * Returns the next state.
+     *
+     * @throws IllegalStateException if it may not follow this one
      */
     public QueuePairState to(QueuePairState next) {
         if (!allows(next)) {
             throw new IllegalStateException(
-                    "a queue pair goes from connected to failed to closed: state="
-                            + this
-                            + ", next="
-                            + next);
+                    "Invalid state transition: state=" + this + ", next=" + next);
         }
         return next;
     }

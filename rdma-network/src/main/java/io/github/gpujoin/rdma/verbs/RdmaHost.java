@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What this host and this process's rights offer to RDMA, as the kernel tells it in files. */
+/** The RDMA devices of this host and the limits of this process, read from the kernel's files. */
 public final class RdmaHost {
 
     private static final int CAP_IPC_LOCK = 14;
@@ -14,18 +14,18 @@ public final class RdmaHost {
     private final Path root;
 
     /**
-     * @param root where sys, dev and proc lie: / but in tests
+     * @param root folder that contains sys, dev and proc: / except in tests
      */
     RdmaHost(Path root) {
         this.root = root;
     }
 
-    /** The host that this process runs on. */
+    /** Returns the host on which this process runs. */
     public static RdmaHost local() {
         return new RdmaHost(Path.of("/"));
     }
 
-    /** Names of the devices that the kernel knows, in order. */
+    /** Returns the names of the kernel's RDMA devices, sorted. */
     public List<String> devices() throws IOException {
         Path folder = root.resolve("sys/class/infiniband");
         if (!Files.isDirectory(folder)) {
@@ -37,16 +37,16 @@ public final class RdmaHost {
     }
 
     /**
-     * @throws VerbsException {@link VerbsFailure#NO_DEVICE} unless there is a device that this
-     *     process may open
+     * Checks that this process can open an RDMA device.
+     *
+     * @throws VerbsException {@link VerbsFailure#NO_DEVICE} if it cannot
      */
     public void requireDevice() throws IOException {
         if (devices().isEmpty()) {
             throw new VerbsException(
                     VerbsFailure.NO_DEVICE,
-                    "RDMA needs a device that the kernel knows: /sys/class/infiniband=empty (load"
-                            + " the adapter's driver; Soft-RoCE: rdma link add rxe0 type rxe netdev"
-                            + " eth0)");
+                    "No RDMA device: /sys/class/infiniband=empty. Load the adapter's driver, or for"
+                            + " Soft-RoCE: rdma link add rxe0 type rxe netdev eth0");
         }
         requireFile("dev/infiniband/rdma_cm", "rdma_ucm");
         Path folder = root.resolve("dev/infiniband");
@@ -64,7 +64,7 @@ public final class RdmaHost {
         if (!Files.isReadable(path) || !Files.isWritable(path)) {
             throw new VerbsException(
                     VerbsFailure.NO_DEVICE,
-                    "RDMA needs device files that this process may read and write: file=/%s, %s (modprobe %s; in a container, add the device: --device /dev/infiniband)"
+                    "Process cannot read and write a device file: file=/%s, %s. Run modprobe %s, or start the container with --device /dev/infiniband"
                             .formatted(
                                     file,
                                     Files.exists(path) ? "rights=too few" : "found=no",
@@ -73,8 +73,8 @@ public final class RdmaHost {
     }
 
     /**
-     * Bytes of memory that this process may lock (RLIMIT_MEMLOCK), or {@link Long#MAX_VALUE} where
-     * nothing limits it.
+     * Returns how many bytes of memory this process may lock (RLIMIT_MEMLOCK), or {@link
+     * Long#MAX_VALUE} without a limit.
      */
     public long lockedMemoryLimitBytes() throws IOException {
         if (mayLockAnyMemory()) {
@@ -87,8 +87,9 @@ public final class RdmaHost {
     }
 
     /**
-     * @throws VerbsException {@link VerbsFailure#LOCKED_MEMORY} if the limit alone already forbids
-     *     a region of this size
+     * Checks a length against the limit of locked memory.
+     *
+     * @throws VerbsException {@link VerbsFailure#LOCKED_MEMORY} if the region exceeds it
      */
     public void requireLockable(long lengthBytes) throws IOException {
         if (lengthBytes > lockedMemoryLimitBytes()) {
@@ -96,13 +97,13 @@ public final class RdmaHost {
         }
     }
 
-    /** The failure to report where the kernel refused to lock a region. */
+    /** Creates the exception for a region that the kernel refused to lock. */
     public VerbsException lockedMemory(long lengthBytes, Throwable cause) throws IOException {
         long limitBytes = lockedMemoryLimitBytes();
         String limit = limitBytes == Long.MAX_VALUE ? "unlimited" : limitBytes + " bytes";
         return new VerbsException(
                 VerbsFailure.LOCKED_MEMORY,
-                "registered memory must fit the locked-memory limit: region=%d bytes, limit=%s (raise it: ulimit -l, systemd LimitMEMLOCK=infinity, container capability IPC_LOCK or --ulimit memlock=-1)"
+                "Region exceeds the locked-memory limit: region=%d bytes, limit=%s. Raise it: ulimit -l, systemd LimitMEMLOCK=infinity, container capability IPC_LOCK or --ulimit memlock=-1"
                         .formatted(lengthBytes, limit),
                 cause);
     }

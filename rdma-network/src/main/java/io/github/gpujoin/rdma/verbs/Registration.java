@@ -2,17 +2,17 @@ package io.github.gpujoin.rdma.verbs;
 
 import java.io.IOException;
 
-/** Memory that a device may use. Closing it revokes its keys at once: later writes are refused. */
+/** Memory that a device may use. Closing it revokes its keys at once: later writes fail. */
 public interface Registration extends AutoCloseable {
 
     long address();
 
     long lengthBytes();
 
-    /** The key by which this host's queue pairs read the memory. */
+    /** Key with which this host's queue pairs read the memory. */
     int localKey();
 
-    /** The key by which peers write the memory, if {@link RemoteRights#WRITE} was given. */
+    /** Key with which peers write the memory; usable with {@link RemoteAccess#WRITE} only. */
     int remoteKey();
 
     @Override

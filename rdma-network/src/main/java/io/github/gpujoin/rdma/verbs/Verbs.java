@@ -18,11 +18,11 @@ public final class Verbs {
     private Verbs() {}
 
     /**
-     * Opens the device that has the address.
+     * Opens the device that has an address.
      *
-     * @param localAddress an IPv4 address of a network interface with an RDMA device
-     * @throws VerbsException where there is no library, no device, or no device with this address;
-     *     its message says what to do
+     * @param localAddress IPv4 address of a network interface with an RDMA device
+     * @throws VerbsException if the native library, a device, or a device with this address is
+     *     missing
      */
     public static VerbsDevice open(InetAddress localAddress) throws IOException {
         ClassLoader disni = disni();
@@ -34,18 +34,21 @@ public final class Verbs {
             if (e.getCause() instanceof IOException failure) {
                 throw failure;
             }
-            throw new IllegalStateException("a device opens or tells why not", e.getCause());
+            throw new IllegalStateException("Opening an RDMA device failed", e.getCause());
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("the device has the constructor used here", e);
+            throw new IllegalStateException(
+                    "Class has no matching constructor: class=" + DEVICE, e);
         }
     }
 
-    /** Whether the jar holds the native library. */
+    /** Whether the jar contains the native library. */
     public static boolean hasNativeLibrary() {
         return NativeLibrary.isEmbedded();
     }
 
-    /** One loader, and one copy of the native library, for each loader of this class. */
+    /**
+     * Returns the class loader of DiSNI: one, with one library copy, for each loader of this class.
+     */
     static synchronized ClassLoader disni() throws IOException {
         if (loader == null) {
             loader = load(NativeLibrary.find());
@@ -54,7 +57,8 @@ public final class Verbs {
     }
 
     /**
-     * A loader in which DiSNI is loaded and agrees with its library on versions and layouts.
+     * Creates a class loader with DiSNI, and checks that its Java and native parts agree on version
+     * and struct layouts.
      *
      * @throws VerbsException {@link VerbsFailure#CLOSED_JVM} or {@link VerbsFailure#NO_LIBRARY}
      */
@@ -69,7 +73,7 @@ public final class Verbs {
         } catch (ReflectiveOperationException e) {
             throw new VerbsException(
                     VerbsFailure.NO_LIBRARY,
-                    "RDMA needs DiSNI 2.1 on the class path: artifact=com.ibm.disni:disni:2.1",
+                    "DiSNI 2.1 is not on the class path: artifact=com.ibm.disni:disni:2.1. Add it.",
                     e);
         } finally {
             disni.deleteCopies();
@@ -80,7 +84,7 @@ public final class Verbs {
         if (!isOpen) {
             throw new VerbsException(
                     VerbsFailure.CLOSED_JVM,
-                    "DiSNI needs a JVM started with --add-opens=java.base/%1$s=ALL-UNNAMED: package=%1$s (in Flink: env.java.opts.all)"
+                    "JVM hides a package from DiSNI: package=%1$s. Start it with --add-opens=java.base/%1$s=ALL-UNNAMED (in Flink: env.java.opts.all)."
                             .formatted(OPENED_PACKAGE));
         }
     }
@@ -96,22 +100,22 @@ public final class Verbs {
         String reason = String.valueOf(root.getMessage()).lines().findFirst().orElse("");
         return new VerbsException(
                 VerbsFailure.NO_LIBRARY,
-                "the native library must load: origin=%s, cause=%s (%s)"
+                "Native library does not load: origin=%s, cause=%s. %s."
                         .formatted(library.origin(), reason, remedy(reason)),
                 cause);
     }
 
     static String remedy(String reason) {
         if (reason.contains("cannot open shared object file")) {
-            return "install rdma-core's libraries: apt-get install libibverbs1 librdmacm1"
+            return "Install rdma-core's libraries: apt-get install libibverbs1 librdmacm1"
                     + " ibverbs-providers";
         }
         if (reason.contains("failed to map segment")) {
-            return "the temporary folder forbids execution: point -Djava.io.tmpdir elsewhere";
+            return "The temporary folder forbids execution: point -Djava.io.tmpdir elsewhere";
         }
         if (reason.contains("jverbs outdated")) {
-            return "the library is not of DiSNI 2.1";
+            return "Use the library of DiSNI 2.1";
         }
-        return "the library is damaged or not for this machine";
+        return "The library is damaged or built for another machine";
     }
 }

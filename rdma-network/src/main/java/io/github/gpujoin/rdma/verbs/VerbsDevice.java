@@ -5,57 +5,56 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
- * An RDMA device with a protection domain: what is registered here can be used by the queue pairs
- * made here, and by no others.
+ * An RDMA device with a protection domain: only queue pairs of this object can use memory that is
+ * registered here.
  *
- * <p>Thread-safe. Close it after all that was made from it.
+ * <p>Thread-safe. Close it after everything that it created.
  */
 public interface VerbsDevice extends AutoCloseable {
 
     /**
-     * Pins memory and lets the device read it. Costly: register once, never for each write.
+     * Pins memory and registers it with the device. Expensive: register once, not for each write.
      *
-     * @param address first byte; the memory outlives the registration
+     * @param address first byte; the memory must outlive the registration
      * @param lengthBytes 1 byte to 2 GiB - 1
-     * @throws VerbsException {@link VerbsFailure#LOCKED_MEMORY}
+     * @throws VerbsException {@link VerbsFailure#LOCKED_MEMORY} if the process may not lock so much
      */
-    Registration register(long address, long lengthBytes, RemoteRights rights) throws IOException;
+    Registration register(long address, long lengthBytes, RemoteAccess access) throws IOException;
 
     /**
-     * Lets the device use GPU memory. Untested on hardware.
+     * Registers GPU memory with the device. Untested on hardware.
      *
-     * @param memory allocated by the CUDA driver; outlives the registration
-     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} where the kernel cannot do that,
-     *     which {@link GpuMemory} says how to change
+     * @param memory allocated by the CUDA driver; must outlive the registration
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} if the kernel does not support the
+     *     method of {@link GpuMemory}
      */
-    Registration register(GpuMemory memory, RemoteRights rights) throws IOException;
+    Registration register(GpuMemory memory, RemoteAccess access) throws IOException;
 
     /**
-     * Makes what network cards wrote to a GPU's memory visible to what the GPU does from now on
+     * Makes earlier writes of network adapters to a GPU's memory visible to later reads of the GPU
      * (cuFlushGPUDirectRDMAWrites). Untested on hardware.
      *
      * @param address device pointer into that memory
-     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} where the CUDA driver refuses
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} if the CUDA driver refuses
      */
     void flushGpuWrites(long address) throws IOException;
 
     /**
-     * Listens on this device's address alone.
+     * Listens on this device's address only.
      *
      * @param port 0 to let the kernel choose
-     * @param writesPosted writes that a connection may have under way
-     * @throws VerbsException {@link VerbsFailure#FAILED_CALL}, for example where the port is taken
+     * @param queueDepth maximum of in-flight writes of a connection
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL}, for example if the port is in use
      */
-    VerbsListener listen(int port, int writesPosted) throws IOException;
+    VerbsListener listen(int port, int queueDepth) throws IOException;
 
     /**
-     * Connects to a listener.
+     * Connects to a listener. Blocks until it accepts or the timeout ends.
      *
-     * @param writesPosted writes that the connection may have under way
+     * @param queueDepth maximum of in-flight writes of the connection
      * @throws VerbsException {@link VerbsFailure#NO_ROUTE} or {@link VerbsFailure#NO_CONNECTION}
      */
-    QueuePair connect(InetSocketAddress peer, int writesPosted, Duration timeout)
-            throws IOException;
+    QueuePair connect(InetSocketAddress peer, int queueDepth, Duration timeout) throws IOException;
 
     @Override
     void close() throws IOException;

@@ -2,7 +2,9 @@ package io.github.gpujoin.rdma.verbs;
 
 import java.io.IOException;
 
-/** Verbs could not do what was asked. The message says what to do, where something can be done. */
+/**
+ * A verbs operation failed. The message names the fault, the remedy and the {@link VerbsFailure}.
+ */
 public final class VerbsException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -10,14 +12,15 @@ public final class VerbsException extends IOException {
     private final VerbsFailure failure;
 
     /**
-     * @param sentence one sentence: the rule, then name=value
+     * @param failure appended to the message
+     * @param message fault, values, remedy
      */
-    public VerbsException(VerbsFailure failure, String sentence) {
-        this(failure, sentence, null);
+    public VerbsException(VerbsFailure failure, String message) {
+        this(failure, message, null);
     }
 
-    public VerbsException(VerbsFailure failure, String sentence, Throwable cause) {
-        super(sentence, cause);
+    public VerbsException(VerbsFailure failure, String message, Throwable cause) {
+        super(message, cause);
         this.failure = failure;
     }
 

@@ -1,23 +1,23 @@
 package io.github.gpujoin.rdma.verbs;
 
-/** Why verbs cannot be used, or can no longer be used. Stands in logs and metrics. */
+/** Why verbs are or became unusable; part of logs and metrics. */
 public enum VerbsFailure {
-    /** The native library is not in the jar, damaged, or lacks the libraries that it stands on. */
+    /** The native library is missing or damaged, or a library that it depends on is missing. */
     NO_LIBRARY,
     /** The JVM was started without the module options that DiSNI needs. */
     CLOSED_JVM,
-    /** The kernel knows no RDMA device, or this process may not use it. */
+    /** The kernel has no RDMA device, or this process may not open it. */
     NO_DEVICE,
     /** A region is larger than the memory that this process may lock. */
     LOCKED_MEMORY,
-    /** The local address is none of a device, or no device reaches the peer's address. */
+    /** No device has the local address, or no device reaches the peer's address. */
     NO_ROUTE,
-    /** The peer is reachable and does not accept the connection, or not in time. */
+    /** The peer is reachable but did not accept the connection in time. */
     NO_CONNECTION,
-    /** The peer's device refused a write: key, address or length were not those of a region. */
+    /** The peer's device rejected a write, because key, address or length match no region. */
     REFUSED_ACCESS,
-    /** The connection is lost. It never comes back: a new one is needed. */
+    /** The connection is lost permanently: open a new one. */
     CONNECTION_LOST,
-    /** A call failed for a reason that only its errno tells. */
+    /** A call failed; the message contains its errno. */
     FAILED_CALL
 }

@@ -10,10 +10,10 @@ public interface VerbsListener extends AutoCloseable {
     InetSocketAddress address();
 
     /**
-     * Waits for a peer and accepts it. Also takes note of peers that left: their queue pairs then
-     * are {@link QueuePairState#FAILED}.
+     * Waits for a peer and accepts it. Also processes events of peers that left: their queue pairs
+     * change to {@link QueuePairState#FAILED}.
      *
-     * @return the connection, or null where none came in time
+     * @return the connection, or null if none was established in time
      */
     QueuePair accept(Duration timeout) throws IOException;
 

@@ -1,6 +1,6 @@
 /**
- * Thin binding of RDMA verbs: devices, registered memory, queue pairs. Nothing here knows of chunks
- * or sessions. DiSNI's classes are used in {@code verbs.disni} alone, which is defined anew for
- * each user of this package ({@link io.github.gpujoin.rdma.verbs.DisniClassLoader}).
+ * A thin binding of RDMA verbs: devices, registered memory, queue pairs. It does not know chunks or
+ * sessions. Start with {@link io.github.gpujoin.rdma.verbs.Verbs}; only {@code verbs.disni} uses
+ * DiSNI, in a class loader of its own ({@link io.github.gpujoin.rdma.verbs.DisniClassLoader}).
  */
 package io.github.gpujoin.rdma.verbs;

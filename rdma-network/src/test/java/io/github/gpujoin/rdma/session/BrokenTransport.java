@@ -7,9 +7,9 @@ import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.TransportException;
 
 /**
- * A transport between hosts whose control connections work and whose other network does not.
+ * A transport between hosts with working control connections and a broken data network.
  *
- * @param memory gives sources
+ * @param memory registers sources
  */
 record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
 
@@ -20,7 +20,7 @@ record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
 
     @Override
     public Target registerTarget(long lengthBytes) {
-        throw new IllegalStateException("told to have no target");
+        throw new IllegalStateException("no target, as the test demands");
     }
 
     @Override
@@ -46,7 +46,7 @@ record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
 
             @Override
             public void poll() throws TransportException {
-                throw new TransportException("told not to reach the reader");
+                throw new TransportException("reader unreachable, as the test demands");
             }
 
             @Override

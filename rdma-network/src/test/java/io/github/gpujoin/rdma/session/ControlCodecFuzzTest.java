@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Any bytes are a control message, which then has these bytes, or a {@link ProtocolException}. */
+/** Decoding any bytes yields a message that encodes to them, or a {@link ProtocolException}. */
 class ControlCodecFuzzTest {
 
     private static final Mac MAC = new Mac(new byte[Mac.BYTES]);
@@ -51,13 +51,13 @@ class ControlCodecFuzzTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("messages")
-    void shouldReadWhatWasWritten(ControlMessage message) throws Exception {
+    void shouldDecodeAnEncodedMessage(ControlMessage message) throws Exception {
         assertThat(ControlCodec.decode(body(message))).isEqualTo(message);
     }
 
     @MethodSource("bodies")
     @FuzzTest(maxDuration = "5m")
-    void shouldReadAnyBytesOrSayWhatIsWrong(byte[] body) {
+    void shouldDecodeAnyBytesOrReject(byte[] body) {
         if (body == null) {
             return;
         }
@@ -70,7 +70,7 @@ class ControlCodecFuzzTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldReadDamagedMessagesOrSayWhatIsWrong(long seed) {
+    void shouldDecodeDamagedMessagesOrReject(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 500; i++) {
             for (byte[] body : bodies().toList()) {
@@ -78,7 +78,7 @@ class ControlCodecFuzzTest {
                 for (int at = 1; at < damaged.length; at += 1 + random.nextInt(8)) {
                     damaged[at] ^= (byte) (1 << random.nextInt(8));
                 }
-                shouldReadAnyBytesOrSayWhatIsWrong(damaged);
+                shouldDecodeAnyBytesOrReject(damaged);
             }
         }
     }

@@ -12,8 +12,8 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One channel in virtual time under faults that a seed decides. For a while anything may happen;
- * then the network heals, and everything must arrive: once, in order, to the byte.
+ * One channel in virtual time under seeded faults. After some time the network recovers, and every
+ * payload must arrive exactly once, in order, byte for byte.
  */
 final class FaultSchedule implements AutoCloseable {
 
@@ -21,7 +21,7 @@ final class FaultSchedule implements AutoCloseable {
     private static final int CHANNEL = 5;
     private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Turns in which there are faults, and after which all must have arrived. */
+    /** Turns with faults, and turns after which every payload must have arrived. */
     private static final int FAULTY_TURNS = 150;
 
     private static final int MAX_TURNS = 2000;
@@ -119,7 +119,7 @@ final class FaultSchedule implements AutoCloseable {
         }
     }
 
-    /** The task restarts, and its old self does not know that it is dead. */
+    /** The task restarts while its earlier attempt still runs. */
     private void startNextAttempt() {
         zombies.add(writer);
         attempt++;
@@ -127,7 +127,7 @@ final class FaultSchedule implements AutoCloseable {
         writer = newWriter();
     }
 
-    /** Zombies go on until they are told that they are. */
+    /** Earlier attempts run until the reader refuses them. */
     private boolean isOver(WriterSession zombie) {
         try {
             byte[] payload = payload(-1, random.nextInt(network.payloads()));
@@ -160,7 +160,7 @@ final class FaultSchedule implements AutoCloseable {
             if (!reader.copyTo(found)) {
                 return;
             }
-            // A zombie may have written before its successor was accepted: then it was no zombie.
+            // An earlier attempt may have written before the reader accepted its successor.
             if (Memory.getLong(found, Memory.BYTES) != -1 || readAttempt == attempt) {
                 assertThat(found).isEqualTo(payload(readAttempt, nextToRead));
             }

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The protocol on the faulty twin. To run one schedule again: {@code -Dtest=FaultScheduleTest
- * -DargLine=-Dgpujoin.seed=1234}.
+ * The protocol on a simulated network with faults. To repeat one schedule: {@code
+ * -Dtest=FaultScheduleTest -DargLine=-Dgpujoin.seed=1234}.
  */
 class FaultScheduleTest {
 
@@ -44,7 +44,7 @@ class FaultScheduleTest {
         run(block, FaultyNetwork::twin);
     }
 
-    /** Only control connections break, for writes to shared memory are not lost. */
+    /** Only control connections break, because shared memory loses no writes. */
     @EnabledOnOs(OS.LINUX)
     @ParameterizedTest(name = "200 seeds from 200 x {0}")
     @MethodSource("fewBlocks")
@@ -74,7 +74,8 @@ class FaultScheduleTest {
                                     .isEqualTo(openBefore);
                         });
         if (Long.getLong("gpujoin.seed") == null) {
-            // The schedules are no empty threat: writers restart and connections break in most.
+            // Check that the schedules are effective: writers restart and connections break in
+            // most.
             assertThat(attempts.sum()).isGreaterThan(3 * SCHEDULES_PER_BLOCK / 2);
             assertThat(reconnects.sum()).isGreaterThan(SCHEDULES_PER_BLOCK / 2);
         }

@@ -7,10 +7,10 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** What moves the payloads, and breaks as it can. */
+/** A transport of payloads with its kind of faults. */
 interface FaultyNetwork extends AutoCloseable {
 
-    /** A network whose only faults are those of the control connection. */
+    /** Shared memory: only control connections have faults. */
     static FaultyNetwork whole(Transport transport) {
         return new FaultyNetwork() {
             @Override
@@ -62,7 +62,7 @@ interface FaultyNetwork extends AutoCloseable {
 
     void heal();
 
-    /** As many as keep a schedule busy for the time in which there are faults. */
+    /** Number of payloads that keeps a schedule busy as long as there are faults. */
     int payloads();
 
     @Override
@@ -70,7 +70,7 @@ interface FaultyNetwork extends AutoCloseable {
         transport().close();
     }
 
-    /** Opens the network of a schedule. */
+    /** Creates the network of a schedule. */
     interface Opener {
         FaultyNetwork open(Random random, long seed, LongSupplier clockNs) throws Exception;
     }

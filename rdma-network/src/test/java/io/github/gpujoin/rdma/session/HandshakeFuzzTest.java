@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever bytes a stranger sends who holds no secret, in whatever order: neither end of a channel
- * lets it in, and neither breaks.
+ * Peers without the secret send arbitrary bytes in arbitrary order: neither end of a channel admits
+ * them, and neither fails.
  */
 class HandshakeFuzzTest {
 
@@ -35,20 +35,20 @@ class HandshakeFuzzTest {
     private final JobSecret secret = JobSecret.random();
     private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, () -> 0);
 
-    /** The other end of a connection, played from bytes. */
-    private static final class Stranger implements ControlLink {
+    /** A peer that sends recorded bytes. */
+    private static final class UnauthenticatedPeer implements ControlLink {
 
         private final DataInputStream in;
-        private final List<ControlMessage> told = new ArrayList<>();
+        private final List<ControlMessage> received = new ArrayList<>();
         private boolean closed;
 
-        Stranger(byte[] bytes) {
+        UnauthenticatedPeer(byte[] bytes) {
             in = new DataInputStream(new ByteArrayInputStream(bytes));
         }
 
         @Override
         public void send(ControlMessage message) {
-            told.add(message);
+            received.add(message);
         }
 
         @Override
@@ -58,7 +58,7 @@ class HandshakeFuzzTest {
 
         @Override
         public String peer() {
-            return "stranger";
+            return "unauthenticated";
         }
 
         @Override
@@ -76,17 +76,17 @@ class HandshakeFuzzTest {
 
     @MethodSource("conversations")
     @FuzzTest(maxDuration = "5m")
-    void shouldLetNoStrangerIn(byte[] bytes) throws Exception {
+    void shouldAdmitNoUnauthenticatedPeer(byte[] bytes) throws Exception {
         if (bytes != null) {
-            writeAsAStranger(bytes);
-            readAsAStranger(bytes);
+            writeUnauthenticated(bytes);
+            readUnauthenticated(bytes);
         }
     }
 
     /** Messages of a handshake in any order, some of them damaged. */
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldLetNoStrangerInWhateverTheOrder(long seed) throws Exception {
+    void shouldAdmitNoUnauthenticatedPeerInAnyOrder(long seed) throws Exception {
         Random random = new Random(seed);
         List<ControlMessage> messages = ControlCodecFuzzTest.messages().toList();
         for (int i = 0; i < 500; i++) {
@@ -98,18 +98,18 @@ class HandshakeFuzzTest {
             if (random.nextBoolean()) {
                 bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
             }
-            shouldLetNoStrangerIn(bytes);
+            shouldAdmitNoUnauthenticatedPeer(bytes);
         }
     }
 
-    private void writeAsAStranger(byte[] bytes) throws SessionException {
-        Stranger stranger = new Stranger(bytes);
+    private void writeUnauthenticated(byte[] bytes) throws SessionException {
+        UnauthenticatedPeer peer = new UnauthenticatedPeer(bytes);
         try (SessionListener listener =
                         new SessionListener(JOB, secret, TIMES, SessionListener.Limits.DEFAULT);
                 ReaderSession reader =
                         new ReaderSession(4, RingGeometry.forPayload(2, 64), twin, TIMES, 0)) {
             listener.add(reader);
-            listener.accept(stranger, InetAddress.getLoopbackAddress(), 0);
+            listener.accept(peer, InetAddress.getLoopbackAddress(), 0);
             for (int i = 0; i < MAX_MESSAGES; i++) {
                 listener.step(i);
                 reader.step(i);
@@ -118,19 +118,19 @@ class HandshakeFuzzTest {
             assertThat(listener.pendingCount()).isZero();
             assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
         }
-        assertThat(stranger.closed).isTrue();
-        assertThat(stranger.told)
+        assertThat(peer.closed).isTrue();
+        assertThat(peer.received)
                 .allMatch(told -> told instanceof Challenge || told instanceof Refuse);
     }
 
-    private void readAsAStranger(byte[] bytes) {
+    private void readUnauthenticated(byte[] bytes) {
         try (WriterSession writer =
                 new WriterSession(
                         JOB,
                         3,
                         4,
                         secret.token(JOB, 3),
-                        () -> new Stranger(bytes),
+                        () -> new UnauthenticatedPeer(bytes),
                         twin,
                         TIMES,
                         0)) {

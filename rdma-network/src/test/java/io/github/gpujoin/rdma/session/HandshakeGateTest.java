@@ -20,7 +20,7 @@ class HandshakeGateTest {
 
     @ParameterizedTest(name = "clock from {0}")
     @ValueSource(longs = {0, Long.MAX_VALUE - 1000, Long.MIN_VALUE, -5})
-    void shouldLetABurstBeginAndThenOneAnInterval(long startNs) {
+    void shouldPermitABurstAndThenOneHandshakePerInterval(long startNs) {
         assertThat(begun(startNs, 100)).isEqualTo(BURST);
         assertThat(begun(startNs + 4 * MS, 100)).isZero();
         assertThat(begun(startNs + 5 * MS, 100)).isEqualTo(1);
@@ -28,7 +28,7 @@ class HandshakeGateTest {
     }
 
     @Test
-    void shouldNotCountWritersThatProveThemselves() {
+    void shouldNotCountWritersThatAuthenticate() {
         for (int i = 0; i < 1000; i++) {
             assertThat(gate.isOpen(0)).isTrue();
             gate.enter(0);
@@ -39,7 +39,7 @@ class HandshakeGateTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4})
-    void shouldKeepItsRateWhateverTheCrowd(long seed) {
+    void shouldKeepItsRateUnderAnyLoad(long seed) {
         Random random = new Random(seed);
         int begun = 0;
         long nowNs = 0;
@@ -51,11 +51,11 @@ class HandshakeGateTest {
     }
 
     @Test
-    void shouldRefuseLimitsThatLetNobodyIn() {
+    void shouldRejectLimitsThatAdmitNoWriter() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Limits(0, 1))
                 .withMessage(
-                        "Limits let nobody in: maxUnderWay=0, maxPerSecond=1. Both are at least 1.");
+                        "Limits admit no writer: maxPendingCount=0, maxPerSecond=1. Both must be at least 1.");
         assertThatIllegalArgumentException().isThrownBy(() -> new Limits(1, 0));
     }
 

@@ -15,21 +15,21 @@ class SessionStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldLetAWriterGoOnlyWhereItsStateAllows(WriterState state) {
+    void shouldRejectInvalidTransitionsOfAWriter(WriterState state) {
         for (WriterState next : WriterState.values()) {
             if (state.next().contains(next)) {
                 assertThat(state.to(next)).isEqualTo(next);
             } else {
                 assertThatIllegalStateException()
                         .isThrownBy(() -> state.to(next))
-                        .withMessageContaining("from " + state + ": next=" + next);
+                        .withMessageContaining("state=" + state + ", next=" + next);
             }
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldLetAReaderGoOnlyWhereItsStateAllows(ReaderState state) {
+    void shouldRejectInvalidTransitionsOfAReader(ReaderState state) {
         for (ReaderState next : ReaderState.values()) {
             if (state.next().contains(next)) {
                 assertThat(state.to(next)).isEqualTo(next);
@@ -56,7 +56,7 @@ class SessionStateTest {
     private static <S extends Enum<S>> Set<S> reachable(S from, Function<S, Set<S>> next) {
         Set<S> seen = EnumSet.of(from);
         while (seen.addAll(seen.stream().flatMap(s -> next.apply(s).stream()).toList())) {
-            // until nothing new is found
+            // until no new state is found
         }
         return seen;
     }

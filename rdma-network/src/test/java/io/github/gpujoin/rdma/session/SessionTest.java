@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handshakes, fencing, limits and times, in virtual time on a network without faults. */
+/** Handshakes, fencing, limits and timeouts, in virtual time on a network without faults. */
 class SessionTest {
 
     private static final UUID JOB = new UUID(3, 4);
@@ -50,7 +50,7 @@ class SessionTest {
     private VirtualLinks.End lastDialled;
     private long nowNs;
 
-    /** What is late lands as if it were so much later. */
+    /** Delay that is added to late writes. */
     private long networkAheadNs;
 
     SessionTest() {
@@ -62,7 +62,7 @@ class SessionTest {
     }
 
     @AfterEach
-    void shouldGiveAllMemoryBack() {
+    void shouldReleaseAllMemory() {
         writers.forEach(WriterSession::close);
         listener.close();
         reader.close();
@@ -98,9 +98,9 @@ class SessionTest {
         assertThat(writer.isConnected()).isTrue();
     }
 
-    /** A control connection that works is none by which rows travel. */
+    /** A working control connection alone does not deliver rows. */
     @Test
-    void shouldFailWhereTheTransportDoesNotReachTheReaderForTooLong() {
+    void shouldFailIfTheTransportDoesNotReachTheReaderInTime() {
         WriterSession writer =
                 add(
                         new WriterSession(
@@ -122,7 +122,7 @@ class SessionTest {
     }
 
     @Test
-    void shouldLetTheWriterGoWhereAReaderBreaksDown() throws Exception {
+    void shouldDisconnectTheWriterIfTheReaderFails() throws Exception {
         ReaderSession broken =
                 new ReaderSession(
                         1, RingGeometry.forPayload(4, 64), new BrokenTransport(twin), OPTIONS, 0);
@@ -131,7 +131,7 @@ class SessionTest {
         run(20);
         assertThatIllegalStateException()
                 .isThrownBy(() -> broken.step(nowNs))
-                .withMessage("told to have no target");
+                .withMessage("no target, as the test demands");
         assertThatIOException().isThrownBy(() -> lastDialled.receive());
         broken.close();
     }
@@ -145,7 +145,7 @@ class SessionTest {
         run(50);
         assertThat(reader.attempt()).isEqualTo(-1);
         assertThat(writer.state()).isNotEqualTo(WriterState.OPEN);
-        assertThat(writer.lastLoss()).startsWith("the reader does not hold the secret");
+        assertThat(writer.lastLoss()).startsWith("Reader does not hold the secret");
     }
 
     @Test
@@ -164,20 +164,20 @@ class SessionTest {
     }
 
     @Test
-    void shouldTurnAwayAnEarlierAttemptForGood() throws Exception {
+    void shouldRefuseAnEarlierAttemptPermanently() throws Exception {
         WriterSession later = writer(7, secret);
         run(20);
         WriterSession earlier = writer(6, secret);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> run(20))
-                .withMessageContaining("a later attempt writes this channel: refusal=STALE_ATTEMPT")
+                .withMessageContaining("A later attempt writes this channel: refusal=STALE_ATTEMPT")
                 .withMessageContaining("attempt=6");
         assertThat(earlier.state()).isEqualTo(WriterState.FAILED);
         assertThat(later.state()).isEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldCutAnEarlierAttemptOffWhenALaterOneComes() throws Exception {
+    void shouldDisconnectAnEarlierAttemptWhenALaterOneConnects() throws Exception {
         WriterSession earlier = writer(0, secret);
         run(20);
         write(earlier, 1);
@@ -196,7 +196,7 @@ class SessionTest {
     }
 
     @Test
-    void shouldTurnAwayAWriterOfAnotherJob() {
+    void shouldRefuseAWriterOfAnotherJob() {
         UUID other = new UUID(5, 6);
         add(new WriterSession(other, 0, 0, secret.token(other, 0), this::dial, twin, OPTIONS, 0));
         assertThatExceptionOfType(SessionException.class)
@@ -205,7 +205,7 @@ class SessionTest {
     }
 
     @Test
-    void shouldLetALaterHandshakeTakeThePlaceOfTheOldestAndLeaveOtherHostsAlone() throws Exception {
+    void shouldDisplaceTheOldestHandshakeOfTheHostWithTheMost() throws Exception {
         VirtualLinks.End otherHost = links.dial();
         listener.accept(links.accept(), InetAddress.getByName("192.0.2.1"), nowNs);
         List<VirtualLinks.End> idle = new ArrayList<>();
@@ -214,30 +214,30 @@ class SessionTest {
             run(1);
         }
         assertThat(listener.pendingCount()).isEqualTo(3);
-        assertThat(listener.turnedAwayCount()).isEqualTo(1);
+        assertThat(listener.refusedCount()).isEqualTo(1);
         assertThatIOException().isThrownBy(idle.get(0)::receive);
-        assertThat(otherHost.receive()).as("still under way").isNull();
+        assertThat(otherHost.receive()).as("still pending").isNull();
         WriterSession writer = writer(0, secret);
         run(20);
-        assertThat(writer.isConnected()).as("kept out by those that say nothing").isTrue();
+        assertThat(writer.isConnected()).as("admitted beside silent peers").isTrue();
         nowNs += OPTIONS.handshakeTimeoutNs() + MS;
         accept();
         assertThat(listener.pendingCount()).isZero();
     }
 
     @Test
-    void shouldCountNoWriterThatLeftAsTurnedAwayWhateverTlsMakesOfIt() {
+    void shouldNotCountAWriterThatLeftAsRefusedEvenIfTlsWrapsItsEnd() {
         IOException left = new SSLException("handshake", new EOFException("no more bytes"));
         IOException reset = new SSLException("handshake", new SocketException("Broken pipe"));
         for (IOException end : List.of(left, reset, new SSLException("no TLS"))) {
             listener.accept(broken(end), InetAddress.getLoopbackAddress(), nowNs);
             listener.step(nowNs);
         }
-        assertThat(listener.turnedAwayCount()).as("the one that speaks no TLS").isEqualTo(1);
+        assertThat(listener.refusedCount()).as("the one without TLS").isEqualTo(1);
     }
 
     @Test
-    void shouldTurnAwayAWriterWhoseLinkBreaksDownAndServeTheOthers() throws Exception {
+    void shouldRefuseAWriterWhoseLinkFailsAndServeTheOthers() throws Exception {
         AtomicBoolean closed = new AtomicBoolean();
         listener.accept(
                 breakingDown(new IllegalStateException("out of step"), closed),
@@ -246,7 +246,7 @@ class SessionTest {
         listener.step(nowNs);
         assertThat(closed).isTrue();
         assertThat(listener.pendingCount()).isZero();
-        assertThat(listener.turnedAwayCount()).isEqualTo(1);
+        assertThat(listener.refusedCount()).isEqualTo(1);
         WriterSession writer = writer(0, secret);
         run(20);
         assertThat(writer.isConnected()).isTrue();
@@ -290,7 +290,7 @@ class SessionTest {
         };
     }
 
-    /** A link that broke for a reason. */
+    /** A link that fails with this cause. */
     private static ControlLink broken(IOException reason) {
         return new ControlLink() {
             @Override
@@ -315,7 +315,7 @@ class SessionTest {
 
     @ParameterizedTest(name = "silently: {0}")
     @ValueSource(booleans = {false, true})
-    void shouldNoticeAPeersDeathInUnderASecond(boolean silently) throws Exception {
+    void shouldDetectTheDeathOfAPeerWithinASecond(boolean silently) throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
         long cutAtNs = nowNs;
@@ -352,11 +352,11 @@ class SessionTest {
     }
 
     @Test
-    void shouldSendAgainWhatAnEarlierWriteSpoiltWhenItLandedLate() throws Exception {
+    void shouldResendASlotThatALateWriteOverwrote() throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
         twin.setFaults(new TwinFaults(0, 1000, 0, 0, 0, 0, OPTIONS.slotTimeoutNs()));
-        write(writer, 1); // lands twice
+        write(writer, 1); // arrives twice
         step(writer);
         twin.setFaults(TwinFaults.NONE);
         for (int i = 1; i <= 4; i++) {
@@ -371,16 +371,16 @@ class SessionTest {
         networkAheadNs = OPTIONS.slotTimeoutNs();
         twin.deliver();
         byte[] payload = new byte[reader.lengthBytes()];
-        assertThat(reader.copyTo(payload)).as("after the second landing").isFalse();
+        assertThat(reader.copyTo(payload)).as("after the second arrival").isFalse();
         assertThat(reader.poll()).isFalse();
         run(500);
         assertThat(reader.epoch()).isEqualTo(2);
         assertThat(read()).isEqualTo(5);
     }
 
-    /** A loaded network is no reason to send again: that would load it all the more. */
+    /** Retransmission would add load to a network that is slow because of its load. */
     @Test
-    void shouldNotMissWhatIsStillOnItsWayThroughASlowNetwork() throws Exception {
+    void shouldNotResendSlotsInFlightOnASlowNetwork() throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
         int roundBytes = 4 * (SlotDescriptor.PAYLOAD_OFFSET + 16);
@@ -402,7 +402,7 @@ class SessionTest {
     }
 
     @Test
-    void shouldFailWithItsReasonWhenNoPeerComes() {
+    void shouldFailWithItsReasonIfNoPeerConnects() {
         WriterSession writer =
                 add(
                         new WriterSession(
@@ -427,7 +427,7 @@ class SessionTest {
     }
 
     @Test
-    void shouldWaitForTheFirstWriterWithoutLimitAndForItsReturnWithOne() throws Exception {
+    void shouldWaitIndefinitelyOnlyForTheFirstWriter() throws Exception {
         nowNs = 2 * OPTIONS.reconnectTimeoutNs();
         reader.step(nowNs);
         assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
@@ -440,12 +440,12 @@ class SessionTest {
         nowNs += OPTIONS.reconnectTimeoutNs() + MS;
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> reader.step(nowNs))
-                .withMessageContaining("reason=the peer closed its end");
+                .withMessageContaining("reason=Peer closed the session");
         assertThat(reader.state()).isEqualTo(ReaderState.FAILED);
     }
 
     @Test
-    void shouldLetTheReaderReportWhyItClosedAndFailOnlyWhereNobodyEndsTheWriter() throws Exception {
+    void shouldDelayTheWritersFailureUntilTheReaderHasReportedIts() throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
         reader.close();
@@ -459,12 +459,12 @@ class SessionTest {
         nowNs += 200 * MS;
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> writer.step(nowNs))
-                .withMessageContaining("reason=the peer closed its end");
+                .withMessageContaining("reason=Peer closed the session");
     }
 
-    /** To the writer it looks as if the reader were gone. */
+    /** The writer only sees that the reader is gone. */
     @Test
-    void shouldFailTheReaderAtOnceWhereItCannotMakeARing() throws Exception {
+    void shouldFailTheReaderAtOnceIfItCannotAllocateARing() throws Exception {
         TwinTransport closed = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
         closed.close();
         ReaderSession poor =
@@ -475,13 +475,13 @@ class SessionTest {
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> poor.step(nowNs))
                 .withMessageContaining("state=FAILED")
-                .withMessageContaining("reason=a transport gives out nothing once it is closed");
+                .withMessageContaining("reason=The transport is closed");
         assertThat(poor.state()).isEqualTo(ReaderState.FAILED);
         poor.close();
     }
 
     @Test
-    void shouldKeepTheFirstReasonOfALossBesideTheLast() throws Exception {
+    void shouldReportTheFirstReasonOfALossWithTheLast() throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
         links.cutOne(true);
@@ -495,8 +495,8 @@ class SessionTest {
             }
         }
         assertThat(writer.lastLoss())
-                .startsWith("the peer is silent")
-                .endsWith("; then the link is broken");
+                .startsWith("No message from the peer")
+                .endsWith("; then: the link is broken");
     }
 
     private WriterSession writer(int attempt, JobSecret by) {
@@ -525,7 +525,7 @@ class SessionTest {
         assertThat(writer.tryWrite(payload, Memory.BYTES, payload.length)).isTrue();
     }
 
-    /** The first word of the next payload. */
+    /** Returns the first word of the next payload. */
     private long read() {
         assertThat(reader.poll()).isTrue();
         byte[] payload = new byte[reader.lengthBytes()];

@@ -70,15 +70,17 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldNotOpenASessionWithAReaderThatIsNotTrusted() throws Exception {
-        ControlSockets server = tls(keyStore("stranger"), keyStore("trusted"));
+    void shouldNotOpenASessionWithAnUntrustedReader() throws Exception {
+        ControlSockets server = tls(keyStore("untrusted"), keyStore("trusted"));
         ControlSockets client = tls(keyStore("trusted"), keyStore("trusted"));
         assertThat(openWithin(server, client, SHOW_NS)).isNotEqualTo(WriterState.OPEN);
     }
 
-    /** TLS leaves it to the peer when its handshake goes on, so nobody may wait for it. */
+    /**
+     * The peer decides when a TLS handshake continues, so no thread of a session may wait for it.
+     */
     @Test
-    void shouldNotWaitForAPeerThatNeverBeginsTls() throws Exception {
+    void shouldNotBlockOnAPeerThatNeverStartsTls() throws Exception {
         ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
         SessionOptions hasty = handshakeWithin(TimeUnit.MILLISECONDS.toNanos(50));
         try (TcpControlServer server = new TcpControlServer(loopback(0), tls);
@@ -88,20 +90,20 @@ class TcpControlLinkTest {
                 Socket first = dumb(server);
                 Socket second = dumb(server);
                 Socket third = dumb(server)) {
-            while (hastyListener.turnedAwayCount() < 3) {
+            while (hastyListener.refusedCount() < 3) {
                 server.step(hastyListener, System.nanoTime());
             }
             assertThat(hastyListener.pendingCount()).isZero();
             for (Socket socket : List.of(first, second, third)) {
                 while (socket.getInputStream().read() != -1) {
-                    // what TLS says before it closes
+                    // alerts of TLS before it closes
                 }
             }
         }
     }
 
     @Test
-    void shouldNotWaitForAReaderThatNeverAnswers() throws Exception {
+    void shouldNotBlockOnAReaderThatNeverAnswers() throws Exception {
         ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
         try (ServerSocket silent = new ServerSocket()) {
             silent.bind(loopback(0));
@@ -116,14 +118,13 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldSayThatOneEndOnlySpeaksTls() throws Exception {
+    void shouldReportThatOnlyOneEndUsesTls() throws Exception {
         ControlSockets tls = tls(keyStore("ours"), keyStore("ours"));
-        assertThat(lossWithin(ControlSockets.PLAIN, tls))
-                .startsWith("both ends speak TLS and trust each other's certificate: peer=");
+        assertThat(lossWithin(ControlSockets.PLAIN, tls)).startsWith("TLS handshake failed: peer=");
     }
 
     @Test
-    void shouldSayThatTheReaderCannotBeReached() throws Exception {
+    void shouldReportAnUnreachableReader() throws Exception {
         InetSocketAddress closed;
         try (ServerSocket server = new ServerSocket()) {
             server.bind(loopback(0));
@@ -132,22 +133,22 @@ class TcpControlLinkTest {
         try (ControlLink link = TcpControlLink.dialer(closed, ControlSockets.PLAIN).dial()) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> receiveOne(link))
-                    .withMessageContaining("the reader cannot be reached");
+                    .withMessageContaining("the reader is unreachable");
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "::"})
-    void shouldListenOnOneAddressOnly(String wildcard) {
+    void shouldRejectAWildcardAddress(String wildcard) {
         InetSocketAddress all = new InetSocketAddress(wildcard, 0);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new TcpControlServer(all, ControlSockets.PLAIN))
-                .withMessageStartingWith("the control server listens on one address of this host");
+                .withMessageStartingWith("Control server needs a single address of this host");
     }
 
-    /** As where the process has no file descriptor left, which lasts. */
+    /** As in a process without a free file descriptor, a condition that lasts. */
     @Test
-    void shouldNotSpinWhereNothingCanBeAcceptedAndReportWhy() throws Exception {
+    void shouldNotSpinIfAcceptingFailsAndReportWhy() throws Exception {
         AtomicInteger attempts = new AtomicInteger();
         long startNs = System.nanoTime();
         ControlSockets sockets =
@@ -159,7 +160,8 @@ class TcpControlLinkTest {
         try (TcpControlServer server = new TcpControlServer(loopback(0), sockets)) {
             assertThatIllegalStateException()
                     .isThrownBy(() -> stepUntilItThrows(server))
-                    .withMessageStartingWith("The rings' control server accepts nothing more")
+                    .withMessageStartingWith(
+                            "The rings' control server accepts no more connections")
                     .withMessageContaining("Too many open files");
         }
         long tenthsOfMs = (System.nanoTime() - startNs) / (MS / 10);
@@ -167,7 +169,7 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldReportAnErrorOfTheThreadThatAccepts() throws Exception {
+    void shouldReportAnErrorOfTheAcceptorThread() throws Exception {
         ControlSockets sockets =
                 failing(
                         () -> {
@@ -193,12 +195,12 @@ class TcpControlLinkTest {
                 new ServerSocketFactory() {
                     @Override
                     public ServerSocket createServerSocket(int port) {
-                        throw new AssertionError("the server listens on one address");
+                        throw new AssertionError("unexpected call");
                     }
 
                     @Override
                     public ServerSocket createServerSocket(int port, int backlog) {
-                        throw new AssertionError("the server listens on one address");
+                        throw new AssertionError("unexpected call");
                     }
 
                     @Override
@@ -222,7 +224,7 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldNotListenWhereANameStandsForNoAddress() {
+    void shouldRejectAnUnresolvedAddress() {
         InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new TcpControlServer(unknown, ControlSockets.PLAIN))
@@ -230,7 +232,7 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldCloseALinkThatSendsALengthOutOfBounds() throws Exception {
+    void shouldCloseALinkThatSendsALengthOutOfRange() throws Exception {
         try (TcpControlServer server = new TcpControlServer(loopback(0), ControlSockets.PLAIN);
                 Socket socket =
                         new Socket(server.address().getAddress(), server.address().getPort())) {
@@ -251,14 +253,14 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldTakeTwoMessagesOfAWriterThatHasNotProvedItself() throws Exception {
+    void shouldAcceptOnlyTwoMessagesOfAnUnauthenticatedWriter() throws Exception {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(loopback(0));
-            try (Socket stranger = new Socket(server.getInetAddress(), server.getLocalPort());
+            try (Socket peer = new Socket(server.getInetAddress(), server.getLocalPort());
                     TcpControlLink link = new TcpControlLink(server.accept())) {
                 byte[] message = ControlCodec.encode(new Progress(1, 2));
                 for (int i = 0; i < 3; i++) {
-                    stranger.getOutputStream().write(message);
+                    peer.getOutputStream().write(message);
                 }
                 assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
                 assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
@@ -270,7 +272,7 @@ class TcpControlLinkTest {
     }
 
     @Test
-    void shouldReceiveWhatCameBeforeThePeerClosed() throws Exception {
+    void shouldReceiveMessagesSentBeforeThePeerClosed() throws Exception {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(loopback(0));
             InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
@@ -281,12 +283,12 @@ class TcpControlLinkTest {
                 assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
                 assertThatExceptionOfType(IOException.class)
                         .isThrownBy(() -> receiveOne(link))
-                        .withMessageStartingWith("the peer is gone: peer=");
+                        .withMessageStartingWith("Peer closed the connection: peer=");
             }
         }
     }
 
-    /** State of a writer once it is open, or after a time in which it would have been. */
+    /** Returns the state of a writer once it is open, or after a timeout. */
     private WriterState openWithin(ControlSockets server, ControlSockets client, long timeNs)
             throws Exception {
         long endNs = timeNs == Long.MAX_VALUE ? timeNs : System.nanoTime() + timeNs;
@@ -297,7 +299,7 @@ class TcpControlLinkTest {
                 WriterSession::state);
     }
 
-    /** What the writer says of its first connection. */
+    /** Returns why the first connection of a writer failed. */
     private String lossWithin(ControlSockets server, ControlSockets client) throws Exception {
         String before = meet(server, client, writer -> true, WriterSession::lastLoss);
         return meet(
@@ -307,7 +309,7 @@ class TcpControlLinkTest {
                 WriterSession::lastLoss);
     }
 
-    /** Lets a writer and a reader in one thread meet until something holds of the writer. */
+    /** Steps a writer and a reader in one thread until a condition of the writer holds. */
     private <T> T meet(
             ControlSockets server,
             ControlSockets client,
@@ -355,7 +357,7 @@ class TcpControlLinkTest {
         return message;
     }
 
-    /** A peer that connects and says nothing. */
+    /** A peer that connects and sends nothing. */
     private static Socket dumb(TcpControlServer server) throws IOException {
         return new Socket(server.address().getAddress(), server.address().getPort());
     }
@@ -375,7 +377,7 @@ class TcpControlLinkTest {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** A key and its own certificate, which is both shown and trusted. */
+    /** A key with a self-signed certificate, which is both presented and trusted. */
     private static KeyStore keyStore(String name) throws Exception {
         Path file = directory.resolve(name + ".p12");
         if (!Files.exists(file)) {

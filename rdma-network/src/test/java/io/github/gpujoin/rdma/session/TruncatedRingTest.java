@@ -24,13 +24,13 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two channels of one thread; the file of the first ring is truncated by a process of the user. */
+/** Two channels in one thread; another process of the user truncates the file of one ring. */
 @EnabledOnOs(OS.LINUX)
 class TruncatedRingTest {
 
     private static final UUID JOB = new UUID(1, 2);
 
-    /** So many that the compiler has been at what reads and writes rings. */
+    /** Enough payloads for the JIT compiler to compile reading and writing of rings. */
     private static final int WARM_UP_PAYLOADS = 30_000;
 
     private final long openBefore = Region.openCount();
@@ -61,7 +61,7 @@ class TruncatedRingTest {
     }
 
     @AfterEach
-    void shouldGiveAllMemoryBack() {
+    void shouldReleaseAllMemory() {
         writers.forEach(WriterSession::close);
         listener.close();
         readers.forEach(ReaderSession::close);
@@ -70,7 +70,7 @@ class TruncatedRingTest {
     }
 
     @Test
-    void shouldFailTheReaderOfATruncatedRingAlone() throws Exception {
+    void shouldFailOnlyTheReaderOfATruncatedRing() throws Exception {
         truncateRingOf(0);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(
@@ -86,7 +86,7 @@ class TruncatedRingTest {
     }
 
     @Test
-    void shouldFailTheWriterOfATruncatedRingAlone() throws Exception {
+    void shouldFailOnlyTheWriterOfATruncatedRing() throws Exception {
         truncateRingOf(0);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(
@@ -101,7 +101,7 @@ class TruncatedRingTest {
         assertThat(isDelivered(1)).isTrue();
     }
 
-    /** The rings' names are gone once they are mapped; their makers hold them open. */
+    /** Mapped rings have no name, but their creators hold them open. */
     private void truncateRingOf(int channel) throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             Path ring =

@@ -26,7 +26,7 @@ final class VirtualLinks {
         this.nowNs = nowNs;
     }
 
-    /** The writer's end of a new connection. */
+    /** Opens a connection and returns the writer's end. */
     End dial() {
         End writer = new End();
         End reader = new End();
@@ -37,12 +37,12 @@ final class VirtualLinks {
         return writer;
     }
 
-    /** The reader's ends of the connections made since the last call, one at a time. */
+    /** Returns the reader's end of the next new connection; null if there is none. */
     End accept() {
         return dialled.poll();
     }
 
-    /** Breaks an open connection; silently, so that only its silence tells, or not. */
+    /** Breaks an open connection; if silently, neither end sees more than missing messages. */
     void cutOne(boolean silently) {
         all.removeIf(end -> end.closed || end.cut);
         if (!all.isEmpty()) {
@@ -50,7 +50,7 @@ final class VirtualLinks {
         }
     }
 
-    /** Messages sent on this link, for replays. */
+    /** One end of a connection; records sent messages for replays. */
     final class End implements ControlLink {
 
         private record Sent(long dueNs, ControlMessage message) {}
@@ -85,7 +85,7 @@ final class VirtualLinks {
         @Override
         public ControlMessage receive() throws IOException {
             if (!incoming.isEmpty() && incoming.peek().dueNs <= nowNs) {
-                // through the codec, as on a wire
+                // encode and decode, as on the wire
                 byte[] frame = ControlCodec.encode(incoming.remove().message);
                 return ControlCodec.decode(
                         Arrays.copyOfRange(frame, ControlCodec.LENGTH_BYTES, frame.length));

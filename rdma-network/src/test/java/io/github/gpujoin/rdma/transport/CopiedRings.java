@@ -6,8 +6,8 @@ import io.github.gpujoin.core.ring.DeviceRing;
 import java.util.function.Consumer;
 
 /**
- * Rings in memory of the host that stands in for a GPU's: they are seen through copies alone. Tells
- * what is done with them: {@code allocate}, {@code look}, {@code free} and {@code close}.
+ * Rings in host memory that simulates a GPU's: they are read through copies only. Records the calls
+ * {@code allocate}, {@code read}, {@code free} and {@code close}.
  */
 public final class CopiedRings implements GpuTargets.Rings {
 
@@ -40,7 +40,7 @@ public final class CopiedRings implements GpuTargets.Rings {
 
             @Override
             public long at(long offsetBytes, int shownBytes) {
-                done.accept("look");
+                done.accept("read");
                 Memory.copy(null, address + offsetBytes, null, window.address(), shownBytes);
                 return window.address();
             }

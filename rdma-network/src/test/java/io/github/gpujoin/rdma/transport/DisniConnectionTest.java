@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the connection itself decides; that the bytes arrive is for bin/verify-rdma. */
+/** Decisions of the connection. bin/verify-rdma checks that bytes arrive. */
 class DisniConnectionTest {
 
     private static final int SOURCE_KEY = 11;
@@ -42,10 +42,10 @@ class DisniConnectionTest {
                         new InetSocketAddress("10.0.9.1", 4000), TARGET_KEY, 5000, 128));
     }
 
-    /** Whoever asks for a connection drives other sessions, too. */
+    /** The thread that connects drives other sessions as well. */
     @Test
     @Timeout(30)
-    void shouldNotWaitForAPeerThatDoesNotAnswer() throws Exception {
+    void shouldNotBlockOnAPeerThatDoesNotAnswer() throws Exception {
         CountDownLatch answered = new CountDownLatch(1);
         RecordingPair late = new RecordingPair();
         DisniConnection slow =
@@ -69,7 +69,7 @@ class DisniConnectionTest {
 
     @Test
     @Timeout(30)
-    void shouldCloseAQueuePairThatComesWhenNobodyWantsItAnyMore() {
+    void shouldCloseAQueuePairThatConnectsAfterClose() {
         CountDownLatch answered = new CountDownLatch(1);
         RecordingPair late = new RecordingPair();
         DisniConnection slow =
@@ -98,18 +98,18 @@ class DisniConnectionTest {
     }
 
     @Test
-    void shouldSayWhyThePeerWasNotReached() {
+    void shouldReportWhyThePeerWasNotReached() {
         DisniConnection refused =
                 connection(
                         () -> {
-                            throw new IOException("told to refuse");
+                            throw new IOException("injected failure");
                         });
         refused.awaitEnd();
         assertThat(refused.isConnected()).isFalse();
         for (int call = 0; call < 2; call++) {
             assertThatThrownBy(refused::poll)
                     .isInstanceOf(TransportException.class)
-                    .hasMessage("the connection to 10.0.9.1:4000 is broken: told to refuse");
+                    .hasMessage("Connection to 10.0.9.1:4000 is broken: injected failure");
         }
         refused.close();
         assertThat(refused.isClosed()).isTrue();
@@ -136,7 +136,7 @@ class DisniConnectionTest {
     }
 
     @Test
-    void shouldBeIdleOnceAllItsWritesAreComplete() throws TransportException {
+    void shouldBeIdleOnceAllWritesHaveCompleted() throws TransportException {
         connection.poll();
         assertThat(connection.isIdle()).isTrue();
         connection.write(0, 0, 8);
@@ -207,7 +207,7 @@ class DisniConnectionTest {
         public void close() {}
     }
 
-    /** Notes what is posted; completes and breaks as the test says. */
+    /** Records posted writes; completes and fails as the test demands. */
     private static final class RecordingPair implements QueuePair {
 
         private static final int DEPTH = 3;
@@ -224,7 +224,7 @@ class DisniConnectionTest {
         }
 
         @Override
-        public int freeWrites() {
+        public int freeWriteCount() {
             return DEPTH - (int) (posted.size() - noticed);
         }
 
@@ -235,7 +235,7 @@ class DisniConnectionTest {
         }
 
         @Override
-        public long completedWrites() throws IOException {
+        public long completedWriteCount() throws IOException {
             if (isBroken) {
                 state = QueuePairState.FAILED;
                 throw new VerbsException(VerbsFailure.REFUSED_ACCESS, "refused by the test");

@@ -22,7 +22,7 @@ class DisniDescriptorTest {
                     new InetSocketAddress("10.0.9.1", 40_000), 0xCAFE_F00D, 0x7F00_1000L, 4096);
 
     @Test
-    void shouldComeBackFromItsBytes() throws TransportException {
+    void shouldDecodeItsEncoding() throws TransportException {
         assertThat(TARGET.encode()).hasSizeLessThanOrEqualTo(Transport.MAX_DESCRIPTOR_BYTES);
         assertThat(DisniDescriptor.decode(TARGET.encode())).isEqualTo(TARGET);
     }
@@ -43,7 +43,7 @@ class DisniDescriptorTest {
         little(bytes).putInt(offset, value);
         assertThatThrownBy(() -> DisniDescriptor.decode(bytes))
                 .isInstanceOf(TransportException.class)
-                .hasMessageContaining("version 1, a port, and a target of 1 byte to 1 GiB");
+                .hasMessageContaining("Expected version 1 and 1 byte to 1 GiB");
     }
 
     @ParameterizedTest
@@ -55,7 +55,7 @@ class DisniDescriptorTest {
         "24, -1",
         "24, 1073741825"
     })
-    void shouldRejectATargetThatCannotBe(int offset, long value) {
+    void shouldRejectAnInvalidTarget(int offset, long value) {
         byte[] bytes = TARGET.encode();
         little(bytes).putLong(offset, value);
         assertThatThrownBy(() -> DisniDescriptor.decode(bytes))
@@ -68,7 +68,7 @@ class DisniDescriptorTest {
 
     @MethodSource("descriptors")
     @FuzzTest(maxDuration = "5m")
-    void shouldDecodeWhatItWouldEncodeOrRefuse(byte[] bytes) {
+    void shouldDecodeOnlyItsOwnEncoding(byte[] bytes) {
         if (bytes == null) {
             return;
         }

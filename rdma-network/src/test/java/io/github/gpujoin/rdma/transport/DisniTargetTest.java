@@ -9,7 +9,7 @@ import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.GpuWriteVisibility;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.Registration;
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import io.github.gpujoin.rdma.verbs.VerbsListener;
 import java.io.IOException;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Targets in GPU memory, over a device that records; that bytes arrive is for bin/verify-rdma. */
+/** Targets in GPU memory on a recording device. bin/verify-rdma checks that bytes arrive. */
 class DisniTargetTest {
 
     private static final int LENGTH_BYTES = 1024;
@@ -38,16 +38,16 @@ class DisniTargetTest {
     private final RecordingDevice device = new RecordingDevice();
 
     @AfterEach
-    void shouldGiveAllMemoryBack() {
+    void shouldReleaseAllMemory() {
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     private GpuTargets gpu(GpuWriteVisibility visibility) {
-        return new GpuTargets(GpuMemory.Way.DMA_BUF, visibility, rings);
+        return new GpuTargets(GpuMemory.RegistrationMethod.DMA_BUF, visibility, rings);
     }
 
     @Test
-    void shouldFlushBeforeEachLookWhereTheGpuDoesNotOrderWrites() throws IOException {
+    void shouldFlushBeforeEachReadIfTheGpuDoesNotOrderWrites() throws IOException {
         try (DisniTarget target =
                 DisniTarget.register(device, gpu(GpuWriteVisibility.HOST_FLUSHES), LENGTH_BYTES)) {
             target.view().at(0, 32);
@@ -55,39 +55,40 @@ class DisniTargetTest {
         }
         assertThat(done)
                 .containsExactly(
-                        "allocate", "register", "flush", "look", "flush", "look", "revoke", "free");
+                        "allocate", "register", "flush", "read", "flush", "read", "revoke", "free");
     }
 
     @Test
-    void shouldNotFlushWhereTheGpuOrdersWrites() throws IOException {
+    void shouldNotFlushIfTheGpuOrdersWrites() throws IOException {
         try (DisniTarget target =
                 DisniTarget.register(device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES)) {
             Memory.putLong(target.address() + 512, 5);
             assertThat(Memory.getLong(target.view().at(512, 8))).isEqualTo(5);
         }
-        assertThat(done).containsExactly("allocate", "register", "look", "revoke", "free");
+        assertThat(done).containsExactly("allocate", "register", "read", "revoke", "free");
     }
 
     @Test
-    void shouldNotLookAtWhatCouldNotBeFlushed() throws IOException {
+    void shouldNotReadAfterAFailedFlush() throws IOException {
         device.failsAt = "flush";
         try (DisniTarget target =
                 DisniTarget.register(device, gpu(GpuWriteVisibility.HOST_FLUSHES), LENGTH_BYTES)) {
             assertThatThrownBy(() -> target.view().at(0, 32))
                     .isInstanceOf(UncheckedIOException.class)
-                    .hasMessageContaining("told to fail: flush");
+                    .hasMessageContaining("injected failure: flush");
         }
-        assertThat(done).doesNotContain("look");
+        assertThat(done).doesNotContain("read");
     }
 
     @ParameterizedTest
-    @EnumSource(GpuMemory.Way.class)
-    void shouldRegisterTheRingAloneForWrites(GpuMemory.Way way) throws IOException {
-        GpuTargets gpu = new GpuTargets(way, GpuWriteVisibility.ORDERED, rings);
+    @EnumSource(GpuMemory.RegistrationMethod.class)
+    void shouldRegisterTheRingForRemoteWrites(GpuMemory.RegistrationMethod method)
+            throws IOException {
+        GpuTargets gpu = new GpuTargets(method, GpuWriteVisibility.ORDERED, rings);
         try (DisniTarget target = DisniTarget.register(device, gpu, LENGTH_BYTES)) {
             assertThat(device.registered)
-                    .isEqualTo(new GpuMemory(target.address(), LENGTH_BYTES, way));
-            assertThat(device.rights).isEqualTo(RemoteRights.WRITE);
+                    .isEqualTo(new GpuMemory(target.address(), LENGTH_BYTES, method));
+            assertThat(device.rights).isEqualTo(RemoteAccess.WRITE);
             assertThat(DisniDescriptor.decode(target.descriptor()))
                     .isEqualTo(
                             new DisniDescriptor(
@@ -96,38 +97,39 @@ class DisniTargetTest {
     }
 
     @Test
-    void shouldFreeTheRingWhereTheCardRefusesIt() {
+    void shouldFreeTheRingIfTheAdapterRejectsIt() {
         device.failsAt = "register";
         assertThatThrownBy(
                         () ->
                                 DisniTarget.register(
                                         device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES))
-                .hasMessage("told to fail: register");
+                .hasMessage("injected failure: register");
         assertThat(done).containsExactly("allocate", "free");
     }
 
     @Test
-    void shouldRevokeAndFreeTheRingWhereNobodyCanListen() {
+    void shouldRevokeAndFreeTheRingIfListeningFails() {
         device.failsAt = "listen";
         assertThatThrownBy(
                         () ->
                                 DisniTarget.register(
                                         device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES))
-                .hasMessage("told to fail: listen");
+                .hasMessage("injected failure: listen");
         assertThat(done).containsExactly("allocate", "register", "revoke", "free");
     }
 
     @Test
-    void shouldSayThatThereIsNoMemoryForARing() {
+    void shouldReportMissingMemoryForARing() {
         assertThatThrownBy(() -> DisniTarget.register(device, Long.MAX_VALUE / 2))
                 .isInstanceOf(TransportException.class)
-                .hasMessage("disni needs memory for a ring: lengthBytes=4611686018427387903");
+                .hasMessage(
+                        "Cannot allocate memory for a ring: transport=disni, lengthBytes=4611686018427387903");
     }
 
-    /** Whoever revokes a ring drives other sessions, too. */
+    /** The thread that revokes a ring drives other sessions as well. */
     @Test
     @Timeout(30)
-    void shouldNotWaitForItsListenerWhenItIsClosed() throws IOException {
+    void shouldNotWaitForItsListenerOnClose() throws IOException {
         CountDownLatch waits = new CountDownLatch(1);
         CountDownLatch event = new CountDownLatch(1);
         device.accepting =
@@ -161,15 +163,15 @@ class DisniTargetTest {
         }
     }
 
-    /** Not for ever, a warning each: a listener of a device that is gone fails at once. */
+    /** The listener of a removed device fails immediately each time, with a warning in the log. */
     @Test
     @Timeout(30)
-    void shouldGiveUpAListenerThatAlwaysFails() throws IOException {
+    void shouldStopAcceptingIfTheListenerKeepsFailing() throws IOException {
         AtomicInteger calls = new AtomicInteger();
         device.accepting =
                 () -> {
                     calls.incrementAndGet();
-                    throw new IOException("told to fail");
+                    throw new IOException("injected failure");
                 };
         DisniTarget target =
                 DisniTarget.register(device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES);
@@ -182,13 +184,13 @@ class DisniTargetTest {
 
     @Test
     @Timeout(30)
-    void shouldGoOnAcceptingWhateverAPeerDoes() throws IOException {
+    void shouldContinueToAcceptAfterAFailureOfAPeer() throws IOException {
         CountDownLatch accepted = new CountDownLatch(100);
         device.accepting =
                 () -> {
                     accepted.countDown();
                     if (accepted.getCount() % 2 == 0) {
-                        throw new IllegalStateException("told to fail");
+                        throw new IllegalStateException("injected failure");
                     }
                     return null;
                 };
@@ -200,13 +202,13 @@ class DisniTargetTest {
         assertThat(device.listenersOpen).hasValue(0);
     }
 
-    /** What a listener does when it is to accept. */
+    /** Behaviour of a listener that should accept. */
     @FunctionalInterface
     private interface Accepting {
         QueuePair accept() throws IOException;
     }
 
-    /** Its calls stand with those of the rings. */
+    /** Records its calls with those of the rings. */
     private final class RecordingDevice implements VerbsDevice {
 
         private final InetSocketAddress address = new InetSocketAddress("127.0.0.1", 4000);
@@ -218,16 +220,16 @@ class DisniTargetTest {
                     return null;
                 };
         private GpuMemory registered;
-        private RemoteRights rights;
+        private RemoteAccess rights;
 
         private void failAt(String call) throws IOException {
             if (call.equals(failsAt)) {
-                throw new IOException("told to fail: " + call);
+                throw new IOException("injected failure: " + call);
             }
         }
 
         @Override
-        public Registration register(GpuMemory memory, RemoteRights given) throws IOException {
+        public Registration register(GpuMemory memory, RemoteAccess given) throws IOException {
             failAt("register");
             done.add("register");
             registered = memory;
@@ -268,7 +270,7 @@ class DisniTargetTest {
         }
 
         @Override
-        public VerbsListener listen(int port, int writesPosted) throws IOException {
+        public VerbsListener listen(int port, int queueDepth) throws IOException {
             failAt("listen");
             listenersOpen.incrementAndGet();
             return new VerbsListener() {
@@ -290,13 +292,13 @@ class DisniTargetTest {
         }
 
         @Override
-        public Registration register(long of, long lengthBytes, RemoteRights given) {
-            throw new AssertionError("a ring in GPU memory is registered as such");
+        public Registration register(long of, long lengthBytes, RemoteAccess given) {
+            throw new AssertionError("unexpected registration of host memory");
         }
 
         @Override
-        public QueuePair connect(InetSocketAddress peer, int writesPosted, Duration timeout) {
-            throw new AssertionError("a target is connected to");
+        public QueuePair connect(InetSocketAddress peer, int queueDepth, Duration timeout) {
+            throw new AssertionError("unexpected connect");
         }
 
         @Override

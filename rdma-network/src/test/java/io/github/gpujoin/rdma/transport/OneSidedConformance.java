@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What every one-sided transport keeps besides. */
+/** Additional guarantees of every one-sided transport. */
 public abstract class OneSidedConformance extends TransportConformance {
 
     private static final int ROUNDS = 2000;
@@ -31,7 +31,7 @@ public abstract class OneSidedConformance extends TransportConformance {
             try (Connection connection = oneSided().connect(descriptor, source)) {
                 put(connection, 8, offsetBytes, lengthBytes);
                 connection.flush();
-                // after a flush a write starts once all before have arrived
+                // after a flush a write may start only when all earlier ones have arrived
                 put(connection, 8, offsetBytes, 8);
             }
         }
@@ -52,9 +52,11 @@ public abstract class OneSidedConformance extends TransportConformance {
         }
     }
 
-    /** The flag is a counter; whoever sees it sees the same number in every word of the body. */
+    /**
+     * The flag is a counter: a reader that sees it sees the same number in each word of the body.
+     */
     @Test
-    void shouldShowWhatWasWrittenBeforeAFlushToWhoSeesWhatCameAfter() throws Exception {
+    void shouldMakeWritesBeforeAFlushVisibleBeforeLaterOnes() throws Exception {
         int bodyBytes = TARGET_BYTES - 8;
         try (Target target = receiver.registerTarget(TARGET_BYTES);
                 RegisteredMemory source = oneSided().registerSource(TARGET_BYTES);
@@ -75,7 +77,7 @@ public abstract class OneSidedConformance extends TransportConformance {
     }
 
     @Test
-    void shouldBeIdleOnceWhatWasFlushedHasArrived() throws Exception {
+    void shouldBeIdleOnceFlushedWritesHaveArrived() throws Exception {
         try (Target target = receiver.registerTarget(TARGET_BYTES);
                 RegisteredMemory source = oneSided().registerSource(TARGET_BYTES);
                 Connection connection = oneSided().connect(target.descriptor(), source)) {
@@ -109,14 +111,14 @@ public abstract class OneSidedConformance extends TransportConformance {
                 Connection connection = oneSided().connect(target.descriptor(), source)) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> connection.write(from, to, lengthBytes))
-                    .withMessageStartingWith("a write lies within source and target")
+                    .withMessageStartingWith("Write outside of the registered memory")
                     .withMessageEndingWith("lengthBytes=" + lengthBytes);
             assertThat(words(target, 0, TARGET_BYTES / 8)).containsOnly(0);
         }
     }
 
     @Test
-    void shouldThrowInEveryCallOnceItIsClosed() throws Exception {
+    void shouldThrowInEveryCallAfterClose() throws Exception {
         try (Target target = receiver.registerTarget(TARGET_BYTES);
                 RegisteredMemory source = oneSided().registerSource(4096)) {
             Connection connection = oneSided().connect(target.descriptor(), source);

@@ -25,7 +25,7 @@ import java.util.concurrent.locks.LockSupport;
  * which runs the same code for its own end.
  *
  * <p>Arguments: transport, port, attempt, payloads. A transport is {@code shm:DIRECTORY}. It writes
- * its state on standard output, a line each time it changes, and ends with {@code DONE}.
+ * its state to standard output, one line for each change, and ends with {@code DONE}.
  */
 public final class ProcessPeer {
 
@@ -95,7 +95,7 @@ public final class ProcessPeer {
         return payload;
     }
 
-    /** The reading end: checks every byte. */
+    /** The reading end: verifies every byte. */
     static final class Reader implements AutoCloseable {
 
         private final Transport transport;
@@ -132,7 +132,7 @@ public final class ProcessPeer {
             return received;
         }
 
-        /** Takes what is there. */
+        /** Reads all payloads that have arrived. */
         void step() throws Exception {
             long nowNs = System.nanoTime();
             server.step(listener, nowNs);
@@ -147,10 +147,7 @@ public final class ProcessPeer {
                 idle = false;
                 if (!Arrays.equals(found, payload(attempt, received))) {
                     throw new AssertionError(
-                            "payloads arrive in order, to the byte: attempt="
-                                    + attempt
-                                    + ", index="
-                                    + received);
+                            "Payload differs: attempt=" + attempt + ", index=" + received);
                 }
                 received++;
                 session.release();
@@ -160,7 +157,7 @@ public final class ProcessPeer {
             }
         }
 
-        /** The next payload, or null where it is not whole. */
+        /** Returns the next payload; null if it is not intact. */
         private byte[] next() {
             if (!session.poll()) {
                 return null;
@@ -178,7 +175,7 @@ public final class ProcessPeer {
         }
     }
 
-    /** The reading end as a process of its own; tells its port first. */
+    /** The reading end as a process of its own; prints its port first. */
     static final class ReaderMain {
 
         private ReaderMain() {}

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every transport keeps, seen from both ends, which are two instances in one process unless a
- * transport is made otherwise.
+ * Guarantees of every transport, checked from both ends. The ends are two instances in one process,
+ * unless a subclass overrides that.
  */
 @Timeout(60)
 public abstract class TransportConformance {
@@ -30,16 +30,16 @@ public abstract class TransportConformance {
 
     protected abstract Transport open() throws Exception;
 
-    /** The other end of an open transport. */
+    /** Returns the other end of an open transport. */
     protected Transport openPeer(Transport first) throws Exception {
         return open();
     }
 
-    /** Puts the words at this offset of the target, and comes back once they are there. */
+    /** Writes words at an offset of the target, and returns once they have arrived. */
     protected abstract void write(byte[] descriptor, int offsetBytes, long... words)
             throws Exception;
 
-    /** Gets hold of the target, and lets it go. */
+    /** Connects to the target and disconnects. */
     protected abstract void reach(byte[] descriptor) throws Exception;
 
     @BeforeEach
@@ -49,7 +49,7 @@ public abstract class TransportConformance {
     }
 
     @AfterEach
-    void shouldGiveAllMemoryBackAndCloseTwice() {
+    void shouldReleaseAllMemoryAndCloseTwice() {
         for (int i = 0; i < 2; i++) {
             sender.close();
             receiver.close();
@@ -58,7 +58,7 @@ public abstract class TransportConformance {
     }
 
     @Test
-    void shouldGiveATargetOfZeroBytesAlignedToACacheLine() throws Exception {
+    void shouldRegisterAZeroedTargetAlignedToACacheLine() throws Exception {
         Target target = receiver.registerTarget(TARGET_BYTES);
         assertThat(target.lengthBytes()).isEqualTo(TARGET_BYTES);
         assertThat(target.address() % Region.ALIGNMENT_BYTES).isZero();
@@ -68,7 +68,7 @@ public abstract class TransportConformance {
     }
 
     @Test
-    void shouldPutBytesWhereTheyBelongAndNowhereElse() throws Exception {
+    void shouldWriteOnlyTheAddressedBytes() throws Exception {
         try (Target first = receiver.registerTarget(TARGET_BYTES);
                 Target second = receiver.registerTarget(TARGET_BYTES)) {
             write(second.descriptor(), 8, 1, 2, 3);
@@ -80,7 +80,7 @@ public abstract class TransportConformance {
     }
 
     @Test
-    void shouldNotReachATargetThatIsClosed() throws Exception {
+    void shouldNotReachAClosedTarget() throws Exception {
         Target target = receiver.registerTarget(TARGET_BYTES);
         byte[] descriptor = target.descriptor();
         target.close();
@@ -89,7 +89,7 @@ public abstract class TransportConformance {
     }
 
     @Test
-    void shouldNeverGiveTheSameDescriptorTwice() throws Exception {
+    void shouldNeverReuseADescriptor() throws Exception {
         byte[] first;
         try (Target target = receiver.registerTarget(TARGET_BYTES)) {
             first = target.descriptor();
@@ -100,7 +100,7 @@ public abstract class TransportConformance {
     }
 
     @Test
-    void shouldRefuseDescriptorsThatAreNone() throws Exception {
+    void shouldRejectInvalidDescriptors() throws Exception {
         byte[] descriptor = receiver.registerTarget(TARGET_BYTES).descriptor();
         assertThat(descriptor.length).isBetween(1, Transport.MAX_DESCRIPTOR_BYTES);
         Random random = new Random(5);
@@ -122,18 +122,21 @@ public abstract class TransportConformance {
 
     @ParameterizedTest(name = "{0} bytes")
     @ValueSource(longs = {-1, 0, (1L << 30) + 1})
-    void shouldRefuseToRegisterWhatNoRingCanBe(long lengthBytes) {
+    void shouldRejectLengthsOutOfRange(long lengthBytes) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> receiver.registerTarget(lengthBytes))
-                .withMessage("registered memory has 1 byte to 1 GiB: lengthBytes=" + lengthBytes);
+                .withMessage(
+                        "Cannot register memory: lengthBytes="
+                                + lengthBytes
+                                + ". Use 1 byte to 1 GiB.");
     }
 
     @Test
-    void shouldRegisterNothingOnceItIsClosed() {
+    void shouldRejectRegistrationsAfterClose() {
         receiver.close();
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> receiver.registerTarget(TARGET_BYTES))
-                .withMessageContaining("once it is closed");
+                .withMessageContaining("The transport is closed");
     }
 
     protected static long[] words(RegisteredMemory memory, int offsetBytes, int count) {

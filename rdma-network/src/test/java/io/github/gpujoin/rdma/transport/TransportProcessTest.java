@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A channel between two JVMs, either of which may be killed at any stage. */
+/** A channel between two JVMs of which one is killed at some stage. */
 @Timeout(120)
 public abstract class TransportProcessTest {
 
@@ -27,11 +27,11 @@ public abstract class TransportProcessTest {
     private final long openBefore = Region.openCount();
     private final List<Process> processes = new ArrayList<>();
 
-    /** The transport as {@link ProcessPeer} takes it. */
+    /** Returns the transport as an argument of {@link ProcessPeer}. */
     protected abstract String transport();
 
     @AfterEach
-    void shouldLeaveNothingBehind() throws Exception {
+    void shouldLeaveNoResources() throws Exception {
         for (Process process : processes) {
             process.destroyForcibly().waitFor();
         }
@@ -62,7 +62,7 @@ public abstract class TransportProcessTest {
                 }
                 reader.step();
             }
-            assertThat(first.exitValue()).as("killed, and not ended").isEqualTo(128 + 9);
+            assertThat(first.exitValue()).as("exit value of a killed process").isEqualTo(128 + 9);
             while (reader.session().state() == ReaderState.OPEN) {
                 reader.step();
             }
@@ -77,7 +77,7 @@ public abstract class TransportProcessTest {
 
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"WAITING", "OPEN", "OPEN READING"})
-    void shouldNoticeAReaderKilledWhile(String stage) throws Exception {
+    void shouldDetectAReaderKilledWhile(String stage) throws Exception {
         Process reader = start(ProcessPeer.ReaderMain.class, transport());
         BufferedReader output = reader.inputReader();
         int port = Integer.parseInt(output.readLine().substring("PORT ".length()));

@@ -1,12 +1,12 @@
 package io.github.gpujoin.rdma.verbs;
 
-/** What a writer and a receiver of {@link VerbsCheck} do together, on a connection of their own. */
+/** Cases of {@link VerbsCheck} between a writer and a receiver, each on its own connection. */
 enum CheckCase {
-    /** Chunks through a ring; the receiver compares every byte. */
+    /** Sends chunks through a ring; the receiver compares every byte. */
     CHUNKS,
     /** A write that ends one byte beyond the region. */
     BEYOND_END,
-    /** A write with a key that was never given. */
+    /** A write with a key that never existed. */
     WRONG_KEY,
     /** A write into a region that the receiver has revoked. */
     REVOKED,
@@ -14,11 +14,11 @@ enum CheckCase {
     RECEIVER_DIES,
     /** The writer's process ends in the middle of a chunk. */
     WRITER_DIES,
-    /** The transport over it, with a ring that is revoked in the middle. */
+    /** A transport whose ring is revoked while chunks are sent. */
     TRANSPORT,
-    /** A session over the transport, whose channel a second attempt takes over. */
+    /** A session over the transport; a second attempt replaces the first. */
     SESSION,
-    /** As {@link #SESSION}, with rings registered and seen as those in a GPU's memory are. */
+    /** As {@link #SESSION}, with rings registered and read like rings in GPU memory. */
     GPU_SESSION,
     /** The receiver ends. */
     STOP

@@ -12,7 +12,7 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** The side whose memory is written. Serves one case after another, each with a new ring. */
+/** The side that owns the written memory. Serves the cases in turn, each with a new ring. */
 final class CheckReceiver {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -63,7 +63,7 @@ final class CheckReceiver {
                 VerbsListener listener = device.listen(0, 1);
                 Registration registration =
                         device.register(
-                                ring.address(), ring.registeredBytes(), RemoteRights.WRITE)) {
+                                ring.address(), ring.registeredBytes(), RemoteAccess.WRITE)) {
             out.writeInt(listener.address().getPort());
             out.writeLong(registration.address());
             out.writeInt(registration.remoteKey());
@@ -112,7 +112,7 @@ final class CheckReceiver {
         VerbsCheck.ok("%d chunks arrived, %d bytes, every byte compared", chunks, bytes);
     }
 
-    /** The writer says when its device was refused; by then nothing may have been written. */
+    /** The writer reports that its device was rejected; the ring must be unchanged then. */
     private static void expectUntouched(CheckRing ring, DataInputStream in, DataOutputStream out)
             throws IOException {
         in.readByte();

@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
 
 /**
- * A ring of slots for {@link VerbsCheck}, and the chunks that both sides can make.
+ * A ring of slots for {@link VerbsCheck}, and the chunks that both sides can generate.
  *
  * <pre>
  *   slot   0         64
@@ -28,7 +28,7 @@ final class CheckRing implements AutoCloseable {
     static final int SLOT_BYTES = CHUNK_OFFSET + MAX_CHUNK_BYTES;
     static final int GUARD_BYTES = 4096;
 
-    /** A builder's columns are padded beyond its target. */
+    /** Room for the padding of a builder's columns. */
     private static final int PADDING_BYTES = 1024;
 
     static final byte EMPTY = 0x5A;
@@ -50,7 +50,7 @@ final class CheckRing implements AutoCloseable {
         return region.address();
     }
 
-    /** What is registered: the slots, without the guard. */
+    /** Length of the registered part: the slots without the guard. */
     long registeredBytes() {
         return region.lengthBytes() - GUARD_BYTES;
     }
@@ -65,7 +65,7 @@ final class CheckRing implements AutoCloseable {
 
     long flag(long sequence) {
         long flag = Memory.getLong(slotAddress(sequence));
-        // Nothing of the chunk is read before its flag.
+        // Read the flag before any byte of the chunk.
         VarHandle.acquireFence();
         return flag;
     }
@@ -76,13 +76,13 @@ final class CheckRing implements AutoCloseable {
         return bytes;
     }
 
-    /** Puts a chunk and its flag into the sender's copy of the slot. */
+    /** Stores a chunk and its flag in the sender's copy of the slot. */
     void put(long sequence, byte[] chunk) {
         Memory.copy(chunk, Memory.BYTES, null, slotAddress(sequence) + CHUNK_OFFSET, chunk.length);
         Memory.putLong(slotAddress(sequence), sequence);
     }
 
-    /** Bytes outside the flags that are no longer as the ring was made. */
+    /** Counts bytes outside the flags that differ from the initial ring. */
     long changedBytes() {
         long changed = 0;
         for (long i = 0; i < region.lengthBytes(); i++) {
@@ -93,7 +93,7 @@ final class CheckRing implements AutoCloseable {
         return changed;
     }
 
-    /** The chunk of this number, of a size that depends on it: the same on both sides. */
+    /** Generates the chunk of a sequence, equal on both sides; its size depends on the sequence. */
     static byte[] chunk(long seed, long sequence) {
         SplittableRandom random = new SplittableRandom(seed ^ sequence * 0x9E3779B97F4A7C15L);
         int targetBytes =
@@ -107,7 +107,7 @@ final class CheckRing implements AutoCloseable {
         return builder.seal(ChunkDescriptor.FACTS, 0, 1, sequence).bytes();
     }
 
-    /** Rejects a chunk whose checksum is not that of its bytes. */
+    /** Rejects a chunk with a wrong checksum. */
     static Chunk wrap(byte[] bytes) {
         return Chunk.wrap(SCHEMA, bytes);
     }

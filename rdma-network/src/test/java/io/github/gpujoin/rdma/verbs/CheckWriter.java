@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 final class CheckWriter {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int WRITES_POSTED = 16;
+    private static final int QUEUE_DEPTH = 16;
     private static final int CHUNKS = 200;
     private static final long SEED = 20_240_607;
 
@@ -53,7 +53,7 @@ final class CheckWriter {
         }
     }
 
-    /** The receiver may still be about to start. */
+    /** Retries, because the receiver may not have started yet. */
     private Socket connect() throws IOException {
         long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
@@ -76,8 +76,8 @@ final class CheckWriter {
         Target target = new Target(in.readLong(), in.readInt(), in.readLong());
         try (CheckRing ring = new CheckRing();
                 Registration source =
-                        device.register(ring.address(), ring.registeredBytes(), RemoteRights.NONE);
-                QueuePair pair = device.connect(peer, WRITES_POSTED, PATIENCE)) {
+                        device.register(ring.address(), ring.registeredBytes(), RemoteAccess.NONE);
+                QueuePair pair = device.connect(peer, QUEUE_DEPTH, PATIENCE)) {
             switch (asked) {
                 case CHUNKS -> writeChunks(ring, source, pair, target, in, out);
                 case BEYOND_END ->
@@ -99,7 +99,7 @@ final class CheckWriter {
     /** Memory of the receiver. */
     private record Target(long address, int key, long lengthBytes) {
 
-        /** Where a write of two bytes ends one byte beyond the region. */
+        /** Address at which a write of two bytes ends one byte beyond the region. */
         long atEnd() {
             return address + lengthBytes - 1;
         }
@@ -121,8 +121,8 @@ final class CheckWriter {
             while (sequence - acknowledged > CheckRing.SLOTS) {
                 acknowledged = in.readLong();
             }
-            while (pair.freeWrites() < 2) {
-                pair.completedWrites();
+            while (pair.freeWriteCount() < 2) {
+                pair.completedWriteCount();
             }
             ring.put(sequence, chunk);
             long from = ring.slotAddress(sequence);
@@ -130,7 +130,7 @@ final class CheckWriter {
             int offset = CheckRing.CHUNK_OFFSET;
             pair.write(from + offset, source.localKey(), to + offset, target.key(), chunk.length);
             long last = pair.write(from, source.localKey(), to, target.key(), Long.BYTES);
-            // A slot of the source is reused only after its acknowledgement, which is later still.
+            // The acknowledgement, after which a slot of the source is reused, arrives later still.
             if (sequence == CHUNKS) {
                 awaitCompleted(pair, last);
             }
@@ -142,7 +142,7 @@ final class CheckWriter {
 
     private static void awaitCompleted(QueuePair pair, long write) throws IOException {
         long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
-        while (pair.completedWrites() < write) {
+        while (pair.completedWriteCount() < write) {
             if (System.nanoTime() > deadlineNs) {
                 throw new IOException("a write did not complete: write=" + write);
             }
@@ -175,15 +175,15 @@ final class CheckWriter {
         }
     }
 
-    /** One write after another to the same slot, its chunk never finished, until it is lost. */
+    /** Writes an unfinished chunk to one slot repeatedly until the connection is lost. */
     private void expectLost(QueuePair pair, Target target) throws IOException {
         long startNs = System.nanoTime();
         try (Region chunk = Region.allocateZeroed(CheckRing.MAX_CHUNK_BYTES);
                 Registration source =
-                        device.register(chunk.address(), chunk.lengthBytes(), RemoteRights.NONE)) {
+                        device.register(chunk.address(), chunk.lengthBytes(), RemoteAccess.NONE)) {
             while (true) {
                 writeUnfinished(pair, source, target);
-                awaitCompleted(pair, pair.completedWrites() + 1);
+                awaitCompleted(pair, pair.completedWriteCount() + 1);
             }
         } catch (VerbsException e) {
             if (e.failure() != VerbsFailure.CONNECTION_LOST) {
@@ -209,7 +209,7 @@ final class CheckWriter {
             throws IOException {
         try (Region chunk = Region.allocateZeroed(CheckRing.MAX_CHUNK_BYTES);
                 Registration source =
-                        device.register(chunk.address(), chunk.lengthBytes(), RemoteRights.NONE)) {
+                        device.register(chunk.address(), chunk.lengthBytes(), RemoteAccess.NONE)) {
             out.writeByte(1);
             writeUnfinished(pair, source, target);
             Runtime.getRuntime().halt(0);

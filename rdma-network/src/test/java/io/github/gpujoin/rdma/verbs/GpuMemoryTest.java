@@ -13,15 +13,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What needs no device; that a device refuses it in order is for bin/verify-rdma. */
+/** Checks without a device. bin/verify-rdma checks that a device rejects the memory properly. */
 class GpuMemoryTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1", "-4096, 1", "4096, 0", "4096, 2147483648"})
-    void shouldRefuseMemoryThatCannotBe(long address, long lengthBytes) {
+    void shouldRejectInvalidMemory(long address, long lengthBytes) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new GpuMemory(address, lengthBytes, GpuMemory.Way.DMA_BUF))
-                .withMessageEndingWith("address=" + address + ", lengthBytes=" + lengthBytes);
+                .isThrownBy(
+                        () ->
+                                new GpuMemory(
+                                        address, lengthBytes, GpuMemory.RegistrationMethod.DMA_BUF))
+                .withMessageContaining("address=" + address + ", lengthBytes=" + lengthBytes);
     }
 
     @ParameterizedTest
@@ -39,56 +42,58 @@ class GpuMemoryTest {
 
     @ParameterizedTest
     @CsvSource({"0, 0", "0, 2", "99, 2"})
-    void shouldRefuseAGpuWhoseWritesNobodyCanMakeVisible(int ordering, int flushOptions) {
+    void shouldRejectAGpuThatCannotMakeWritesVisible(int ordering, int flushOptions) {
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> GpuWriteVisibility.of(ordering, flushOptions))
                 .withMessageContaining(
                         "writesOrdering=" + ordering + ", flushWritesOptions=" + flushOptions);
     }
 
-    /** The natives are linked, and refuse what would crash. */
+    /** The native methods are linked and reject arguments that would crash. */
     @ParameterizedTest
-    @EnumSource(GpuMemory.Way.class)
-    void shouldRefuseToRegisterWithoutAProtectionDomain(GpuMemory.Way way) throws Exception {
+    @EnumSource(GpuMemory.RegistrationMethod.class)
+    void shouldRejectARegistrationWithoutAProtectionDomain(GpuMemory.RegistrationMethod method)
+            throws Exception {
         assertThatExceptionOfType(VerbsException.class)
-                .isThrownBy(() -> register(0, new GpuMemory(4096, 4096, way)))
+                .isThrownBy(() -> register(0, new GpuMemory(4096, 4096, method)))
                 .withMessageContaining("missing=protection domain");
     }
 
     @Test
-    void shouldSayThatADmaBufNeedsTheCudaDriver() throws Exception {
+    void shouldReportAMissingCudaDriver() throws Exception {
         assumeThat(new File("/usr/lib/x86_64-linux-gnu/libcuda.so.1"))
                 .as("a host without a GPU")
                 .doesNotExist();
-        long protectionDomain = 4096; // is not looked at before the memory is exported
+        long protectionDomain = 4096; // not accessed before the memory is exported
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(
                         () ->
                                 register(
                                         protectionDomain,
-                                        new GpuMemory(4096, 1, GpuMemory.Way.DMA_BUF)))
+                                        new GpuMemory(
+                                                4096, 1, GpuMemory.RegistrationMethod.DMA_BUF)))
                 .withMessageStartingWith(
-                        "the network card must be able to use the GPU's memory: "
-                                + "GpuMemory[address=4096, lengthBytes=1, way=DMA_BUF]")
+                        "Network adapter cannot use GPU memory: "
+                                + "GpuMemory[address=4096, lengthBytes=1, method=DMA_BUF]")
                 .withMessageContaining("cause=libcuda.so.1 (the CUDA driver) failed: errno=2");
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> call("flush", new Class<?>[] {long.class}, 4096L))
-                .withMessageStartingWith("a GPU shows what a network card wrote once it is flushed")
+                .withMessageStartingWith("GPU did not flush writes of a network adapter")
                 .withMessageContaining("cause=libcuda.so.1 (the CUDA driver) failed: errno=2");
     }
 
     private static void register(long protectionDomain, GpuMemory memory) throws Exception {
         call(
                 "register",
-                new Class<?>[] {long.class, GpuMemory.class, RemoteRights.class},
+                new Class<?>[] {long.class, GpuMemory.class, RemoteAccess.class},
                 protectionDomain,
                 memory,
-                RemoteRights.WRITE);
+                RemoteAccess.WRITE);
     }
 
-    /** Calls the class that the natives are bound to. */
+    /** Calls the class to which the native methods are bound. */
     private static void call(String name, Class<?>[] types, Object... arguments) throws Exception {
-        assumeThat(Verbs.hasNativeLibrary()).as("the jar has natives").isTrue();
+        assumeThat(Verbs.hasNativeLibrary()).as("the jar has native libraries").isTrue();
         Class<?> regions =
                 Verbs.disni().loadClass(Verbs.class.getPackageName() + ".disni.GpuRegions");
         Method method = regions.getDeclaredMethod(name, types);

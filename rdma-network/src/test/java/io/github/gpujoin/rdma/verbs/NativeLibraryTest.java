@@ -36,14 +36,14 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldRejectAnInstalledLibraryThatIsNotThere() {
+    void shouldRejectAMissingInstalledLibrary() {
         assertThatThrownBy(() -> NativeLibrary.installed(folder.resolve("libdisni.so")))
-                .hasMessageContaining("must be a readable file: gpujoin.rdma.libdisni=")
+                .hasMessageContaining("is not a readable file: gpujoin.rdma.libdisni=")
                 .hasMessageEndingWith("(NO_LIBRARY)");
     }
 
     @Test
-    void shouldTakeTheInstalledLibraryThatTheUserPointsTo() throws IOException {
+    void shouldUseTheInstalledLibraryOfTheProperty() throws IOException {
         Path file = Files.write(folder.resolve("libdisni.so.1"), new byte[] {1, 2});
         System.setProperty(NativeLibrary.LIBRARY_PROPERTY, file.toString());
         try {
@@ -64,7 +64,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void shouldCopyIntoAFolderOfItsOwnUserAlone() throws IOException {
+    void shouldCopyIntoAPrivateFolder() throws IOException {
         Path copy = abc.copyToPrivateFolder();
         try {
             assertThat(copy).hasBinaryContent(abc.bytes());
@@ -80,7 +80,7 @@ class NativeLibraryTest {
     void shouldRejectAFolderThatOthersCanEnter() throws IOException {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x---"));
         assertThatThrownBy(() -> NativeLibrary.requirePrivate(folder))
-                .hasMessageContaining("a folder that is this user's alone")
+                .hasMessageContaining("Folder for native libraries is not private")
                 .hasMessageContaining("rights=rwx--x---");
     }
 }

@@ -11,7 +11,7 @@ class QueuePairStateTest {
 
     @ParameterizedTest
     @CsvSource({"CONNECTED, FAILED", "CONNECTED, CLOSED", "FAILED, CLOSED"})
-    void shouldGoForward(QueuePairState from, QueuePairState to) {
+    void shouldAllowForwardTransitions(QueuePairState from, QueuePairState to) {
         assertThat(from.to(to)).isEqualTo(to);
     }
 
@@ -24,14 +24,14 @@ class QueuePairStateTest {
         "CLOSED, FAILED",
         "CLOSED, CLOSED"
     })
-    void shouldNeverComeBack(QueuePairState from, QueuePairState to) {
+    void shouldRejectOtherTransitions(QueuePairState from, QueuePairState to) {
         assertThatThrownBy(() -> from.to(to))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("state=" + from + ", next=" + to);
     }
 
     @Test
-    void shouldBeAtAnEndWhenClosed() {
+    void shouldAllowNoTransitionAfterClosed() {
         assertThat(QueuePairState.values()).noneMatch(QueuePairState.CLOSED::allows);
     }
 }

@@ -17,17 +17,16 @@ class RdmaHostTest {
     @TempDir private Path root;
 
     @Test
-    void shouldSayThatTheKernelKnowsNoDevice() {
+    void shouldReportThatThereIsNoDevice() {
         assertThatThrownBy(() -> new RdmaHost(root).requireDevice())
                 .isInstanceOf(VerbsException.class)
-                .hasMessageStartingWith(
-                        "RDMA needs a device that the kernel knows: /sys/class/infiniband=empty")
+                .hasMessageStartingWith("No RDMA device: /sys/class/infiniband=empty")
                 .hasMessageContaining("rdma link add rxe0 type rxe")
                 .hasMessageEndingWith("(NO_DEVICE)");
     }
 
     @Test
-    void shouldSayWhichDeviceFileIsMissing() throws IOException {
+    void shouldReportAMissingDeviceFile() throws IOException {
         write("sys/class/infiniband/rxe0", "");
         assertThatThrownBy(() -> new RdmaHost(root).requireDevice())
                 .hasMessageContaining("file=/dev/infiniband/rdma_cm, found=no")
@@ -63,8 +62,8 @@ class RdmaHostTest {
         assertThat(host.lockedMemoryLimitBytes()).isEqualTo(65_536);
         assertThatThrownBy(() -> host.requireLockable(65_537))
                 .hasMessageStartingWith(
-                        "registered memory must fit the locked-memory limit: region=65537 bytes,"
-                                + " limit=65536 bytes (raise it: ulimit -l")
+                        "Region exceeds the locked-memory limit: region=65537 bytes,"
+                                + " limit=65536 bytes. Raise it: ulimit -l")
                 .hasMessageEndingWith("(LOCKED_MEMORY)");
     }
 
@@ -85,7 +84,7 @@ class RdmaHostTest {
     }
 
     @Test
-    void shouldReadThisProcess() throws IOException {
+    void shouldReadTheLimitOfThisProcess() throws IOException {
         assertThat(RdmaHost.local().lockedMemoryLimitBytes()).isPositive();
     }
 

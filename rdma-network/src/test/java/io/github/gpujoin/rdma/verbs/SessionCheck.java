@@ -27,8 +27,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The case {@link CheckCase#SESSION}: chunks through a session over {@link DisniTransport}. A
- * writer of a second attempt takes the channel over in the middle; the first one, still alive, is
- * cut off.
+ * writer of a second attempt replaces the first one, which still runs and is disconnected.
  */
 final class SessionCheck {
 
@@ -40,7 +39,7 @@ final class SessionCheck {
     private static final int CHUNKS_OF_FIRST_ATTEMPT = 40;
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A guest without KVM needs seconds where a host needs milliseconds. */
+    /** A guest without KVM needs seconds for steps that take a host milliseconds. */
     private static final SessionOptions SLOW =
             new SessionOptions(
                     TimeUnit.MILLISECONDS.toNanos(100),
@@ -53,7 +52,7 @@ final class SessionCheck {
     private SessionCheck() {}
 
     /**
-     * @param inGpuMemory whether rings are registered and seen as those in a GPU's memory are
+     * @param inGpuMemory whether rings are registered and read like rings in GPU memory
      */
     static void receive(
             InetAddress address, boolean inGpuMemory, DataInputStream in, DataOutputStream out)
@@ -61,7 +60,7 @@ final class SessionCheck {
         long startNs = System.nanoTime();
         GpuTargets gpu =
                 new GpuTargets(
-                        GpuMemory.Way.PEER_MEM,
+                        GpuMemory.RegistrationMethod.PEER_MEM,
                         GpuWriteVisibility.HOST_FLUSHES,
                         new CopiedRings(GEOMETRY.slotBytes(), done -> {}));
         try (Transport transport = new DisniTransport(address, inGpuMemory ? gpu : null);
@@ -94,7 +93,7 @@ final class SessionCheck {
     }
 
     /**
-     * @return whether there was a whole payload
+     * @return whether there was an intact payload
      */
     private static boolean compare(ReaderSession reader) throws IOException {
         byte[] arrived = new byte[reader.lengthBytes()];
@@ -137,7 +136,7 @@ final class SessionCheck {
                 System.nanoTime());
     }
 
-    /** Until so many are acknowledged. */
+    /** Writes until so many payloads are acknowledged. */
     private static void write(WriterSession writer, int attempt, int until) throws IOException {
         long startNs = System.nanoTime();
         long next = writer.acknowledgedSequence() + 1;
@@ -151,7 +150,7 @@ final class SessionCheck {
         }
     }
 
-    /** The first attempt writes on, into a ring that is revoked, and is turned away for good. */
+    /** The first attempt continues to write to a revoked ring and is refused permanently. */
     private static void requireCutOff(WriterSession first, WriterSession second)
             throws IOException {
         byte[] payload = TransportCheck.payload(0, CHUNKS_OF_FIRST_ATTEMPT + 1);

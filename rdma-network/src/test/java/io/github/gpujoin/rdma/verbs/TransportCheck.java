@@ -23,9 +23,9 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * The case {@link CheckCase#TRANSPORT}: chunks through a ring over {@link DisniTransport}. In the
- * middle the receiver revokes the ring; the writer's connection breaks, and what was not
- * acknowledged is sent again, on a new connection into a new ring with a new epoch and a new key.
+ * The case {@link CheckCase#TRANSPORT}: chunks through a ring over {@link DisniTransport}. Between
+ * chunks the receiver revokes the ring, and the writer's connection breaks. The writer sends chunks
+ * without acknowledgement again, to a new ring with a new epoch and a new key.
  */
 final class TransportCheck {
 
@@ -56,12 +56,13 @@ final class TransportCheck {
                     released = epoch == 1 ? CHUNKS_BEFORE_REVOCATION : CHUNKS;
                     read(reader, released, out);
                     if (epoch == 2) {
-                        // The writer has heard of all: it takes a ring that is gone for a failure.
+                        // The writer has all acknowledgements: it would report a revoked ring as a
+                        // failure.
                         in.readByte();
                     }
                 }
                 if (epoch == 1) {
-                    // The ring is gone.
+                    // The ring is revoked.
                     out.writeByte(1);
                     in.readByte();
                 }
@@ -91,7 +92,7 @@ final class TransportCheck {
         }
     }
 
-    /** The next payload, or null where it is not whole. */
+    /** Returns the next payload; null if it is not intact. */
     private static byte[] next(RingReader reader) {
         if (reader.peek() != SlotState.READY) {
             return null;
@@ -133,7 +134,7 @@ final class TransportCheck {
         }
     }
 
-    /** Until all are acknowledged, or the connection breaks. */
+    /** Writes until all chunks are acknowledged or the connection breaks. */
     private static void write(
             RingWriter image, Connection connection, DataInputStream in, int until)
             throws IOException {
@@ -185,7 +186,7 @@ final class TransportCheck {
         }
     }
 
-    /** A chunk, filled up to whole words. */
+    /** Returns a chunk, padded to a multiple of 8 bytes. */
     static byte[] payload(long seed, long sequence) {
         byte[] chunk = CheckRing.chunk(seed, sequence);
         return Arrays.copyOf(chunk, (chunk.length + Long.BYTES - 1) & -Long.BYTES);

@@ -11,21 +11,21 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Checks verbs on a real device, or on Soft-RoCE; bin/verify-rdma runs it. Prints a line "ok: ..."
- * for each thing that holds, and ends with an exception for what does not.
+ * Checks verbs on a real device or on Soft-RoCE; bin/verify-rdma runs it. Prints a line "ok: ..."
+ * for each check that passes, and ends with an exception otherwise.
  *
  * <pre>
- *   VerbsCheck receive ADDRESS PORT          serves until told to stop
+ *   VerbsCheck receive ADDRESS PORT          serves until a writer ends it
  *   VerbsCheck write ADDRESS PEER PORT CASE...
  *   VerbsCheck refuse ADDRESS REACHABLE UNREACHABLE LOOPBACK
  *   VerbsCheck locked ADDRESS                with a locked-memory limit of 1.5 MiB
- *   VerbsCheck gpu ADDRESS                   how memory is exported as a GPU's, and refused
+ *   VerbsCheck gpu ADDRESS                   exports simulated GPU memory, which is rejected
  *   VerbsCheck endpoints ADDRESS             DiSNI's own endpoints, both ends in this process
  * </pre>
  */
 public final class VerbsCheck {
 
-    /** Names a library that is to be found as the CUDA driver. */
+    /** System property: path of a library that is loaded as the CUDA driver. */
     private static final String CUDA_PROPERTY = "gpujoin.check.cuda";
 
     private VerbsCheck() {}
@@ -79,22 +79,22 @@ public final class VerbsCheck {
         throw new IllegalStateException("nothing was refused: expected=" + expected);
     }
 
-    /** The limit is known beforehand, or where other regions count too, by the kernel's refusal. */
+    /** The limit is checked before the call, or by the kernel if other regions count as well. */
     private static void locked(String address) throws IOException {
         int mebibyte = 1 << 20;
         try (VerbsDevice device = Verbs.open(InetAddress.getByName(address));
                 Region region = Region.allocate(2 * mebibyte)) {
             requireTooLarge(device, region, 2 * mebibyte);
             try (Registration first =
-                    device.register(region.address(), mebibyte, RemoteRights.WRITE)) {
+                    device.register(region.address(), mebibyte, RemoteAccess.WRITE)) {
                 requireTooLarge(device, region, mebibyte);
             }
         }
     }
 
     /**
-     * A page of host memory stands in for a GPU's, and a library for the CUDA driver. It is
-     * exported as one of a GPU would be, and Soft-RoCE, which cannot use a dma-buf, refuses it.
+     * Replaces GPU memory by a page of host memory and the CUDA driver by a test library. The page
+     * is exported like GPU memory; Soft-RoCE rejects it, because it cannot use a dma-buf.
      */
     private static void gpu(String address) throws IOException {
         int pageBytes = 4096;
@@ -104,8 +104,9 @@ public final class VerbsCheck {
             int filesBefore = openFiles();
             try {
                 device.register(
-                                new GpuMemory(page, pageBytes - 8, GpuMemory.Way.DMA_BUF),
-                                RemoteRights.WRITE)
+                                new GpuMemory(
+                                        page, pageBytes - 8, GpuMemory.RegistrationMethod.DMA_BUF),
+                                RemoteAccess.WRITE)
                         .close();
             } catch (VerbsException e) {
                 if (!e.getMessage().contains("cause=ibv_reg_dmabuf_mr failed: errno=")) {
@@ -128,7 +129,7 @@ public final class VerbsCheck {
     private static void requireTooLarge(VerbsDevice device, Region region, int lengthBytes)
             throws IOException {
         try (Registration registration =
-                device.register(region.address(), lengthBytes, RemoteRights.WRITE)) {
+                device.register(region.address(), lengthBytes, RemoteAccess.WRITE)) {
             throw new IllegalStateException(
                     "a region beyond the limit was registered: lengthBytes="
                             + registration.lengthBytes());
@@ -145,7 +146,7 @@ public final class VerbsCheck {
         ok("%s", found.getMessage());
     }
 
-    /** DiSNI's classes are those of the loader that has the natives. */
+    /** Runs in the class loader with the native library, which defines DiSNI's classes. */
     private static void endpoints(String address) throws Exception {
         String name = VerbsCheck.class.getPackageName() + ".disni.EndpointCheck";
         Method run = Verbs.disni().loadClass(name).getMethod("run", String.class);

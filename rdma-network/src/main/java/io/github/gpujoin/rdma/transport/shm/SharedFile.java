@@ -31,23 +31,23 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A file in memory that two processes map: made by the reader, opened once by the writer.
+ * A file in memory that two processes map: the reader creates it, the writer opens it once.
  *
- * <p>The file has a name only until the writer opens it: the writer removes the name, the memory
- * lasts as long as a mapping. Its maker holds a lock on it, which the operating system drops with
- * the process; a file of ours that is not new and whose lock is free is therefore left over, and
+ * <p>The file has a name only until the writer opens it. The writer removes the name; the memory
+ * lasts as long as a mapping. The creator holds a file lock, which the operating system releases
+ * when the process ends. So a file of this project that is not new and not locked is orphaned, and
  * {@link #sweep} removes it.
  *
- * <p>The directory is everybody's, so a name proves nothing: opening a FIFO of that name would
- * block for ever. {@link #isRing} checks type, owner and rights before a file is opened. The check
- * still holds when the file is opened, since in a directory with the sticky bit only this user can
- * replace a file of this user.
+ * <p>Every user can write to the directory, so a name proves nothing: opening a FIFO of that name
+ * would block forever. {@link #isRing} checks type, owner and permissions before a file is opened.
+ * The check still holds afterwards: in a directory with the sticky bit, only this user can replace
+ * a file of this user.
  */
 final class SharedFile implements Target, GivenOut.Item {
 
     private static final String PREFIX = "gpu-join-ring-";
 
-    /** The name is random, so it is the key, too. */
+    /** The name is random and serves as the key. */
     private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{32}");
 
     private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -56,11 +56,11 @@ final class SharedFile implements Target, GivenOut.Item {
             PosixFilePermissions.asFileAttribute(OWNER_ONLY);
 
     /**
-     * A writer comes within seconds, so younger files are not looked at: one may not be locked yet,
-     * and a look by its own process would drop the lock (closing any descriptor of a file drops all
-     * that the process holds on it).
+     * Younger files are ignored: a writer opens a file within seconds, and its creator may not have
+     * locked it yet. Opening a file of this process would also release its lock, since closing any
+     * descriptor of a file releases all locks of the process on it.
      */
-    private static final Duration LEFT_OVER_AGE = Duration.ofMinutes(1);
+    private static final Duration ORPHAN_AGE = Duration.ofMinutes(1);
 
     private static final int ZEROS_BYTES = 1 << 16;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -77,7 +77,7 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     /**
-     * The user of this process, as files of the directory name their owner.
+     * Returns the user of this process, as the directory's file system names the owner of files.
      *
      * @throws IOException if this process cannot write to the directory
      */
@@ -117,19 +117,18 @@ final class SharedFile implements Target, GivenOut.Item {
             }
         } catch (IOException e) {
             throw new TransportException(
-                    "shm needs room for the ring (docker: --shm-size): directory="
+                    "Cannot allocate a ring in shared memory: directory="
                             + directory
                             + ", lengthBytes="
                             + lengthBytes
-                            + ", "
-                            + e.getMessage(),
+                            + ", cause="
+                            + e.getMessage()
+                            + ". Free space there, or enlarge it (docker: --shm-size).",
                     e);
         }
     }
 
-    /**
-     * Takes the memory now: a mapping without memory behind it kills the process at first touch.
-     */
+    /** Allocates all pages now: a mapping without memory behind it kills the process on access. */
     private static void fill(FileChannel channel, long lengthBytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS_BYTES);
         for (long at = 0; at < lengthBytes; ) {
@@ -139,23 +138,23 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     /**
-     * Removes the name of a peer's file and maps it.
+     * Maps a peer's file and removes its name.
      *
-     * @param user that owns every ring
-     * @param descriptor a peer's bytes
+     * @param user owner of every ring
+     * @param descriptor untrusted bytes of a peer
      */
     static SharedFile open(Path directory, UserPrincipal user, byte[] descriptor)
             throws TransportException {
         String name = new String(descriptor, StandardCharsets.US_ASCII);
         if (!NAME.matcher(name).matches()) {
             throw new TransportException(
-                    "a descriptor of shm names a ring: lengthBytes=" + descriptor.length);
+                    "Descriptor names no shared ring: lengthBytes=" + descriptor.length);
         }
         Path path = directory.resolve(name);
         try {
             if (!isRing(attributes(path), user)) {
                 throw new TransportException(
-                        "Not a ring of this user: path=%s, user=%s. A ring is a regular file, rw-------."
+                        "Not a ring of this user: path=%s, user=%s. A ring is a regular file with permissions rw-------."
                                 .formatted(path, user.getName()));
             }
             FileChannel channel = openExisting(path, StandardOpenOption.READ);
@@ -169,10 +168,11 @@ final class SharedFile implements Target, GivenOut.Item {
             throw e;
         } catch (IOException e) {
             throw new TransportException(
-                    "shm joins processes of one host and user that share a directory: path="
+                    "Cannot open the peer's ring: path="
                             + path
-                            + ", "
-                            + e,
+                            + ", cause="
+                            + e
+                            + ". Run both processes on one host, as one user, with one directory.",
                     e);
         }
     }
@@ -181,10 +181,10 @@ final class SharedFile implements Target, GivenOut.Item {
         long lengthBytes = channel.size();
         if (lengthBytes < 1 || lengthBytes > Transport.MAX_REGISTERED_BYTES) {
             throw new TransportException(
-                    "A ring has 1 byte to 1 GiB: path=%s, lengthBytes=%d."
+                    "Ring of a wrong length: path=%s, lengthBytes=%d. Expected 1 byte to 1 GiB."
                             .formatted(path, lengthBytes));
         }
-        // First the name, then the mapping: whoever cannot remove the name maps nothing.
+        // Remove the name first: a process that cannot remove it must not map the file.
         Files.delete(path);
         return new SharedFile(path, channel, Region.map(channel, lengthBytes));
     }
@@ -207,26 +207,26 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     /**
-     * Removes files of processes that were killed before a writer came.
+     * Removes files of processes that were killed before a writer opened them.
      *
-     * @param user that owns every ring
+     * @param user owner of every ring
      */
     static void sweep(Path directory, UserPrincipal user) {
         try (DirectoryStream<Path> files =
                 Files.newDirectoryStream(
                         directory, file -> NAME.matcher(file.getFileName().toString()).matches())) {
             for (Path file : files) {
-                removeIfLeftOver(file, user);
+                removeIfOrphaned(file, user);
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // whoever may not list the directory has left nothing in it
+            // a user who cannot list the directory has created nothing in it
         }
     }
 
-    private static void removeIfLeftOver(Path file, UserPrincipal user) {
+    private static void removeIfOrphaned(Path file, UserPrincipal user) {
         try {
             PosixFileAttributes attributes = attributes(file);
-            Instant newest = Instant.now().minus(LEFT_OVER_AGE);
+            Instant newest = Instant.now().minus(ORPHAN_AGE);
             if (!isRing(attributes, user)
                     || attributes.lastModifiedTime().toInstant().isAfter(newest)) {
                 return;
@@ -238,7 +238,7 @@ final class SharedFile implements Target, GivenOut.Item {
                 }
             }
         } catch (IOException | OverlappingFileLockException e) {
-            // just gone, or this process's own
+            // already removed, or locked by this process
         }
     }
 
@@ -253,20 +253,21 @@ final class SharedFile implements Target, GivenOut.Item {
     }
 
     /**
-     * Touching memory behind a file that another process of this user truncated raises SIGBUS,
-     * which the JVM turns into an {@link InternalError} at some later safepoint.
+     * If another process of this user truncated the file, an access raises SIGBUS, which the JVM
+     * turns into an {@link InternalError} at some later safepoint.
      */
     @Override
-    public void requireWhole() throws TransportException {
+    public void requireIntact() throws TransportException {
         long nowBytes;
         try {
             nowBytes = channel.size();
         } catch (IOException e) {
-            throw new TransportException("The ring's file is lost: path=" + path + ", " + e, e);
+            throw new TransportException(
+                    "Cannot read the ring's file: path=" + path + ", cause=" + e, e);
         }
         if (nowBytes < region.lengthBytes()) {
             throw new TransportException(
-                    "The ring's file was truncated: path=%s, lengthBytes=%d, now=%d. Find out what"
+                    "The ring's file was truncated: path=%s, lengthBytes=%d, currentBytes=%d. Find out what"
                                     .formatted(path, region.lengthBytes(), nowBytes)
                             + " changes files gpu-join-ring-* of this user.");
         }
@@ -294,7 +295,7 @@ final class SharedFile implements Target, GivenOut.Item {
         try {
             channel.close();
         } catch (IOException e) {
-            // the descriptor is gone all the same
+            // the descriptor is released even so
         }
     }
 

@@ -11,12 +11,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 
 /**
- * Memory that processes of one host share: a target is a file in memory that both map.
+ * Memory that processes of one host share: a target is a file in memory that both processes map.
  *
- * <p>Its file ({@link SharedFile}) can be opened by its owner alone, and goes away as soon as the
- * writer has mapped it, or is swept up by a later process if its own was killed before that.
- * Revoking a key cannot take a mapping back from another process; it is enough that no later epoch
- * uses the same memory.
+ * <p>Only its owner can open the file ({@link SharedFile}). The writer removes the file's name when
+ * it maps it; a later process removes files of processes that were killed before. Revoking a key
+ * cannot undo a mapping of another process, but no later epoch uses the same memory.
  */
 public final class ShmTransport implements SharedTransport {
 
@@ -28,16 +27,18 @@ public final class ShmTransport implements SharedTransport {
 
     /**
      * @param directory on a file system in memory
+     * @throws TransportException if this process cannot write to the directory
      */
     public ShmTransport(Path directory) throws TransportException {
         try {
             this.user = SharedFile.user(directory);
         } catch (IOException e) {
             throw new TransportException(
-                    "shm needs a directory in memory that it may write: directory="
+                    "Cannot write to the directory of shared rings: directory="
                             + directory
-                            + ", "
-                            + e,
+                            + ", cause="
+                            + e
+                            + ". Use a writable directory in memory.",
                     e);
         }
         this.directory = directory;

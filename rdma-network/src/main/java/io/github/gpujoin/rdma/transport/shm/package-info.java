@@ -1,2 +1,6 @@
-/** A transport between processes of one host: both map the same memory. */
+/**
+ * The transport between processes of one host: both map the same memory. Start with {@link
+ * io.github.gpujoin.rdma.transport.shm.ShmTransport}; {@code SharedFile} holds the file's life
+ * cycle and its checks against other users.
+ */
 package io.github.gpujoin.rdma.transport.shm;

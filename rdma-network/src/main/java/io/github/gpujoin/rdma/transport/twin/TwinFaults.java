@@ -1,15 +1,16 @@
 package io.github.gpujoin.rdma.transport.twin;
 
 /**
- * How often a {@link TwinTransport} breaks its promises: writes of a thousand.
+ * Rates at which a {@link TwinTransport} breaks the guarantees of a transport, in writes of a
+ * thousand.
  *
- * @param drop are lost
- * @param duplicate land again, later
- * @param reorder land late, after writes that followed them, flush or not
- * @param tear land in part, and the rest later or never
- * @param delay hold up all that follow, too
- * @param cut break their connection, with what was under way
- * @param maxDelayNs of what lands late
+ * @param drop writes that are lost
+ * @param duplicate writes that arrive a second time, later
+ * @param reorder writes that arrive after later ones, even across a flush
+ * @param tear writes of which a part arrives first, and the rest later or never
+ * @param delay writes that arrive late and delay all later ones
+ * @param cut writes that break their connection and lose some of its in-flight writes
+ * @param maxDelayNs longest delay of a late write, at least 1
  */
 public record TwinFaults(
         int drop, int duplicate, int reorder, int tear, int delay, int cut, long maxDelayNs) {
@@ -21,14 +22,15 @@ public record TwinFaults(
         boolean negative = (drop | duplicate | reorder | tear | delay | cut) < 0;
         if (negative || sum > 1000 || maxDelayNs < 1) {
             throw new IllegalArgumentException(
-                    "faults are 0 to 1000 of a thousand writes, and delays positive: sum="
+                    "Invalid fault rates: sum="
                             + sum
                             + ", maxDelayNs="
-                            + maxDelayNs);
+                            + maxDelayNs
+                            + ". Use rates of 0 to 1000 in total and a delay of at least 1 ns.");
         }
     }
 
-    /** What befalls a write. */
+    /** The fault of one write. */
     enum Fault {
         NONE,
         DROP,
@@ -40,6 +42,8 @@ public record TwinFaults(
     }
 
     /**
+     * Returns the fault for a random number.
+     *
      * @param draw 0 to 999
      */
     Fault of(int draw) {

@@ -21,26 +21,28 @@ import java.util.function.LongSupplier;
 /**
  * Writes between two ends in one process, with seeded faults. Both ends use one instance.
  *
- * <p>A write is copied when it is started and lands when its time has come and somebody calls
- * {@link #deliver} (as every write and poll does). One that lands after its target was closed is
- * dropped, as a network card drops what comes with a revoked key. Thread-safe.
+ * <p>A write is copied when it starts and arrives when it is due and some thread calls {@link
+ * #deliver}, as every write and poll does. A write to a closed target is dropped, as a network
+ * adapter drops writes with a revoked key. Thread-safe.
  */
 public final class TwinTransport implements OneSidedTransport {
 
-    private static final int MAX_UNDER_WAY = 64;
+    private static final int MAX_IN_FLIGHT = 64;
 
     private final Random random;
     private final LongSupplier clockNs;
     private final Map<Long, TwinTarget> targets = new HashMap<>();
     private final GivenOut given = new GivenOut("twin");
-    private final PriorityQueue<Landing> underWay = new PriorityQueue<>();
+    private final PriorityQueue<Arrival> inFlight = new PriorityQueue<>();
     private TwinFaults faults;
     private long byteNs;
     private long nextKey = 1;
     private long nextOrder;
 
     /**
-     * @param clockNs may be virtual; two runs with the same seed, clock and calls are the same
+     * @param faults of the writes
+     * @param seed equal seeds, clocks and calls lead to equal results
+     * @param clockNs may be virtual
      */
     public TwinTransport(TwinFaults faults, long seed, LongSupplier clockNs) {
         this.faults = faults;
@@ -53,15 +55,15 @@ public final class TwinTransport implements OneSidedTransport {
         return "twin";
     }
 
-    /** Faults of the writes from now on. */
+    /** Replaces the faults of all later writes. */
     public synchronized void setFaults(TwinFaults faults) {
         this.faults = faults;
     }
 
     /**
-     * How slow the network is from now on.
+     * Sets the bandwidth of all later writes.
      *
-     * @param byteNs time that a connection takes for each byte; 0 at first
+     * @param byteNs time in ns that a connection needs for each byte; initially 0
      */
     public synchronized void setByteNs(long byteNs) {
         this.byteNs = byteNs;
@@ -86,27 +88,27 @@ public final class TwinTransport implements OneSidedTransport {
             throws TransportException {
         if (descriptor.length != Long.BYTES) {
             throw new TransportException(
-                    "a twin's descriptor is its key: lengthBytes=" + descriptor.length);
+                    "Descriptor of a wrong length: lengthBytes=" + descriptor.length);
         }
         TwinTarget target = targets.get(ByteBuffer.wrap(descriptor).getLong());
         if (target == null) {
-            throw new TransportException("the target was closed");
+            throw new TransportException("The target is closed.");
         }
         return new TwinConnection(source, target);
     }
 
-    /** Lets all land whose time has come. */
+    /** Completes all writes that are due. */
     public synchronized void deliver() {
         long now = clockNs.getAsLong();
-        while (!underWay.isEmpty() && underWay.peek().dueNs <= now) {
-            underWay.remove().land();
+        while (!inFlight.isEmpty() && inFlight.peek().dueNs <= now) {
+            inFlight.remove().arrive();
         }
     }
 
     @Override
     public synchronized void close() {
         given.close();
-        underWay.clear();
+        inFlight.clear();
     }
 
     private final class TwinTarget implements Target, GivenOut.Item {
@@ -150,19 +152,19 @@ public final class TwinTransport implements OneSidedTransport {
         }
     }
 
-    private record Landing(
+    private record Arrival(
             long dueNs, long order, TwinConnection by, TwinTarget target, long offset, byte[] bytes)
-            implements Comparable<Landing> {
+            implements Comparable<Arrival> {
 
         @Override
-        public int compareTo(Landing other) {
+        public int compareTo(Arrival other) {
             return dueNs != other.dueNs
                     ? Long.compare(dueNs, other.dueNs)
                     : Long.compare(order, other.order);
         }
 
-        void land() {
-            by.underWayCount--;
+        void arrive() {
+            by.inFlightCount--;
             if (!target.closed) {
                 long address = target.address() + offset;
                 Memory.copy(bytes, Memory.BYTES, null, address, bytes.length);
@@ -175,7 +177,7 @@ public final class TwinTransport implements OneSidedTransport {
         private final RegisteredMemory source;
         private final TwinTarget target;
         private long lastDueNs;
-        private int underWayCount;
+        private int inFlightCount;
         private boolean cut;
         private boolean closed;
 
@@ -195,12 +197,12 @@ public final class TwinTransport implements OneSidedTransport {
                 throws TransportException {
             synchronized (TwinTransport.this) {
                 deliver();
-                checkWhole();
+                requireIntact();
                 Connection.requireExtent(
                         "source", sourceOffsetBytes, lengthBytes, source.lengthBytes());
                 Connection.requireExtent(
                         "target", targetOffsetBytes, lengthBytes, target.lengthBytes());
-                if (underWayCount >= MAX_UNDER_WAY) {
+                if (inFlightCount >= MAX_IN_FLIGHT) {
                     return false;
                 }
                 byte[] bytes = new byte[lengthBytes];
@@ -224,12 +226,12 @@ public final class TwinTransport implements OneSidedTransport {
                 case DELAY -> addInOrder(random.nextLong(faults.maxDelayNs()), offset, bytes);
                 case CUT -> {
                     cut = true;
-                    underWay.removeIf(landing -> landing.by == this && random.nextBoolean());
+                    inFlight.removeIf(arrival -> arrival.by == this && random.nextBoolean());
                 }
             }
         }
 
-        /** A word stays whole, for network cards write aligned words in one piece. */
+        /** Splits a write at a word, since network adapters write aligned words atomically. */
         private void tear(long offset, byte[] bytes) {
             int words = bytes.length / Long.BYTES;
             int at = Long.BYTES * random.nextInt(words + 1);
@@ -252,14 +254,14 @@ public final class TwinTransport implements OneSidedTransport {
         }
 
         private void add(long dueNs, long offset, byte[] bytes) {
-            underWayCount++;
-            underWay.add(new Landing(dueNs, nextOrder++, this, target, offset, bytes));
+            inFlightCount++;
+            inFlight.add(new Arrival(dueNs, nextOrder++, this, target, offset, bytes));
         }
 
-        private void checkWhole() throws TransportException {
+        private void requireIntact() throws TransportException {
             if (cut || closed || target.closed) {
                 throw new TransportException(
-                        "the connection is broken: cut="
+                        "Connection is broken: cut="
                                 + cut
                                 + ", closed="
                                 + closed
@@ -268,7 +270,7 @@ public final class TwinTransport implements OneSidedTransport {
             }
         }
 
-        /** Writes of one connection keep their order here, unless a fault befalls them. */
+        /** Writes of one connection stay in order, except by a fault. */
         @Override
         public void flush() throws TransportException {
             poll();
@@ -278,18 +280,18 @@ public final class TwinTransport implements OneSidedTransport {
         public void poll() throws TransportException {
             synchronized (TwinTransport.this) {
                 deliver();
-                checkWhole();
+                requireIntact();
             }
         }
 
         @Override
         public boolean isIdle() {
             synchronized (TwinTransport.this) {
-                return underWayCount == 0;
+                return inFlightCount == 0;
             }
         }
 
-        /** What is under way may still land: a network keeps no promise about that either. */
+        /** In-flight writes may still arrive, as in a network. */
         @Override
         public void close() {
             closed = true;

@@ -1,2 +1,5 @@
-/** A transport inside one process that fails as networks fail, the same way for the same seed. */
+/**
+ * A transport inside one process with the faults of a network: lost, duplicated, torn, reordered
+ * and delayed writes. The same seed reproduces the same faults.
+ */
 package io.github.gpujoin.rdma.transport.twin;

@@ -8,7 +8,7 @@ import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.time.Duration;
 
-/** An event channel of the connection manager. For one thread, since DiSNI's channels are. */
+/** An event channel of the connection manager. For one thread, as channels of DiSNI are. */
 final class CmEvents implements AutoCloseable {
 
     private static final EventType[] TYPES = EventType.values();
@@ -23,12 +23,12 @@ final class CmEvents implements AutoCloseable {
         return channel.createId(RdmaCm.RDMA_PS_TCP);
     }
 
-    /** The next event, or null where none comes in time. */
+    /** Returns the next event, or null if none arrives in time. */
     RdmaCmEvent next(Duration timeout) throws IOException {
         return channel.getCmEvent(Math.toIntExact(timeout.toMillis()));
     }
 
-    /** The type of the next event, or null where none comes in time. */
+    /** Returns the type of the next event, or null if none arrives in time. */
     EventType nextType(Duration timeout) throws IOException {
         RdmaCmEvent event = next(timeout);
         return event == null ? null : type(event);

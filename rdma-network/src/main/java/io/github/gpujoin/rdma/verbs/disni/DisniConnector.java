@@ -12,10 +12,12 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Makes the connecting side of a queue pair, on an event channel of its own. */
+/** The connecting side: creates a queue pair on an event channel of its own. */
 final class DisniConnector {
 
-    /** For an address or a route; shorter than a wait, so that the answer says what was wrong. */
+    /**
+     * For an address or a route; shorter than the timeout, so that the kernel reports the cause.
+     */
     private static final int RESOLVE_TIMEOUT_MS = 2000;
 
     private final CmEvents events;
@@ -32,7 +34,7 @@ final class DisniConnector {
             IbvPd protectionDomain,
             InetAddress localAddress,
             InetSocketAddress peer,
-            int writesPosted,
+            int queueDepth,
             Duration timeout)
             throws IOException {
         Teardown teardown = new Teardown();
@@ -43,7 +45,7 @@ final class DisniConnector {
             teardown.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
             new DisniConnector(events, peer, timeout).route(id, localAddress);
             DisniQueuePair pair =
-                    new DisniQueuePair(id, protectionDomain, writesPosted, teardown, events);
+                    new DisniQueuePair(id, protectionDomain, queueDepth, teardown, events);
             id.connect(DisniQueuePair.connectionParameters());
             new DisniConnector(events, peer, timeout).await(EventType.RDMA_CM_EVENT_ESTABLISHED);
             return pair;
@@ -78,7 +80,7 @@ final class DisniConnector {
         }
         throw new VerbsException(
                 VerbsFailure.NO_CONNECTION,
-                "the peer must listen and accept: peer=%s:%d, cause=%s"
+                "Peer did not accept the RDMA connection: peer=%s:%d, cause=%s. Check that it is running."
                         .formatted(peer.getAddress().getHostAddress(), peer.getPort(), cause));
     }
 
@@ -86,7 +88,7 @@ final class DisniConnector {
         String address = peer.getAddress().getHostAddress();
         return new VerbsException(
                 VerbsFailure.NO_ROUTE,
-                "the peer's address must be in the network of an RDMA device of this host: peer=%s, cause=%s (see: ip route get %s, rdma link)"
+                "No RDMA device of this host reaches the peer: peer=%s, cause=%s. Check with: ip route get %s, rdma link"
                         .formatted(address, cause, address),
                 thrown);
     }

@@ -9,7 +9,7 @@ import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.RdmaHost;
 import io.github.gpujoin.rdma.verbs.Registration;
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import io.github.gpujoin.rdma.verbs.VerbsException;
 import io.github.gpujoin.rdma.verbs.VerbsFailure;
@@ -19,7 +19,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** The device of a local address, found by binding an id to it. */
+/** The device of a local address, found by binding a connection identifier to the address. */
 public final class DisniDevice implements VerbsDevice {
 
     private final Teardown teardown = new Teardown();
@@ -28,7 +28,9 @@ public final class DisniDevice implements VerbsDevice {
     private final IbvPd protectionDomain;
 
     /**
-     * @throws VerbsException {@link VerbsFailure#NO_ROUTE} if the address is none of a device
+     * Opens the device.
+     *
+     * @throws VerbsException {@link VerbsFailure#NO_ROUTE} if no device has the address
      */
     public DisniDevice(InetAddress localAddress) throws IOException {
         this.localAddress = localAddress;
@@ -56,7 +58,7 @@ public final class DisniDevice implements VerbsDevice {
         if (context == null) {
             throw new VerbsException(
                     VerbsFailure.NO_ROUTE,
-                    "the local address must be that of an interface with an RDMA device: address=%s, cause=%s (list devices and interfaces: rdma link)"
+                    "No RDMA device has the local address: address=%s, cause=%s. List devices and interfaces with: rdma link"
                             .formatted(
                                     address.getHostAddress(),
                                     cause == null ? "no device" : cause.getMessage()),
@@ -76,22 +78,24 @@ public final class DisniDevice implements VerbsDevice {
     }
 
     @Override
-    public Registration register(long address, long lengthBytes, RemoteRights rights)
+    public Registration register(long address, long lengthBytes, RemoteAccess access)
             throws IOException {
         if (lengthBytes < 1 || lengthBytes > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
-                    "a region has 1 byte to 2 GiB - 1: lengthBytes=" + lengthBytes);
+                    "Cannot register memory: lengthBytes="
+                            + lengthBytes
+                            + ". Use 1 byte to 2 GiB - 1.");
         }
         RdmaHost host = RdmaHost.local();
         host.requireLockable(lengthBytes);
-        int access =
-                rights == RemoteRights.WRITE
+        int flags =
+                access == RemoteAccess.WRITE
                         ? IbvMr.IBV_ACCESS_LOCAL_WRITE | IbvMr.IBV_ACCESS_REMOTE_WRITE
                         : 0;
         try {
             IbvMr region =
                     protectionDomain
-                            .regMr(address, (int) lengthBytes, access)
+                            .regMr(address, (int) lengthBytes, flags)
                             .execute()
                             .free()
                             .getMr();
@@ -105,8 +109,8 @@ public final class DisniDevice implements VerbsDevice {
     }
 
     @Override
-    public Registration register(GpuMemory memory, RemoteRights rights) throws IOException {
-        return GpuRegions.register(((NatObject) protectionDomain).getObjId(), memory, rights);
+    public Registration register(GpuMemory memory, RemoteAccess access) throws IOException {
+        return GpuRegions.register(((NatObject) protectionDomain).getObjId(), memory, access);
     }
 
     @Override
@@ -115,15 +119,15 @@ public final class DisniDevice implements VerbsDevice {
     }
 
     @Override
-    public VerbsListener listen(int port, int writesPosted) throws IOException {
+    public VerbsListener listen(int port, int queueDepth) throws IOException {
         return new DisniListener(
-                protectionDomain, new InetSocketAddress(localAddress, port), writesPosted);
+                protectionDomain, new InetSocketAddress(localAddress, port), queueDepth);
     }
 
     @Override
-    public QueuePair connect(InetSocketAddress peer, int writesPosted, Duration timeout)
+    public QueuePair connect(InetSocketAddress peer, int queueDepth, Duration timeout)
             throws IOException {
-        return DisniConnector.connect(protectionDomain, localAddress, peer, writesPosted, timeout);
+        return DisniConnector.connect(protectionDomain, localAddress, peer, queueDepth, timeout);
     }
 
     @Override

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The accepting side: the events of all its queue pairs arrive on the one channel. */
+/** The accepting side. One event channel receives the events of all its queue pairs. */
 final class DisniListener implements VerbsListener {
 
     private static final int BACKLOG = 16;
@@ -23,14 +23,14 @@ final class DisniListener implements VerbsListener {
     private final Map<RdmaCmId, DisniQueuePair> answered = new HashMap<>();
     private final Map<RdmaCmId, DisniQueuePair> established = new HashMap<>();
     private final IbvPd protectionDomain;
-    private final int writesPosted;
+    private final int queueDepth;
     private final CmEvents events;
     private final InetSocketAddress address;
 
-    DisniListener(IbvPd protectionDomain, InetSocketAddress local, int writesPosted)
+    DisniListener(IbvPd protectionDomain, InetSocketAddress local, int queueDepth)
             throws IOException {
         this.protectionDomain = protectionDomain;
-        this.writesPosted = writesPosted;
+        this.queueDepth = queueDepth;
         try {
             events = new CmEvents();
             teardown.add(events::close);
@@ -43,10 +43,11 @@ final class DisniListener implements VerbsListener {
             throw teardown.closeAfter(
                     new VerbsException(
                             VerbsFailure.FAILED_CALL,
-                            "a listener needs a free port: address="
+                            "Cannot listen for RDMA connections: address="
                                     + local
                                     + ", cause="
-                                    + e.getMessage(),
+                                    + e.getMessage()
+                                    + ". Use a free port.",
                             e));
         }
     }
@@ -74,7 +75,7 @@ final class DisniListener implements VerbsListener {
         return null;
     }
 
-    /** The queue pair that the event completed, or null. */
+    /** Returns the queue pair that the event completed; null if it completed none. */
     private DisniQueuePair handle(RdmaCmEvent event) throws IOException {
         RdmaCmId id = event.getConnIdPriv();
         switch (CmEvents.type(event)) {
@@ -93,13 +94,13 @@ final class DisniListener implements VerbsListener {
                     RDMA_CM_EVENT_DEVICE_REMOVAL ->
                     peerLeft(id);
             default -> {
-                // The end of a connection's time-wait, or a change of address: nothing to do.
+                // A connection left its time-wait state, or an address changed: nothing to do.
             }
         }
         return null;
     }
 
-    /** A pair that was handed out is closed by its owner, any other here. */
+    /** An established pair is closed by its owner, any other one here. */
     private void peerLeft(RdmaCmId id) throws IOException {
         DisniQueuePair pair = established.remove(id);
         if (pair != null) {
@@ -112,20 +113,20 @@ final class DisniListener implements VerbsListener {
     }
 
     private void answer(RdmaCmId id) throws IOException {
-        Teardown made = new Teardown();
-        made.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
+        Teardown created = new Teardown();
+        created.add(() -> Teardown.check("rdma_destroy_id", id.destroyId()));
         if (answered.size() == BACKLOG) {
-            // Peers that ask and do not go on must not take all queue pairs; this one is rejected.
-            made.close();
+            // Reject: peers that never finish connecting must not occupy all queue pairs.
+            created.close();
             return;
         }
         try {
             DisniQueuePair pair =
-                    new DisniQueuePair(id, protectionDomain, writesPosted, made, null);
+                    new DisniQueuePair(id, protectionDomain, queueDepth, created, null);
             id.accept(DisniQueuePair.connectionParameters());
             answered.put(id, pair);
         } catch (IOException e) {
-            throw made.closeAfter(e);
+            throw created.closeAfter(e);
         }
     }
 

@@ -24,20 +24,20 @@ import java.util.LinkedList;
 import java.util.List;
 
 /**
- * A queue pair with its completion queue. Work requests are built once and changed in place, so
- * that posting makes no garbage.
+ * A queue pair with its completion queue. Work requests are created once and changed in place, so
+ * that posting allocates nothing.
  */
 final class DisniQueuePair implements QueuePair {
 
-    private static final int POLLED_AT_ONCE = 16;
+    private static final int POLL_BATCH = 16;
 
     private final Teardown teardown;
     private final RdmaCmId id;
 
-    /** The channel of this pair alone, or null where the listener's channel carries its events. */
+    /** Event channel of this pair alone; null if the listener's channel receives its events. */
     private final CmEvents events;
 
-    private final int writesPosted;
+    private final int queueDepth;
     private final IbvWC[] completions;
     private final SVCPollCq poll;
     private final SVCPostSend post;
@@ -46,27 +46,24 @@ final class DisniQueuePair implements QueuePair {
     private long completed;
 
     /**
-     * @param teardown ends what the id stands on; taken over, also where this fails
+     * @param teardown closes the resources of the id; owned by this object, even if this throws
+     * @param events null if the listener's channel receives the pair's events
      */
     DisniQueuePair(
-            RdmaCmId id,
-            IbvPd protectionDomain,
-            int writesPosted,
-            Teardown teardown,
-            CmEvents events)
+            RdmaCmId id, IbvPd protectionDomain, int queueDepth, Teardown teardown, CmEvents events)
             throws IOException {
         this.id = id;
         this.teardown = teardown;
         this.events = events;
-        this.writesPosted = writesPosted;
+        this.queueDepth = queueDepth;
         IbvCompChannel channel = id.getVerbs().createCompChannel();
         teardown.add(
                 () -> Teardown.check("ibv_destroy_comp_channel", channel.destroyCompChannel()));
-        IbvCQ queue = id.getVerbs().createCQ(channel, writesPosted, 0);
+        IbvCQ queue = id.getVerbs().createCQ(channel, queueDepth, 0);
         teardown.add(() -> Teardown.check("ibv_destroy_cq", queue.destroyCQ()));
         IbvQP pair = id.createQP(protectionDomain, attributes(queue));
         teardown.add(() -> Teardown.check("rdma_destroy_qp", id.destroyQP()));
-        completions = new IbvWC[Math.min(writesPosted, POLLED_AT_ONCE)];
+        completions = new IbvWC[Math.min(queueDepth, POLL_BATCH)];
         for (int i = 0; i < completions.length; i++) {
             completions[i] = new IbvWC();
         }
@@ -79,13 +76,13 @@ final class DisniQueuePair implements QueuePair {
         attributes.setQp_type(IbvQP.IBV_QPT_RC);
         attributes.setSend_cq(queue);
         attributes.setRecv_cq(queue);
-        attributes.cap().setMax_send_wr(writesPosted);
+        attributes.cap().setMax_send_wr(queueDepth);
         attributes.cap().setMax_recv_wr(1);
         return attributes;
     }
 
     /**
-     * As many retries as the field holds: seven, and for a receiver that is not ready, for ever.
+     * Sets both retry counts to the maximum, 7; for a receiver that is not ready that is infinite.
      */
     static RdmaConnParam connectionParameters() throws IOException {
         RdmaConnParam parameters = new RdmaConnParam();
@@ -110,8 +107,8 @@ final class DisniQueuePair implements QueuePair {
     }
 
     @Override
-    public int freeWrites() {
-        return writesPosted - (int) (posted - completed);
+    public int freeWriteCount() {
+        return queueDepth - (int) (posted - completed);
     }
 
     @Override
@@ -119,9 +116,8 @@ final class DisniQueuePair implements QueuePair {
             long localAddress, int localKey, long remoteAddress, int remoteKey, int lengthBytes)
             throws IOException {
         requireConnected();
-        if (freeWrites() == 0) {
-            throw new IllegalStateException(
-                    "a write needs a free place in the queue: writesPosted=" + writesPosted);
+        if (freeWriteCount() == 0) {
+            throw new IllegalStateException("Write queue is full: queueDepth=" + queueDepth);
         }
         SVCPostSend.SendWRMod request = post.getWrMod(0);
         request.setWr_id(posted + 1);
@@ -139,7 +135,7 @@ final class DisniQueuePair implements QueuePair {
     }
 
     @Override
-    public long completedWrites() throws IOException {
+    public long completedWriteCount() throws IOException {
         requireConnected();
         int found;
         do {
@@ -172,12 +168,12 @@ final class DisniQueuePair implements QueuePair {
         peerLeft();
         return new VerbsException(
                 failure,
-                "a queue pair is lost with its first failure: failed=%s, cause=%s, completedWrites=%d"
+                "Queue pair failed: failed=%s, cause=%s, completedWriteCount=%d. Open a new connection."
                         .formatted(what, cause, completed),
                 thrown);
     }
 
-    /** May be called by the listener's thread. */
+    /** Thread-safe: the listener's thread may call it. */
     synchronized void peerLeft() {
         if (state.allows(QueuePairState.FAILED)) {
             state = state.to(QueuePairState.FAILED);
@@ -199,8 +195,7 @@ final class DisniQueuePair implements QueuePair {
     private void requireConnected() throws VerbsException {
         if (state != QueuePairState.CONNECTED) {
             throw new VerbsException(
-                    VerbsFailure.CONNECTION_LOST,
-                    "a queue pair is used while it is connected: state=" + state);
+                    VerbsFailure.CONNECTION_LOST, "Queue pair is not connected: state=" + state);
         }
     }
 
@@ -214,7 +209,7 @@ final class DisniQueuePair implements QueuePair {
         }
         poll.free();
         post.free();
-        // Fails where the peer disconnected first, which changes nothing.
+        // Fails if the peer has disconnected before, which does no harm.
         id.disconnect();
         teardown.close();
     }

@@ -4,7 +4,7 @@ import com.ibm.disni.verbs.IbvMr;
 import io.github.gpujoin.rdma.verbs.Registration;
 import java.io.IOException;
 
-/** A memory region. */
+/** A registered region of host memory. */
 final class DisniRegistration implements Registration {
 
     private final IbvMr region;

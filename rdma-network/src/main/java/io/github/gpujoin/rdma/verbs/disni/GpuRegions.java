@@ -2,22 +2,20 @@ package io.github.gpujoin.rdma.verbs.disni;
 
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.Registration;
-import io.github.gpujoin.rdma.verbs.RemoteRights;
+import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsException;
 import io.github.gpujoin.rdma.verbs.VerbsFailure;
 import java.io.IOException;
 
-/**
- * Registers GPU memory, which DiSNI itself cannot: by calls of our native library beside DiSNI's.
- */
+/** Registers GPU memory through this project's native library, since DiSNI cannot. */
 final class GpuRegions {
 
     private GpuRegions() {}
 
-    static Registration register(long protectionDomain, GpuMemory memory, RemoteRights rights)
+    static Registration register(long protectionDomain, GpuMemory memory, RemoteAccess access)
             throws IOException {
-        boolean isDmaBuf = memory.way() == GpuMemory.Way.DMA_BUF;
-        boolean isWritten = rights == RemoteRights.WRITE;
+        boolean isDmaBuf = memory.method() == GpuMemory.RegistrationMethod.DMA_BUF;
+        boolean isWritten = access == RemoteAccess.WRITE;
         try {
             long region =
                     isDmaBuf
@@ -37,20 +35,22 @@ final class GpuRegions {
         } catch (IOException e) {
             throw new VerbsException(
                     VerbsFailure.FAILED_CALL,
-                    "the network card must be able to use the GPU's memory: "
+                    "Network adapter cannot use GPU memory: "
                             + memory
                             + ", cause="
                             + e.getMessage()
                             + (isDmaBuf
-                                    ? " (dma-buf needs a card driver with it, and the open GPU"
-                                            + " kernel modules)"
-                                    : " (modprobe nvidia-peermem)"),
+                                    ? ". Use an adapter driver with dma-buf and the open GPU"
+                                            + " kernel modules."
+                                    : ". Load the kernel module: modprobe nvidia-peermem"),
                     e);
         }
     }
 
     /**
-     * @param address in memory of the GPU
+     * Flushes writes of network adapters to a GPU.
+     *
+     * @param address device pointer
      */
     static void flush(long address) throws IOException {
         try {
@@ -60,8 +60,7 @@ final class GpuRegions {
         } catch (IOException e) {
             throw new VerbsException(
                     VerbsFailure.FAILED_CALL,
-                    "a GPU shows what a network card wrote once it is flushed: cause="
-                            + e.getMessage(),
+                    "GPU did not flush writes of a network adapter: cause=" + e.getMessage(),
                     e);
         }
     }
@@ -69,17 +68,18 @@ final class GpuRegions {
     private static VerbsException notInstalled(UnsatisfiedLinkError e) {
         return new VerbsException(
                 VerbsFailure.NO_LIBRARY,
-                "GPU memory is registered by the library in the jar, not by an installed one:"
+                "Installed native library cannot register GPU memory:"
                         + " missing="
-                        + e.getMessage(),
+                        + e.getMessage()
+                        + ". Use the library in the jar.",
                 e);
     }
 
     /**
-     * Exports the memory and registers the export.
+     * Exports the memory as a dma-buf and registers it.
      *
      * @return address of the region
-     * @throws IOException with the CUDA driver's result, or the errno
+     * @throws IOException with the CUDA driver's result or the errno
      */
     private static native long registerDmaBuf(
             long protectionDomain, long address, long lengthBytes, boolean isWritten)
@@ -97,7 +97,7 @@ final class GpuRegions {
 
     private static native void deregister(long region) throws IOException;
 
-    /** A region that DiSNI knows nothing of. */
+    /** A region that this class registered, unknown to DiSNI. */
     private static final class GpuRegion implements Registration {
 
         private final GpuMemory memory;

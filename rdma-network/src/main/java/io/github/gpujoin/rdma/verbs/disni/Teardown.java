@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What has been made so far, to be ended in reverse order; ends all of it whatever fails. */
+/** Closes resources in the reverse order of their creation, and all of them if some fail. */
 final class Teardown implements AutoCloseable {
 
-    /** Ends one thing. */
+    /** Closes one resource. */
     interface Step {
         void run() throws IOException;
     }
@@ -21,7 +21,10 @@ final class Teardown implements AutoCloseable {
     }
 
     /**
+     * Checks the result of a native call.
+     *
      * @param code 0, or the negative errno
+     * @throws VerbsException {@link VerbsFailure#FAILED_CALL} if it is not 0
      */
     static void check(String call, int code) throws VerbsException {
         if (code != 0) {
@@ -30,7 +33,7 @@ final class Teardown implements AutoCloseable {
         }
     }
 
-    /** Ends all. A second call does nothing. */
+    /** Closes all resources. Idempotent. */
     @Override
     public void close() throws IOException {
         IOException first = null;
@@ -50,7 +53,7 @@ final class Teardown implements AutoCloseable {
         }
     }
 
-    /** Ends all after a failure, which stays the one to report. */
+    /** Closes all resources after a failure and returns it, with further ones suppressed. */
     <E extends Exception> E closeAfter(E failure) {
         try {
             close();

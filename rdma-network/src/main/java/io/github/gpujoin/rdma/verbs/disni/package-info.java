@@ -1,6 +1,6 @@
 /**
- * Verbs over DiSNI. Its classes are defined by {@link
- * io.github.gpujoin.rdma.verbs.DisniClassLoader} only, and are used through the interfaces of
- * {@code verbs}.
+ * Verbs over DiSNI. Only {@link io.github.gpujoin.rdma.verbs.DisniClassLoader} defines these
+ * classes; other packages use them through the interfaces of {@code verbs}. Start with {@code
+ * DisniDevice}.
  */
 package io.github.gpujoin.rdma.verbs.disni;

@@ -39,7 +39,7 @@ class SharedFileTest {
     @TempDir private Path directory;
 
     @Test
-    void shouldBeTheOwnersAloneAndLoseItsNameOnceItIsMapped() throws Exception {
+    void shouldBelongToItsOwnerAndLoseItsNameWhenMapped() throws Exception {
         try (ShmTransport shm = new ShmTransport(directory);
                 Target target = shm.registerTarget(4096)) {
             Path file = files().get(0);
@@ -55,11 +55,11 @@ class SharedFileTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", "../gpu-join-ring-0", "/etc/passwd", "gpu-join-ring-00000000000000000"})
-    void shouldRefuseDescriptorsThatNameNoRing(String descriptor) throws Exception {
+    void shouldRejectDescriptorsThatNameNoRing(String descriptor) throws Exception {
         try (ShmTransport shm = new ShmTransport(directory)) {
             assertThatExceptionOfType(TransportException.class)
                     .isThrownBy(() -> shm.map(descriptor.getBytes(StandardCharsets.US_ASCII)))
-                    .withMessageStartingWith("a descriptor of shm names a ring");
+                    .withMessageStartingWith("Descriptor names no shared ring");
         }
     }
 
@@ -68,24 +68,24 @@ class SharedFileTest {
                 .map(name -> name.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** The directory holds no ring, so a descriptor that opens anything opened it elsewhere. */
+    /** The directory contains no ring, so a descriptor that opens a file opened it elsewhere. */
     @MethodSource("descriptors")
     @FuzzTest(maxDuration = "5m")
-    void shouldOpenNothingBesideItsDirectory(byte[] descriptor) {
+    void shouldOpenNoFileOutsideItsDirectory(byte[] descriptor) {
         if (descriptor != null) {
             assertThatExceptionOfType(TransportException.class).isThrownBy(() -> open(descriptor));
         }
     }
 
     @Test
-    void shouldRefuseAFileThatOthersMayOpen() throws Exception {
+    void shouldRejectAFileThatOthersMayOpen() throws Exception {
         Path file = Files.write(directory.resolve(NAME), new byte[64]);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
-        assertRefusedAsNoRing();
+        assertRejectedAsNoRing();
     }
 
     @Test
-    void shouldRefuseAFileOfAnotherUser() throws Exception {
+    void shouldRejectAFileOfAnotherUser() throws Exception {
         ownFile(64);
         UserPrincipal other =
                 directory
@@ -95,34 +95,34 @@ class SharedFileTest {
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> SharedFile.open(directory, other, bytes(NAME)))
                 .withMessage(
-                        "Not a ring of this user: path=%s, user=daemon. A ring is a regular file, rw-------.",
+                        "Not a ring of this user: path=%s, user=daemon. A ring is a regular file with permissions rw-------.",
                         directory.resolve(NAME));
         SharedFile.sweep(directory, other);
         assertThat(directory.resolve(NAME)).exists();
     }
 
     @Test
-    void shouldRefuseALinkToARing() throws Exception {
+    void shouldRejectALinkToARing() throws Exception {
         Path ring = Files.move(ownFile(64), directory.resolve("elsewhere"));
         Files.createSymbolicLink(directory.resolve(NAME), ring);
-        assertRefusedAsNoRing();
+        assertRejectedAsNoRing();
         new ShmTransport(directory).close();
         assertThat(ring).exists();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, (1L << 30) + 1, 1L << 40})
-    void shouldRefuseAFileWhoseLengthNoRingHas(long lengthBytes) throws Exception {
+    void shouldRejectAFileOfAWrongLength(long lengthBytes) throws Exception {
         ownFile(lengthBytes);
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> open(bytes(NAME)))
-                .withMessageStartingWith("A ring has 1 byte to 1 GiB")
+                .withMessageStartingWith("Ring of a wrong length")
                 .withMessageContaining("lengthBytes=" + lengthBytes);
     }
 
-    /** Whoever opens a FIFO waits until another process opens its other end. */
+    /** Opening a FIFO blocks until another process opens its other end. */
     @Test
-    void shouldNotWaitForAFifoNamedLikeARing() throws Exception {
+    void shouldNotBlockOnAFifoNamedLikeARing() throws Exception {
         Path fifo = directory.resolve(NAME);
         run("mkfifo", "-m", "600", fifo.toString());
         run("touch", "-h", "-d", "2 minutes ago", fifo.toString());
@@ -131,16 +131,16 @@ class SharedFileTest {
                         () -> {
                             assertThatCode(() -> new ShmTransport(directory).close())
                                     .doesNotThrowAnyException();
-                            assertRefusedAsNoRing();
+                            assertRejectedAsNoRing();
                         });
         both.start();
         both.join(10_000);
-        assertThat(both.isAlive()).as("waits for the FIFO").isFalse();
+        assertThat(both.isAlive()).as("blocked on the FIFO").isFalse();
         assertThat(fifo).exists();
     }
 
     @Test
-    void shouldGiveARingToOneOfTwoWritersAndMapNothingForTheOther() throws Exception {
+    void shouldMapARingForOnlyOneOfTwoWriters() throws Exception {
         long openBefore = Region.openCount();
         ExecutorService threads = Executors.newFixedThreadPool(2, SharedFileTest::daemon);
         for (int round = 0; round < 300; round++) {
@@ -161,9 +161,9 @@ class SharedFileTest {
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
-    /** As between the making of a file and its lock. */
+    /** As between the creation of a file and its lock. */
     @Test
-    void shouldNotTakeANewFileForALeftOverOne() throws Exception {
+    void shouldNotSweepANewFile() throws Exception {
         Path file = ownFile(64);
         new ShmTransport(directory).close();
         assertThat(file).exists();
@@ -172,9 +172,9 @@ class SharedFileTest {
         assertThat(file).doesNotExist();
     }
 
-    /** As others' files are, whose names only begin like a ring's. */
+    /** The names of other files may start like a ring's. */
     @Test
-    void shouldLeaveOldFilesOfOtherNamesAlone() throws Exception {
+    void shouldNotSweepOldFilesOfOtherNames() throws Exception {
         Path file = Files.move(ownFile(64), directory.resolve(NAME + ".bak"));
         Files.setLastModifiedTime(file, LONG_AGO);
         new ShmTransport(directory).close();
@@ -182,10 +182,10 @@ class SharedFileTest {
     }
 
     @Test
-    void shouldSayHowToGetADirectory() {
+    void shouldReportAnUnusableDirectory() {
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> new ShmTransport(directory.resolve("missing")))
-                .withMessageStartingWith("shm needs a directory in memory that it may write");
+                .withMessageStartingWith("Cannot write to the directory of shared rings");
     }
 
     private static void run(String... command) throws Exception {
@@ -213,7 +213,7 @@ class SharedFileTest {
         return SharedFile.open(directory, SharedFile.user(directory), descriptor);
     }
 
-    private void assertRefusedAsNoRing() {
+    private void assertRejectedAsNoRing() {
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(() -> open(bytes(NAME)))
                 .withMessageStartingWith("Not a ring of this user: path=");

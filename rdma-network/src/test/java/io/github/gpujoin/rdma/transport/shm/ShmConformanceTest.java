@@ -38,7 +38,7 @@ class ShmConformanceTest extends TransportConformance {
     }
 
     @Test
-    void shouldLetTheWriterReadWhatItWroteAfterTheReaderHasGone() throws Exception {
+    void shouldKeepTheWritersMappingAfterTheReaderClosed() throws Exception {
         Target target = receiver.registerTarget(TARGET_BYTES);
         try (RegisteredMemory mapped = ((SharedTransport) sender).map(target.descriptor())) {
             Memory.putLong(mapped.address(), 7);

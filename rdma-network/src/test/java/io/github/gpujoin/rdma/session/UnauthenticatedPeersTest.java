@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a process of the same host does to sessions by connecting to their control server. */
+/** A process of the same host floods the control server of sessions. */
 @Timeout(60)
-class StrangersTest {
+class UnauthenticatedPeersTest {
 
     private static final UUID JOB = new UUID(1, 2);
     private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
@@ -73,7 +73,7 @@ class StrangersTest {
     }
 
     @Test
-    void shouldAdmitAWriterBesideStrangersThatSayNothing() throws Exception {
+    void shouldAdmitAWriterBesideSilentPeers() throws Exception {
         for (int i = 0; i < 100; i++) {
             keep(connect());
             step();
@@ -86,7 +86,7 @@ class StrangersTest {
 
     /** Hundreds of connections a second, each with a hello and 1,000 messages. */
     @Test
-    void shouldDeliverAndAdmitBesideStrangersThatTalkWithoutEnd() throws Exception {
+    void shouldDeliverAndAdmitDuringAFloodOfMessages() throws Exception {
         WriterSession first = writer(0);
         stepUntilConnected(first);
         Thread attacker = new Thread(this::attack);
@@ -96,8 +96,8 @@ class StrangersTest {
         WriterSession second = null;
         while (attacker.isAlive()) {
             delivered += deliver(first, readers.get(0)) ? 1 : 0;
-            if (second == null && listener.turnedAwayCount() > 100) {
-                second = writer(1); // while the attack is under way
+            if (second == null && listener.refusedCount() > 100) {
+                second = writer(1); // during the attack
             }
         }
         assertThat(readers.get(0).epoch()).as("connections of the session").isEqualTo(1);
@@ -107,12 +107,12 @@ class StrangersTest {
     }
 
     private void attack() {
-        byte[] messages = babble();
+        byte[] messages = flood();
         for (int i = 0; i < 2000; i++) {
-            try (Socket stranger = connect()) {
-                stranger.getOutputStream().write(messages);
+            try (Socket peer = connect()) {
+                peer.getOutputStream().write(messages);
             } catch (IOException e) {
-                // cut off
+                // the server closed the connection
             }
             LockSupport.parkNanos(SECOND_NS / 1000);
         }
@@ -129,7 +129,7 @@ class StrangersTest {
         return isWritten;
     }
 
-    private static byte[] babble() {
+    private static byte[] flood() {
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
         Hello hello = new Hello(JOB, 0, 0, Nonce.next(new SecureRandom()));
         messages.writeBytes(ControlCodec.encode(hello));

@@ -1,0 +1,9 @@
+package io.github.gpujoin.rdma.verbs;
+
+/** How peers may access a registered region. */
+public enum RemoteAccess {
+    /** Not at all: only this host's device reads the region, to send it. */
+    NONE,
+    /** Write, with the region's remote key. */
+    WRITE
+}
