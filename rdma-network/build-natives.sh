@@ -3,7 +3,7 @@
 #
 #   build-natives.sh JAVA_HOME CACHE_DIR OUT_DIR
 #
-# Libraries are kept in CACHE_DIR under the hash of what they are made of.
+# CACHE_DIR stores libraries under a hash of sources, compiler and flags.
 set -euo pipefail
 java_home=$1 cache=$2 out=$3
 source_dir=$(cd "$(dirname "$0")/src/main/native" && pwd)

@@ -1,4 +1,4 @@
-/* Connection manager: event channels, ids, addresses, queue pairs of ids (librdmacm). */
+/* Connection manager: event channels, identifiers, addresses, queue pairs (librdmacm). */
 #include "disni.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Scatter-gather elements of a work request; DiSNI's attributes do not carry the number here. */
+/* Scatter-gather elements of a work request; DiSNI does not pass its maximum to this library. */
 #define MAX_SGE 4
 
 #define NO_EVENT (-1)
@@ -93,7 +93,7 @@ DISNI(void, listen)(JNIEnv *env, jobject self, jlong id_address, jint backlog)
     }
 }
 
-/* The source may be 0: the kernel's routes then choose it. */
+/* The source may be 0: the kernel's routes then select it. */
 DISNI(void, resolveAddr)
 (JNIEnv *env, jobject self, jlong id_address, jlong source_address, jlong destination_address,
  jint timeout_ms)
@@ -152,7 +152,7 @@ DISNI(jint, getDstAddr)(JNIEnv *env, jobject self, jlong id_address, jlong to_ad
     return address_of(env, id_address, to_address, rdma_get_peer_addr);
 }
 
-/* -1 as long as no device is bound to the id: DiSNI asks again. */
+/* Returns -1 until a device is bound to the identifier; DiSNI calls again. */
 DISNI(jlong, getContext)(JNIEnv *env, jobject self, jlong id_address)
 {
     (void)self;
@@ -184,7 +184,7 @@ DISNI(jlong, createQP)
         return 0;
     }
     if (type != IBV_QPT_RC) {
-        disni_throw_unsupported(env, "queue pairs are reliable connected ones (IBV_QPT_RC)");
+        disni_throw_unsupported(env, "Unsupported type of queue pair. Use IBV_QPT_RC.");
         return 0;
     }
     struct ibv_qp_init_attr attributes = {
@@ -216,7 +216,7 @@ DISNI(jint, destroyQP)(JNIEnv *env, jobject self, jlong id_address)
     return 0;
 }
 
-/* As many outstanding reads as both devices have room for: librdmacm clips the maxima. */
+/* Requests the maximum of outstanding reads; librdmacm reduces it to the limits of both devices. */
 static struct rdma_conn_param connection_of(jint retry_count, jint rnr_retry_count)
 {
     return (struct rdma_conn_param){
@@ -267,9 +267,8 @@ DISNI(jint, disconnect)(JNIEnv *env, jobject self, jlong id_address)
 }
 
 /*
- * The next event's number, or -1 where none comes in time; writes the listening id and the id.
- * The event is acknowledged here: Java hands back no more than its number, and nothing of the
- * event but what is copied is ever read.
+ * Returns the type of the next event, or -1 if none arrives in time; writes both identifiers.
+ * Acknowledges the event here: Java later passes only its type, and reads only the copied fields.
  */
 DISNI(jint, getCmEvent)
 (JNIEnv *env, jobject self, jlong channel_address, jlong listen_id_address, jlong id_address,

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Of the CUDA driver API: results, contexts and addresses as its binary interface has them. */
+/* Constants and types of the CUDA driver's binary interface. */
 enum {
     SUCCESS = 0,
     POINTER_CONTEXT = 1,
@@ -22,8 +22,8 @@ typedef int (*mem_get_handle)(void *handle, uint64_t address, size_t length, int
 typedef int (*flush_writes)(int target, int scope);
 
 /*
- * Looked up, as the driver is there where GPU memory is, and the rest works without. It throws and gives NULL.
- * The library stays open: threads that race open it once more, which costs a count and no memory.
+ * Resolves a function of the driver at run time, because hosts without a GPU lack it. Throws and returns
+ * NULL on failure. The library stays open; a race of threads only increases its reference count.
  */
 static void *find(JNIEnv *env, const char *name)
 {
@@ -51,7 +51,7 @@ static int succeeded(JNIEnv *env, int result, const char *call)
     return result == SUCCESS;
 }
 
-/* Makes the context of the address the thread's own, until leave(). */
+/* Pushes the context of an address to the calling thread; leave() pops it. */
 static int enter(JNIEnv *env, uint64_t address)
 {
     pointer_get_attribute get = (pointer_get_attribute)find(env, "cuPointerGetAttribute");

@@ -1,6 +1,6 @@
 /*
- * The two calls of the CUDA driver that GPUDirect needs and JCuda does not have, by the driver API's
- * manual. They act in the context that the memory was allocated in.
+ * The two calls of the CUDA driver that GPUDirect needs and JCuda lacks, written from the manual of the
+ * driver API. They run in the context that allocated the memory.
  */
 #ifndef GPUJOIN_CUDA_H
 #define GPUJOIN_CUDA_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 /*
- * A dma-buf of device memory, whose pages are all the caller's; its own to close. It throws and gives
- * -1 where the driver refuses.
+ * Exports device memory as a dma-buf, which the caller closes. The memory must own all its pages.
+ * Throws and returns -1 if the driver refuses.
  */
 int cuda_export_dma_buf(JNIEnv *env, uint64_t address, size_t length);
 
-/* Makes what cards wrote to the GPU that has this memory visible to what it does from now on. */
+/* Makes earlier writes of adapters to the GPU of this address visible to its later reads. */
 void cuda_flush_writes(JNIEnv *env, uint64_t address);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Memory regions in GPU memory, which DiSNI has no calls for (Java: GpuRegions). Untested on hardware.
+ * Memory regions in GPU memory, which DiSNI does not support (Java: GpuRegions). Untested on hardware.
  *
- * Neither way asks for relaxed ordering: data and flag of a slot must reach the GPU as they were
- * written. What makes them visible there stands at GpuWriteVisibility in Java.
+ * No region allows relaxed ordering: data and flag of a slot must reach the GPU in the order of
+ * writing. GpuWriteVisibility (Java) explains when they become visible.
  */
 #include "cuda.h"
 
@@ -21,7 +21,7 @@ static int access_of(jboolean is_written)
     return is_written ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : 0;
 }
 
-/* Looked up, for libibverbs has it from rdma-core 34 on, and the rest works with an earlier one. */
+/* Resolved at run time: libibverbs has it since rdma-core 34, and nothing else needs that version. */
 GPU(jlong, registerDmaBuf)
 (JNIEnv *env, jclass self, jlong pd_address, jlong address, jlong length, jboolean is_written)
 {
@@ -41,18 +41,18 @@ GPU(jlong, registerDmaBuf)
     if (fd < 0) {
         return 0;
     }
-    /* Of the buffer's pages the memory alone; the card's addresses are those of the device pointer. */
+    /* Registers only the memory's part of the pages; remote addresses equal the device pointer. */
     jlong region = disni_created(env,
                                  call(pd, 0, (size_t)length, (uint64_t)address, fd,
                                       access_of(is_written)),
                                  "ibv_reg_dmabuf_mr");
 
-    /* The region holds the buffer. */
+    /* The region keeps the buffer open. */
     close(fd);
     return region;
 }
 
-/* nvidia-peermem makes ibv_reg_mr understand device pointers; without it this fails with EFAULT. */
+/* nvidia-peermem lets ibv_reg_mr accept device pointers; without it this fails with EFAULT. */
 GPU(jlong, registerPeerMem)
 (JNIEnv *env, jclass self, jlong pd_address, jlong address, jlong length, jboolean is_written)
 {

@@ -1,7 +1,7 @@
 /*
- * DiSNI's Java side writes work requests, and reads completions, as the C structures lie in
- * memory. It asks for sizes and for two offsets; the others it takes for granted (NatIbvSendWR,
- * NatIbvRecvWR, NatIbvSge, NatPollCqCall, SockAddrIn), which is asserted here.
+ * Layouts of the C structures that DiSNI's Java side writes (work requests) and reads (completions).
+ * It queries sizes and two offsets; the other offsets are constants in NatIbvSendWR, NatIbvRecvWR,
+ * NatIbvSge, NatPollCqCall and SockAddrIn, which the assertions below check.
  */
 #include "disni.h"
 
@@ -22,7 +22,7 @@ AT(ibv_send_wr, num_sge, 24);
 AT(ibv_send_wr, opcode, 28);
 AT(ibv_send_wr, send_flags, 32);
 AT(ibv_send_wr, imm_data, 36);
-/* Java writes 8 bytes of address, 4 of key and 4 reserved from the address's offset on. */
+/* From the offset of the address, Java writes 8 bytes of address, 4 of key and 4 reserved. */
 AT(ibv_send_wr, wr.rdma.rkey, offsetof(struct ibv_send_wr, wr.rdma.remote_addr) + 8);
 
 AT(ibv_recv_wr, wr_id, 0);

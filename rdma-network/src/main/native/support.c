@@ -23,7 +23,7 @@ void disni_throw(JNIEnv *env, const char *call, int error)
     char message[256];
     char text[128];
 
-    /* The GNU variant: the text need not be in the buffer. */
+    /* The GNU variant of strerror_r: its result need not be in the buffer. */
     snprintf(message, sizeof message, "%s failed: errno=%d (%s)", call, error,
              strerror_r(error, text, sizeof text));
     throw_new(env, "java/io/IOException", message);
@@ -47,7 +47,7 @@ void *disni_object(JNIEnv *env, jlong address, const char *kind)
     if (address == 0) {
         char message[128];
 
-        snprintf(message, sizeof message, "a native call needs an open object: missing=%s", kind);
+        snprintf(message, sizeof message, "Native object is closed or was never created: missing=%s", kind);
         throw_new(env, "java/io/IOException", message);
     }
     return (void *)(intptr_t)address;

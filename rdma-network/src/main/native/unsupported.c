@@ -1,4 +1,4 @@
-/* What neither our transport nor DiSNI's endpoints use. */
+/* Native methods of DiSNI that neither this project nor DiSNI's endpoints use. */
 #include "disni.h"
 
 DISNI(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp_address, jlong attributes_address)
@@ -6,7 +6,7 @@ DISNI(jint, modifyQP)(JNIEnv *env, jobject self, jlong qp_address, jlong attribu
     (void)self;
     (void)qp_address;
     (void)attributes_address;
-    disni_throw_unsupported(env, "queue pairs change state through the connection manager only");
+    disni_throw_unsupported(env, "Unsupported change of a queue pair's state. Use the connection manager.");
     return -1;
 }
 
@@ -14,7 +14,7 @@ DISNI(jint, queryOdpSupport)(JNIEnv *env, jobject self, jlong context_address)
 {
     (void)self;
     (void)context_address;
-    disni_throw_unsupported(env, "memory is pinned when registered: on-demand paging is not used");
+    disni_throw_unsupported(env, "On-demand paging is unsupported. Registered memory is pinned.");
     return -1;
 }
 
@@ -25,7 +25,7 @@ DISNI(jint, expPrefetchMr)
     (void)region_address;
     (void)address;
     (void)length;
-    disni_throw_unsupported(env, "memory is pinned when registered: there is nothing to prefetch");
+    disni_throw_unsupported(env, "Prefetching is unsupported. Registered memory is pinned.");
     return -1;
 }
 
@@ -35,12 +35,12 @@ AFFINITY(void, setAffinity)(JNIEnv *env, jclass type, jlong mask)
 {
     (void)type;
     (void)mask;
-    disni_throw_unsupported(env, "threads are bound to processors by taskset or a cpuset");
+    disni_throw_unsupported(env, "Thread affinity is unsupported. Use taskset or a cpuset.");
 }
 
 AFFINITY(jlong, getAffinity)(JNIEnv *env, jclass type)
 {
     (void)type;
-    disni_throw_unsupported(env, "threads are bound to processors by taskset or a cpuset");
+    disni_throw_unsupported(env, "Thread affinity is unsupported. Use taskset or a cpuset.");
     return -1;
 }

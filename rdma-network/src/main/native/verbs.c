@@ -48,7 +48,7 @@ DISNI(jint, getContextNumCompVectors)(JNIEnv *env, jobject self, jlong context_a
     return context == NULL ? 0 : context->num_comp_vectors;
 }
 
-/* Writes both keys and the handle; DiSNI's lengths are positive ints, so regions end at 2 GiB. */
+/* Writes both keys and the handle. DiSNI passes lengths as int, which limits regions to 2 GiB - 1. */
 DISNI(jlong, regMr)
 (JNIEnv *env, jobject self, jlong pd_address, jlong address, jint length, jint access,
  jlong lkey_address, jlong rkey_address, jlong handle_address)
@@ -138,7 +138,7 @@ DISNI(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq_address)
     return cq == NULL ? 0 : -ibv_destroy_cq(cq);
 }
 
-/* 0 if an event came, -1 if none did in time. Java acknowledges it with _ackCqEvent. */
+/* Returns 0 if an event arrived, -1 on timeout. Java acknowledges the event with _ackCqEvent. */
 DISNI(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_address, jint timeout_ms)
 {
     (void)self;
@@ -181,7 +181,7 @@ DISNI(jint, reqNotifyCQ)(JNIEnv *env, jobject self, jlong cq_address, jint solic
     return 0;
 }
 
-/* Writes up to so many completions, as struct ibv_wc lies in memory, and returns their number. */
+/* Writes up to that many completions as struct ibv_wc, and returns their number. */
 DISNI(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq_address, jint entries, jlong to_address)
 {
     (void)self;
@@ -213,7 +213,7 @@ DISNI(jint, getQpNum)(JNIEnv *env, jobject self, jlong qp_address)
     return qp == NULL ? 0 : (jint)qp->qp_num;
 }
 
-/* Java's list holds no operands of atomics and no address handles. */
+/* Java's list contains neither operands of atomics nor address handles. */
 static int has_unsupported_opcode(const struct ibv_send_wr *request)
 {
     for (; request != NULL; request = request->next) {
@@ -235,7 +235,7 @@ DISNI(void, postSend)(JNIEnv *env, jobject self, jlong qp_address, jlong list_ad
         return;
     }
     if (has_unsupported_opcode(list)) {
-        disni_throw_unsupported(env, "work requests are writes, sends and reads, no atomics");
+        disni_throw_unsupported(env, "Unsupported work request. Use writes, sends and reads.");
         return;
     }
     int error = ibv_post_send(qp, list, &bad);

@@ -1,6 +1,6 @@
 /*
- * Stands in for libcuda.so.1 where there is no GPU: memory of the host is the GPU's. It refuses what
- * the driver would, and an export is a descriptor that no card can use.
+ * Replaces libcuda.so.1 on hosts without a GPU and treats host memory as the GPU's. It rejects the
+ * arguments that the driver rejects. An export is a file descriptor that no adapter can use.
  */
 #include <fcntl.h>
 #include <stddef.h>
