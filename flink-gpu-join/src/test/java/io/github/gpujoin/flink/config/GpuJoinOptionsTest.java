@@ -68,7 +68,7 @@ class GpuJoinOptionsTest {
     @ParameterizedTest
     @CsvSource({
         "gpu-join.chunk-bytes, 17 mb, must be at least 1 bytes and at most 16 mb",
-        "gpu-join.flush-interval, 0 ms, must be at least 1 ms: gpu-join.flush-interval=0 ms",
+        "gpu-join.flush-interval, 0 ms, must be at least 1 ms and at most 1 h: gpu-join.flush-interval=0 ms",
         "gpu-join.gpu.device, -1, must be at least 0: gpu-join.gpu.device=-1",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
         "gpu-join.ring.slots, 1025, must be at least 1 and at most 1024: gpu-join.ring.slots=1025",
