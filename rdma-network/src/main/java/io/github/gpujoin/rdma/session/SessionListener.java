@@ -58,7 +58,7 @@ public final class SessionListener implements AutoCloseable {
     private final JobSecret secret;
     private final SessionOptions options;
     private final Limits limits;
-    private final HandshakeGate gate;
+    private final HandshakeRateLimiter rateLimiter;
     private final SecureRandom random = new SecureRandom();
     private final Map<Integer, ReaderSession> channels = new ConcurrentHashMap<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
@@ -72,7 +72,7 @@ public final class SessionListener implements AutoCloseable {
         this.secret = secret;
         this.options = options;
         this.limits = limits;
-        this.gate = new HandshakeGate(limits.maxPerSecond(), BURST);
+        this.rateLimiter = new HandshakeRateLimiter(limits.maxPerSecond(), BURST);
     }
 
     public void add(ReaderSession session) {
@@ -88,7 +88,7 @@ public final class SessionListener implements AutoCloseable {
 
     /** Whether another handshake may start now. Until then connections wait in their queue. */
     public boolean isReady(long nowNs) {
-        return gate.isOpen(nowNs);
+        return rateLimiter.isPermitted(nowNs);
     }
 
     /**
@@ -105,7 +105,7 @@ public final class SessionListener implements AutoCloseable {
             displaced.link.close();
             refuse(displaced.link, "displaced by a later handshake, " + limits);
         }
-        gate.enter(nowNs);
+        rateLimiter.start(nowNs);
         pending.add(new Pending(link, from, nowNs));
     }
 
@@ -173,7 +173,7 @@ public final class SessionListener implements AutoCloseable {
 
         Pending(ControlLink link, InetAddress from, long startNs) {
             this.link = link;
-            this.host = WaitingLinks.host(from);
+            this.host = LinkQueue.host(from);
             this.startNs = startNs;
         }
 
@@ -233,7 +233,7 @@ public final class SessionListener implements AutoCloseable {
                 if (!token.isProofValid(hello, nonce, proof)) {
                     throw new ProtocolException(Refusal.PROOF.message(), Refusal.PROOF);
                 }
-                gate.prove();
+                rateLimiter.refund();
                 link.admit();
                 // Check the channel only now: an unauthenticated peer learns nothing of channels
                 // and attempts.

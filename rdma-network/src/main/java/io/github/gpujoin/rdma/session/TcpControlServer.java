@@ -30,7 +30,7 @@ public final class TcpControlServer implements ControlServer {
     private static final long MAX_FAILING_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final ServerSocket server;
-    private final WaitingLinks waiting = new WaitingLinks(MAX_WAITING);
+    private final LinkQueue waiting = new LinkQueue(MAX_WAITING);
     private final Thread acceptor;
 
     /** Why the server accepts no more; null while it does. */

@@ -50,7 +50,7 @@ public final class WriterSession implements AutoCloseable {
     private long handshakeStartNs;
 
     /** Null before the first accept. */
-    private Outbox outbox;
+    private SendBuffer buffer;
 
     /** Null unless the state is OPEN. */
     private OpenLink link;
@@ -93,12 +93,12 @@ public final class WriterSession implements AutoCloseable {
      *     next {@link #step} reports
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
-        if (outbox == null) {
+        if (buffer == null) {
             return false;
         }
         try {
-            outbox.requireIntact();
-            return outbox.ring().tryWrite(base, offset, lengthBytes);
+            buffer.requireIntact();
+            return buffer.ring().tryWrite(base, offset, lengthBytes);
         } catch (TransportException e) {
             fail(e.getMessage(), e);
         } catch (InternalError e) {
@@ -196,16 +196,16 @@ public final class WriterSession implements AutoCloseable {
             throw new ProtocolException(
                     "Accept has a wrong authentication code: peer=" + handshakeLink.peer());
         }
-        if (outbox == null) {
-            outbox = Outbox.open(transport, accept);
+        if (buffer == null) {
+            buffer = SendBuffer.open(transport, accept);
         } else {
             requireNextEpoch(accept);
             try {
-                outbox.requireIntact();
+                buffer.requireIntact();
             } catch (TransportException e) {
                 throw fail(e.getMessage(), e);
             }
-            outbox.connect(accept);
+            buffer.connect(accept);
         }
         link =
                 new OpenLink(
@@ -216,7 +216,7 @@ public final class WriterSession implements AutoCloseable {
     }
 
     private void requireNextEpoch(Accept accept) throws SessionException {
-        RingWriter ring = outbox.ring();
+        RingWriter ring = buffer.ring();
         if (!ring.geometry().equals(accept.ring()) || accept.epoch() < ring.epoch()) {
             throw fail(
                     "Reader changed its ring's geometry or returned to an old epoch: ring="
@@ -232,19 +232,19 @@ public final class WriterSession implements AutoCloseable {
     private void exchange(long nowNs) throws IOException {
         // Receive first: after the reader has closed its end, the transport fails as well.
         long released = link.receiveProgress(nowNs);
-        outbox.send();
-        reached |= outbox.isConnected();
-        if (released > outbox.sentSequence()) {
+        buffer.send();
+        reached |= buffer.isConnected();
+        if (released > buffer.sentSequence()) {
             throw new RingException(
                     "Reader acknowledged a slot that was not sent: sent="
-                            + outbox.sentSequence()
+                            + buffer.sentSequence()
                             + ", acknowledged="
                             + released);
         }
-        outbox.ring().acknowledge(released);
+        buffer.ring().acknowledge(released);
         // The reader uses this only to detect a lost slot, so the heartbeat interval suffices. A
         // slot in flight is not lost: retransmitting it would add load to the network.
-        link.sendProgress(outbox.arrivedSequence(), Integer.MAX_VALUE, nowNs);
+        link.sendProgress(buffer.arrivedSequence(), Integer.MAX_VALUE, nowNs);
     }
 
     private void lose(IOException reason, long nowNs) {
@@ -281,8 +281,8 @@ public final class WriterSession implements AutoCloseable {
     }
 
     private void disconnect() {
-        if (outbox != null) {
-            outbox.disconnect();
+        if (buffer != null) {
+            buffer.disconnect();
         }
         if (link != null) {
             link.close();
@@ -296,28 +296,28 @@ public final class WriterSession implements AutoCloseable {
 
     /** Whether a payload that is written now is sent without reconnecting. */
     public boolean isConnected() {
-        return state == WriterState.OPEN && outbox.isConnected();
+        return state == WriterState.OPEN && buffer.isConnected();
     }
 
     /** Whether {@link #tryWrite} would accept a payload. */
     public boolean hasCredit() {
-        return outbox != null && outbox.ring().credits() > 0;
+        return buffer != null && buffer.ring().credits() > 0;
     }
 
     /** Whether the reader has acknowledged everything that was written. */
     public boolean isDrained() {
-        return outbox == null
-                || outbox.ring().acknowledgedSequence() == outbox.ring().writtenSequence();
+        return buffer == null
+                || buffer.ring().acknowledgedSequence() == buffer.ring().writtenSequence();
     }
 
     /** Sequence of the last payload written; 0 before the first. */
     public long writtenSequence() {
-        return outbox == null ? 0 : outbox.ring().writtenSequence();
+        return buffer == null ? 0 : buffer.ring().writtenSequence();
     }
 
     /** Last sequence that the reader has acknowledged; 0 before the first. */
     public long acknowledgedSequence() {
-        return outbox == null ? 0 : outbox.ring().acknowledgedSequence();
+        return buffer == null ? 0 : buffer.ring().acknowledgedSequence();
     }
 
     public WriterState state() {
@@ -343,9 +343,9 @@ public final class WriterSession implements AutoCloseable {
             link.sendBye();
         }
         disconnect();
-        if (outbox != null) {
-            outbox.close();
-            outbox = null;
+        if (buffer != null) {
+            buffer.close();
+            buffer = null;
         }
         state = state.to(WriterState.CLOSED);
     }

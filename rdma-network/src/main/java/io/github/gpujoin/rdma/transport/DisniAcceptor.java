@@ -63,9 +63,9 @@ final class DisniAcceptor implements AutoCloseable {
             }
         } finally {
             for (QueuePair pair : pairs) {
-                GivenOut.closeQuietly(pair, "queue pair");
+                OwnedResources.closeQuietly(pair, "queue pair");
             }
-            GivenOut.closeQuietly(listener, "listener");
+            OwnedResources.closeQuietly(listener, "listener");
         }
     }
 
@@ -95,7 +95,7 @@ final class DisniAcceptor implements AutoCloseable {
                     "Too many queue pairs for one target: maximum={}, listener={}",
                     MAX_PAIRS,
                     address);
-            GivenOut.closeQuietly(accepted, "queue pair");
+            OwnedResources.closeQuietly(accepted, "queue pair");
         }
     }
 
@@ -103,7 +103,7 @@ final class DisniAcceptor implements AutoCloseable {
         for (Iterator<QueuePair> each = pairs.iterator(); each.hasNext(); ) {
             QueuePair pair = each.next();
             if (pair.state() == QueuePairState.FAILED) {
-                GivenOut.closeQuietly(pair, "queue pair");
+                OwnedResources.closeQuietly(pair, "queue pair");
                 each.remove();
             }
         }

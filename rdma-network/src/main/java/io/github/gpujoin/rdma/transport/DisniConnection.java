@@ -12,7 +12,7 @@ import java.io.IOException;
  * methods are synchronized: that thread assigns the queue pair, and closing the transport closes
  * the connection from another thread, after which the queue pair must not be used.
  */
-final class DisniConnection implements Connection, GivenOut.Item {
+final class DisniConnection implements Connection, OwnedResources.Item {
 
     /** Creates the queue pair; may block for seconds. */
     @FunctionalInterface
@@ -55,7 +55,7 @@ final class DisniConnection implements Connection, GivenOut.Item {
             refuse(e);
         }
         if (connected != null && !take(connected)) {
-            GivenOut.closeQuietly(connected, "queue pair");
+            OwnedResources.closeQuietly(connected, "queue pair");
         }
     }
 
@@ -160,7 +160,7 @@ final class DisniConnection implements Connection, GivenOut.Item {
     public synchronized void close() {
         closed = true;
         if (pair != null) {
-            GivenOut.closeQuietly(pair, "queue pair");
+            OwnedResources.closeQuietly(pair, "queue pair");
         }
     }
 

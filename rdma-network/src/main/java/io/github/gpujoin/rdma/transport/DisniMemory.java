@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Memory that a device has registered: pinned host memory or GPU memory. */
-final class DisniMemory implements RegisteredMemory, GivenOut.Item {
+final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
 
     private static final int PAGE_BYTES = 4096;
 
@@ -87,8 +87,8 @@ final class DisniMemory implements RegisteredMemory, GivenOut.Item {
         // If deregistration fails, the device may still write: leaking memory is better than
         // corrupting it.
         if (closed.compareAndSet(false, true)
-                && GivenOut.closeQuietly(registration, "memory region")) {
-            GivenOut.closeQuietly(backing, "region");
+                && OwnedResources.closeQuietly(registration, "memory region")) {
+            OwnedResources.closeQuietly(backing, "region");
         }
     }
 }

@@ -7,7 +7,7 @@ import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 
 /** A target over verbs: registered memory, and the acceptor of the queue pairs that write it. */
-final class DisniTarget implements Target, GivenOut.Item {
+final class DisniTarget implements Target, OwnedResources.Item {
 
     private final DisniMemory memory;
     private final DisniAcceptor acceptor;

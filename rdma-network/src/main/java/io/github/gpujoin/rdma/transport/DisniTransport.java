@@ -24,7 +24,7 @@ public final class DisniTransport implements OneSidedTransport {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
     private final VerbsDevice device;
-    private final GivenOut given = new GivenOut("disni");
+    private final OwnedResources resources = new OwnedResources("disni");
 
     /** Null if targets are in host memory. */
     private final GpuTargets gpu;
@@ -67,7 +67,7 @@ public final class DisniTransport implements OneSidedTransport {
     public Target registerTarget(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
         try {
-            return given.add(
+            return resources.add(
                     gpu == null
                             ? DisniTarget.register(device, lengthBytes)
                             : DisniTarget.register(device, gpu, lengthBytes));
@@ -80,7 +80,7 @@ public final class DisniTransport implements OneSidedTransport {
     public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
         try {
-            return given.add(DisniMemory.register(device, lengthBytes, RemoteAccess.NONE));
+            return resources.add(DisniMemory.register(device, lengthBytes, RemoteAccess.NONE));
         } catch (IOException e) {
             throw failed(e);
         }
@@ -93,7 +93,7 @@ public final class DisniTransport implements OneSidedTransport {
         if (!(source instanceof DisniMemory memory)) {
             throw new IllegalArgumentException("Source of another transport: source=" + source);
         }
-        return given.add(
+        return resources.add(
                 new DisniConnection(
                         () -> device.connect(target.listener(), QUEUE_DEPTH, CONNECT_TIMEOUT),
                         memory.registration(),
@@ -106,15 +106,15 @@ public final class DisniTransport implements OneSidedTransport {
 
     @Override
     public void close() {
-        if (given.close()) {
-            GivenOut.closeQuietly(device, "device");
+        if (resources.close()) {
+            OwnedResources.closeQuietly(device, "device");
             closeGpu();
         }
     }
 
     private void closeGpu() {
         if (gpu != null) {
-            GivenOut.closeQuietly(gpu.rings(), "GPU");
+            OwnedResources.closeQuietly(gpu.rings(), "GPU");
         }
     }
 }

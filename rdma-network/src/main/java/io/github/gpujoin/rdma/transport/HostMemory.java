@@ -3,7 +3,7 @@ package io.github.gpujoin.rdma.transport;
 import io.github.gpujoin.core.region.Region;
 
 /** Host memory of this process, allocated by a transport. */
-public final class HostMemory implements RegisteredMemory, GivenOut.Item {
+public final class HostMemory implements RegisteredMemory, OwnedResources.Item {
 
     private final Region region;
     private volatile boolean closed;

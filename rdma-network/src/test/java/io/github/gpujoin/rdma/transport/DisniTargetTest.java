@@ -138,9 +138,9 @@ class DisniTargetTest {
                     await(event);
                     return null;
                 };
-        GivenOut given = new GivenOut("disni");
+        OwnedResources resources = new OwnedResources("disni");
         DisniTarget target =
-                given.add(
+                resources.add(
                         DisniTarget.register(
                                 device, gpu(GpuWriteVisibility.ORDERED), LENGTH_BYTES));
         await(waits);
@@ -150,7 +150,7 @@ class DisniTargetTest {
         assertThat(device.listenersOpen).hasValue(1);
 
         event.countDown();
-        given.close();
+        resources.close();
         assertThat(target.isClosed()).isTrue();
         assertThat(device.listenersOpen).as("before the device is closed").hasValue(0);
     }

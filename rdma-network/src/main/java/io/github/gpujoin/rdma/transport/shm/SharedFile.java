@@ -1,7 +1,7 @@
 package io.github.gpujoin.rdma.transport.shm;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.rdma.transport.GivenOut;
+import io.github.gpujoin.rdma.transport.OwnedResources;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
@@ -43,7 +43,7 @@ import java.util.regex.Pattern;
  * The check still holds afterwards: in a directory with the sticky bit, only this user can replace
  * a file of this user.
  */
-final class SharedFile implements Target, GivenOut.Item {
+final class SharedFile implements Target, OwnedResources.Item {
 
     private static final String PREFIX = "gpu-join-ring-";
 

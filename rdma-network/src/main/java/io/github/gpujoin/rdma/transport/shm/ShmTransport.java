@@ -1,6 +1,6 @@
 package io.github.gpujoin.rdma.transport.shm;
 
-import io.github.gpujoin.rdma.transport.GivenOut;
+import io.github.gpujoin.rdma.transport.OwnedResources;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.Target;
@@ -23,7 +23,7 @@ public final class ShmTransport implements SharedTransport {
 
     private final Path directory;
     private final UserPrincipal user;
-    private final GivenOut given = new GivenOut("shm");
+    private final OwnedResources resources = new OwnedResources("shm");
 
     /**
      * @param directory on a file system in memory
@@ -53,16 +53,16 @@ public final class ShmTransport implements SharedTransport {
     @Override
     public Target registerTarget(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
-        return given.add(SharedFile.create(directory, lengthBytes));
+        return resources.add(SharedFile.create(directory, lengthBytes));
     }
 
     @Override
     public RegisteredMemory map(byte[] descriptor) throws TransportException {
-        return given.add(SharedFile.open(directory, user, descriptor));
+        return resources.add(SharedFile.open(directory, user, descriptor));
     }
 
     @Override
     public void close() {
-        given.close();
+        resources.close();
     }
 }

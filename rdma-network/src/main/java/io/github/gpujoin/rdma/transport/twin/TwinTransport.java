@@ -3,9 +3,9 @@ package io.github.gpujoin.rdma.transport.twin;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.rdma.transport.Connection;
-import io.github.gpujoin.rdma.transport.GivenOut;
 import io.github.gpujoin.rdma.transport.HostMemory;
 import io.github.gpujoin.rdma.transport.OneSidedTransport;
+import io.github.gpujoin.rdma.transport.OwnedResources;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
@@ -32,7 +32,7 @@ public final class TwinTransport implements OneSidedTransport {
     private final Random random;
     private final LongSupplier clockNs;
     private final Map<Long, TwinTarget> targets = new HashMap<>();
-    private final GivenOut given = new GivenOut("twin");
+    private final OwnedResources resources = new OwnedResources("twin");
     private final PriorityQueue<Arrival> inFlight = new PriorityQueue<>();
     private TwinFaults faults;
     private long byteNs;
@@ -72,7 +72,7 @@ public final class TwinTransport implements OneSidedTransport {
     @Override
     public synchronized Target registerTarget(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
-        TwinTarget target = given.add(new TwinTarget(lengthBytes, nextKey++));
+        TwinTarget target = resources.add(new TwinTarget(lengthBytes, nextKey++));
         targets.put(target.key, target);
         return target;
     }
@@ -80,7 +80,7 @@ public final class TwinTransport implements OneSidedTransport {
     @Override
     public RegisteredMemory registerSource(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
-        return given.add(new HostMemory(Region.allocateZeroed(lengthBytes)));
+        return resources.add(new HostMemory(Region.allocateZeroed(lengthBytes)));
     }
 
     @Override
@@ -107,11 +107,11 @@ public final class TwinTransport implements OneSidedTransport {
 
     @Override
     public synchronized void close() {
-        given.close();
+        resources.close();
         inFlight.clear();
     }
 
-    private final class TwinTarget implements Target, GivenOut.Item {
+    private final class TwinTarget implements Target, OwnedResources.Item {
 
         private final Region region;
         private final long key;

@@ -14,13 +14,13 @@ import java.util.Queue;
  * <p>A host is an IPv4 address or the first 64 bits of an IPv6 address, because the owner of one
  * address of such a network usually owns them all.
  */
-final class WaitingLinks {
+final class LinkQueue {
 
     private final int maxCount;
     private final Map<Long, Queue<TcpControlLink>> byHost = new LinkedHashMap<>();
     private int count;
 
-    WaitingLinks(int maxCount) {
+    LinkQueue(int maxCount) {
         this.maxCount = maxCount;
     }
 

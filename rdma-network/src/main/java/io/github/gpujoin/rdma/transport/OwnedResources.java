@@ -9,9 +9,9 @@ import org.slf4j.LoggerFactory;
  * Memory and connections that a transport owns and closes with itself, unless they were closed
  * before. Thread-safe.
  */
-public final class GivenOut {
+public final class OwnedResources {
 
-    private static final Logger LOG = LoggerFactory.getLogger(GivenOut.class);
+    private static final Logger LOG = LoggerFactory.getLogger(OwnedResources.class);
 
     /** Memory or a connection of a transport. */
     public interface Item extends AutoCloseable {
@@ -30,7 +30,7 @@ public final class GivenOut {
     /**
      * @param transport name for messages
      */
-    public GivenOut(String transport) {
+    public OwnedResources(String transport) {
         this.transport = transport;
     }
 

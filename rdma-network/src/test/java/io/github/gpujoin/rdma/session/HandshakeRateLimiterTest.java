@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HandshakeGateTest {
+class HandshakeRateLimiterTest {
 
     private static final long MS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final int PER_SECOND = 200;
     private static final int BURST = 8;
 
-    private final HandshakeGate gate = new HandshakeGate(PER_SECOND, BURST);
+    private final HandshakeRateLimiter rateLimiter = new HandshakeRateLimiter(PER_SECOND, BURST);
 
     @ParameterizedTest(name = "clock from {0}")
     @ValueSource(longs = {0, Long.MAX_VALUE - 1000, Long.MIN_VALUE, -5})
@@ -30,9 +30,9 @@ class HandshakeGateTest {
     @Test
     void shouldNotCountWritersThatAuthenticate() {
         for (int i = 0; i < 1000; i++) {
-            assertThat(gate.isOpen(0)).isTrue();
-            gate.enter(0);
-            gate.prove();
+            assertThat(rateLimiter.isPermitted(0)).isTrue();
+            rateLimiter.start(0);
+            rateLimiter.refund();
         }
         assertThat(begun(0, 100)).isEqualTo(BURST);
     }
@@ -61,8 +61,8 @@ class HandshakeGateTest {
 
     private int begun(long nowNs, int tries) {
         int begun = 0;
-        for (int i = 0; i < tries && gate.isOpen(nowNs); i++) {
-            gate.enter(nowNs);
+        for (int i = 0; i < tries && rateLimiter.isPermitted(nowNs); i++) {
+            rateLimiter.start(nowNs);
             begun++;
         }
         return begun;

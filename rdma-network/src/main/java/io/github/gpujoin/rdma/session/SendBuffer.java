@@ -14,20 +14,20 @@ import io.github.gpujoin.rdma.transport.TransportException;
  *
  * <p>For one thread.
  */
-sealed interface Outbox extends AutoCloseable permits ImageOutbox, SharedOutbox {
+sealed interface SendBuffer extends AutoCloseable permits CopiedSendBuffer, SharedSendBuffer {
 
     /** Creates the buffer that suits the transport, connected to its first ring. */
-    static Outbox open(Transport transport, Accept accept) throws TransportException {
-        Outbox outbox =
+    static SendBuffer open(Transport transport, Accept accept) throws TransportException {
+        SendBuffer buffer =
                 transport instanceof SharedTransport shared
-                        ? new SharedOutbox(shared, accept.ring(), accept.epoch())
-                        : new ImageOutbox(
+                        ? new SharedSendBuffer(shared, accept.ring(), accept.epoch())
+                        : new CopiedSendBuffer(
                                 (OneSidedTransport) transport, accept.ring(), accept.epoch());
         try {
-            outbox.connect(accept);
-            return outbox;
+            buffer.connect(accept);
+            return buffer;
         } catch (TransportException | RuntimeException e) {
-            outbox.close();
+            buffer.close();
             throw e;
         }
     }

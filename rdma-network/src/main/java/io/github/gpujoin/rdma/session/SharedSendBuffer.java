@@ -12,13 +12,13 @@ import io.github.gpujoin.rdma.transport.TransportException;
  * publishing a slot sends it. The ring of the last epoch stays mapped until its slots are copied to
  * the ring of the next.
  */
-final class SharedOutbox implements Outbox {
+final class SharedSendBuffer implements SendBuffer {
 
     private final SharedTransport transport;
     private final RingWriter ring;
     private RegisteredMemory mapped;
 
-    SharedOutbox(SharedTransport transport, RingGeometry geometry, long epoch) {
+    SharedSendBuffer(SharedTransport transport, RingGeometry geometry, long epoch) {
         this.transport = transport;
         this.ring = new RingWriter(null, 0, geometry, epoch);
     }

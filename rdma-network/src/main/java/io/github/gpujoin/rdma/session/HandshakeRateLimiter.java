@@ -9,31 +9,31 @@ import java.util.concurrent.TimeUnit;
  * <p>A virtual clock advances by one interval for each handshake and may lead the real clock by a
  * burst. Authentication refunds the interval, so that reconnecting writers do not use up the rate.
  */
-final class HandshakeGate {
+final class HandshakeRateLimiter {
 
     private final long intervalNs;
     private final long burstNs;
     private boolean isFirst = true;
     private long nextNs;
 
-    HandshakeGate(int maxPerSecond, int burst) {
+    HandshakeRateLimiter(int maxPerSecond, int burst) {
         this.intervalNs = TimeUnit.SECONDS.toNanos(1) / maxPerSecond;
         this.burstNs = intervalNs * (burst - 1);
     }
 
     /** Whether a handshake may start now. */
-    boolean isOpen(long nowNs) {
+    boolean isPermitted(long nowNs) {
         return isFirst || nextNs - nowNs <= burstNs;
     }
 
     /** Counts a handshake that starts. */
-    void enter(long nowNs) {
+    void start(long nowNs) {
         nextNs = (isFirst || nowNs - nextNs > 0 ? nowNs : nextNs) + intervalNs;
         isFirst = false;
     }
 
     /** Stops counting a handshake, because its writer has authenticated. */
-    void prove() {
+    void refund() {
         nextNs -= intervalNs;
     }
 }

@@ -13,20 +13,20 @@ import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.TransportException;
 
 /**
- * Slots in an image of the reader's ring, in memory of this process that is registered once. They
- * are copied in rounds: of all slots that are written everything but the sequence, then, across one
- * flush, the sequences. So a transport that has to wait for a flush waits once for a round.
+ * Slots in a copy of the reader's ring, in registered memory of this process. They are sent in
+ * rounds: first everything but the sequences of all written slots, then, after one flush, their
+ * sequences. So a transport that must wait for a flush waits only once for each round.
  *
  * <pre>
  *   arrived &lt;= sent &lt;= flushed &lt;= body &lt;= written
- *              |  round under way  |
+ *              |  round in flight  |
  * </pre>
  *
- * <p>What a transport took may wait for seconds where its network is loaded, so it counts as
- * arrived only once nothing is under way. That comes: a ring whose reader does not go on has no
- * room left for more.
+ * <p>A loaded network may delay in-flight writes for seconds. Slots therefore count as arrived only
+ * when no write is in flight. That happens eventually: while the reader releases nothing, the ring
+ * has no room for more writes.
  */
-final class ImageOutbox implements Outbox {
+final class CopiedSendBuffer implements SendBuffer {
 
     private final OneSidedTransport transport;
     private final RegisteredMemory image;
@@ -37,7 +37,7 @@ final class ImageOutbox implements Outbox {
     private long sentSequence;
     private long arrivedSequence;
 
-    ImageOutbox(OneSidedTransport transport, RingGeometry geometry, long epoch)
+    CopiedSendBuffer(OneSidedTransport transport, RingGeometry geometry, long epoch)
             throws TransportException {
         this.transport = transport;
         this.image = transport.registerSource(geometry.lengthBytes());
@@ -86,7 +86,9 @@ final class ImageOutbox implements Outbox {
     }
 
     /**
-     * @return whether the transport took all that are written
+     * Sends the bodies of written slots.
+     *
+     * @return false if the transport's limit was reached before the last one
      */
     private boolean sendBodies() throws TransportException {
         while (bodySequence < ring.writtenSequence()) {
@@ -102,7 +104,9 @@ final class ImageOutbox implements Outbox {
     }
 
     /**
-     * @return whether the transport took all that are flushed
+     * Sends the sequences of flushed slots.
+     *
+     * @return false if the transport's limit was reached before the last one
      */
     private boolean sendSequences() throws TransportException {
         while (sentSequence < flushedSequence) {
