@@ -216,7 +216,9 @@ class CpuJoinEngineTest {
         CpuJoinEngine engine = new CpuJoinEngine(JOIN);
         assertThatThrownBy(engine::fork)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("the call needs another engine state: expected=JOINING, state=LOADING");
+                .hasMessage(
+                        "Call is illegal in this state of the engine: expected=JOINING,"
+                                + " state=LOADING");
         engine.close();
         assertThatThrownBy(engine::fork).hasMessageContaining("state=CLOSED");
     }

@@ -243,7 +243,7 @@ class GroupedJoinITCase {
     void shouldSayWhatCannotBeGrouped() {
         assertRefused("day", "a column is of one side", "[facts, customers]");
         assertRefused("nothing", "sides that have it=[]", "sides=[facts, customers]");
-        assertRefused("boxed", "groups are made of INT32 or INT64 columns that are not nullable");
+        assertRefused("boxed", "Column of groups is not INT32 or INT64, or is nullable");
         assertThatThrownBy(
                         () ->
                                 join(environment("cpu"), false)

@@ -5,12 +5,13 @@ import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.List;
 
 /**
- * What engines have in common: their life, checks of arguments, probe chunks in flight, and the
- * account of what was built and delivered. An engine says how tables are made and what comes next.
+ * The part that all engines share: state changes, checks of arguments, the queue of in-flight probe
+ * chunks, and statistics. Subclasses build the tables and produce the results.
  *
- * <p>One thread calls at a time, but for {@link #state()} and {@link #stats()}.
+ * <p>Only one thread at a time may call an engine, except for {@link #state()} and {@link
+ * #stats()}.
  *
- * @param <P> what the engine keeps of a probe chunk in flight
+ * @param <P> what the engine records for an in-flight probe chunk
  */
 public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements JoinEngine {
 
@@ -21,52 +22,54 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     private volatile long buildBytes;
 
     /**
-     * @param maxInFlight probe chunks that may be submitted at once
+     * @param maxInFlight probe chunks that may be in flight at once
      */
     protected AbstractJoinEngine(JoinSpec spec, int maxInFlight) {
         this.spec = spec;
         this.queue = new ProbeQueue<>(spec, maxInFlight, pending -> open(pending));
     }
 
-    // ------------------------------------------------------------------ what an engine says
+    // ------------------------------------------------------------------ for subclasses
 
     /**
-     * Takes rows of a dimension in, or applies them where it changes; an error leaves the engine
-     * FAILED.
+     * Adds rows to a dimension, or applies the changes of a changelog dimension. If this method
+     * throws, the engine is FAILED.
      */
     protected abstract void append(int dimension, Chunk chunk);
 
     /**
-     * Does the next part of the work that completes the tables, and what else it takes to probe; an
-     * error leaves the engine FAILED.
+     * Does the next part of the work that completes the tables. If this method throws, the engine
+     * is FAILED.
      *
-     * @param maxRows as of {@link #buildStep}
-     * @return whether all of it is done
+     * @param maxRows as for {@link #buildStep}
+     * @return whether the tables are complete
      */
     protected abstract boolean buildTables(long maxRows);
 
+    /** Returns the engine's record of a probe chunk that enters the queue. */
     protected abstract P open(PendingProbe pending);
 
-    /** The chunk is in the queue; an error leaves the engine FAILED. */
+    /** Runs after a chunk was queued. If this method throws, the engine is FAILED. */
     protected void queued(Chunk chunk) {}
 
     /**
-     * The next results, accounted for in the {@linkplain #queue() queue}; null where none is ready.
+     * Returns the next results, already counted in the {@linkplain #queue() queue}, or null if none
+     * are ready.
      */
     protected abstract ResultBatch nextBatch();
 
-    /** Groups so far, of an aggregating engine. */
+    /** Returns the groups so far and clears them; for aggregating engines. */
     protected abstract GroupRows takenGroups();
 
-    /** Memory that the tables take, but for those in another engine's account. */
+    /** Returns the memory of the tables in bytes, without tables that another engine counts. */
     protected abstract long tableBytes();
 
-    /** Bytes of build rows as they came. */
+    /** Returns the bytes of all submitted build rows. */
     protected final long buildBytes() {
         return buildBytes;
     }
 
-    /** Gives all memory back; called once. */
+    /** Frees all memory. Called once. */
     protected abstract void release();
 
     // ------------------------------------------------------------------ life cycle
@@ -85,7 +88,11 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
         return queue;
     }
 
-    /** An error leaves the engine FAILED. */
+    /**
+     * Runs a step. If the step throws, the engine is FAILED.
+     *
+     * @throws EngineUnavailableException if a reservation of memory was refused
+     */
     protected final void orFail(Runnable step) {
         try {
             step.run();
@@ -105,20 +112,20 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     }
 
     /**
-     * For engines whose tables others may share.
+     * Checks that other engines may share the tables of this one.
      *
-     * @throws IllegalStateException unless JOINING; where a dimension changes
+     * @throws IllegalStateException unless JOINING; if a dimension is a changelog
      */
     protected final void requireForkable() {
         state.require(EngineState.JOINING);
         if (spec.changes()) {
             throw new IllegalStateException(
-                    "tables that change are of one engine: dimensions="
+                    "Tables of changelog dimensions cannot be shared: dimensions="
                             + spec.dimensions().stream().map(DimensionSpec::name).toList());
         }
     }
 
-    /** Goes on with the finished tables of another engine. */
+    /** Enters JOINING with the finished tables of another engine. */
     protected final void joinAs(AbstractJoinEngine<P> built) {
         buildRows = built.buildRows;
         buildBytes = built.buildBytes;
@@ -144,7 +151,10 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
         countBuild(chunk.rowCount(), EngineChecks.payloadBytes(chunk));
     }
 
-    /** Takes build rows to the account; those of submitted chunks are there already. */
+    /**
+     * Adds build rows to the statistics. {@link #submitBuild} already counts the rows of its
+     * chunks.
+     */
     protected final void countBuild(long rows, long bytes) {
         buildRows += rows;
         buildBytes += bytes;
@@ -169,11 +179,11 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     @Override
     public final boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
-        boolean taken = queue.submit(chunk, firstRow);
-        if (taken) {
+        boolean isQueued = queue.submit(chunk, firstRow);
+        if (isQueued) {
             orFail(() -> queued(chunk));
         }
-        return taken;
+        return isQueued;
     }
 
     @Override
@@ -186,9 +196,9 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     public final GroupRows takeGroups() {
         state.require(EngineState.JOINING);
         EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        GroupRows taken = takenGroups();
-        queue.delivered(taken);
-        return taken;
+        GroupRows groups = takenGroups();
+        queue.delivered(groups);
+        return groups;
     }
 
     @Override

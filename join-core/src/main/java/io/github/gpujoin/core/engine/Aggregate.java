@@ -4,10 +4,10 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * A sum over the rows of a group, of the product of up to two columns; of no column, it is the
- * number of rows. 64-bit: products and sums wrap around.
+ * The sum, over the rows of a group, of a product of up to two columns. Without columns, it is the
+ * number of rows. Products and sums have 64 bits and wrap around.
  *
- * @param factors fixed INT32 or INT64 columns
+ * @param factors fixed-width INT32 or INT64 columns
  */
 public record Aggregate(List<JoinColumn> factors) implements Serializable {
 
@@ -17,24 +17,24 @@ public record Aggregate(List<JoinColumn> factors) implements Serializable {
         factors = List.copyOf(factors);
         if (factors.size() > MAX_FACTORS) {
             throw new IllegalArgumentException(
-                    "a sum is of a product of at most "
+                    "An aggregate multiplies more than "
                             + MAX_FACTORS
                             + " columns: factors="
                             + factors);
         }
     }
 
-    /** {@code count(*)}. */
+    /** Returns {@code count(*)}. */
     public static Aggregate count() {
         return new Aggregate(List.of());
     }
 
-    /** {@code sum(column)}. */
+    /** Returns {@code sum(column)}. */
     public static Aggregate sum(JoinColumn column) {
         return new Aggregate(List.of(column));
     }
 
-    /** {@code sum(first * second)}. */
+    /** Returns {@code sum(first * second)}. */
     public static Aggregate sumOfProduct(JoinColumn first, JoinColumn second) {
         return new Aggregate(List.of(first, second));
     }

@@ -6,13 +6,13 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * What an engine gives in place of rows: sums of groups of them.
+ * The grouping of a join that returns aggregates of groups instead of rows.
  *
- * @param groupColumns by whose values rows are grouped, fixed INT32 or INT64 columns; without any,
- *     all rows are one group
- * @param aggregates of each group
- * @param maxGroups groups at which an engine stops until they are taken; it may hold somewhat more,
- *     as many as it meets at once
+ * @param groupColumns fixed-width INT32 or INT64 columns to group by; empty for a single group of
+ *     all rows
+ * @param aggregates of each group; 1 to {@value #MAX_AGGREGATES}
+ * @param maxGroups number of groups, 1 to 2^20, at which an engine pauses until its groups are
+ *     read. It may hold more by the new groups of one step.
  */
 public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggregates, int maxGroups)
         implements Serializable {
@@ -29,9 +29,9 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
                 || aggregates.isEmpty()
                 || aggregates.size() > MAX_AGGREGATES) {
             throw new IllegalArgumentException(
-                    "rows are grouped by at most "
+                    "Too many group columns (maximum "
                             + MAX_GROUP_COLUMNS
-                            + " columns and have from 1 to "
+                            + ") or not 1 to "
                             + MAX_AGGREGATES
                             + " aggregates: groupColumns="
                             + groupColumns.size()
@@ -40,7 +40,10 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
         }
         if (maxGroups < 1 || maxGroups > MOST_GROUPS) {
             throw new IllegalArgumentException(
-                    "an engine holds from 1 to " + MOST_GROUPS + " groups: maxGroups=" + maxGroups);
+                    "Number of groups is out of range (1 to "
+                            + MOST_GROUPS
+                            + "): maxGroups="
+                            + maxGroups);
         }
     }
 
@@ -48,7 +51,7 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
         this(groupColumns, aggregates, DEFAULT_MAX_GROUPS);
     }
 
-    /** The same with other columns in place of these. */
+    /** Returns this aggregation with each column replaced. */
     Aggregation map(UnaryOperator<JoinColumn> columns) {
         return new Aggregation(
                 groupColumns.stream().map(columns).toList(),
@@ -58,13 +61,13 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
                 maxGroups);
     }
 
-    /** All columns that are read, each as often as it is. */
+    /** Returns all columns that are read, once for each use. */
     public Stream<JoinColumn> columns() {
         return Stream.concat(
                 groupColumns.stream(), aggregates.stream().flatMap(a -> a.factors().stream()));
     }
 
-    /** 64-bit values of a group: its columns and its aggregates. */
+    /** Returns the number of 64-bit values of a group: its columns and its aggregates. */
     public int groupWidth() {
         return groupColumns.size() + aggregates.size();
     }

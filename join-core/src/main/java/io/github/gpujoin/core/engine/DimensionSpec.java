@@ -11,11 +11,12 @@ import java.util.List;
  *
  * @param name for messages
  * @param schema of the build chunks
- * @param keyColumn in {@code schema}; INT32 or INT64, fixed
- * @param factKeyColumn in the facts' schema; INT32 or INT64, fixed; the widths may differ
- * @param changeColumn in {@code schema}: fixed INT32 column of {@link RowChange} codes, where the
- *     dimension changes while facts are joined and has one row a key; {@value #NO_CHANGES} where it
- *     does not, and keys may repeat
+ * @param keyColumn index in {@code schema} of a fixed-width INT32 or INT64 column
+ * @param factKeyColumn index in the schema of the facts of a fixed-width INT32 or INT64 column; the
+ *     widths of both keys may differ
+ * @param changeColumn index in {@code schema} of a fixed-width INT32 column of {@link RowChange}
+ *     codes if the dimension is a changelog, which has one row for each key; otherwise {@value
+ *     #NO_CHANGES}, and keys may repeat
  */
 public record DimensionSpec(
         String name,
@@ -26,17 +27,17 @@ public record DimensionSpec(
         int changeColumn)
         implements Serializable {
 
-    /** For {@link #changeColumn}. */
+    /** The {@link #changeColumn} of a dimension that is not a changelog. */
     public static final int NO_CHANGES = -1;
 
     public DimensionSpec {
-        JoinSpec.requireKey(name, schema, keyColumn);
+        JoinSpec.requireInteger("Join key", name, schema, keyColumn);
         if (changeColumn != NO_CHANGES) {
-            JoinSpec.requireInt32("changes are told by", name, schema, changeColumn);
+            JoinSpec.requireInt32("Change column", name, schema, changeColumn);
         }
     }
 
-    /** A dimension that is complete before facts are joined. */
+    /** Describes a dimension that is complete before facts are joined. */
     public DimensionSpec(
             String name, ChunkSchema schema, int keyColumn, int factKeyColumn, JoinKind kind) {
         this(name, schema, keyColumn, factKeyColumn, kind, NO_CHANGES);
@@ -48,8 +49,8 @@ public record DimensionSpec(
     }
 
     /**
-     * Fixed columns that stand in results, in schema order: all but the key and the change; none
-     * for a semi or an anti join.
+     * Returns the fixed-width columns in results, in schema order: all except the key and the
+     * change column. Semi and anti joins have none.
      */
     public List<Integer> payloadColumns() {
         List<Integer> columns = new ArrayList<>();
@@ -62,7 +63,7 @@ public record DimensionSpec(
         return columns;
     }
 
-    /** Whether results refer to carried bytes of build rows. */
+    /** Whether results refer to variable-width values of build rows. */
     public boolean hasCarriedPayload() {
         return kind.keepsPayload() && schema.hasCarried();
     }

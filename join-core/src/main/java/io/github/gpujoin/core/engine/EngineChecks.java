@@ -3,67 +3,77 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 
-/** Checks of arguments that every engine makes in the same words. */
+/** Checks of arguments and states that all engines share. */
 public final class EngineChecks {
 
     private EngineChecks() {}
 
-    /** The dimension a build chunk is for. */
+    /**
+     * Checks a build chunk.
+     *
+     * @return the dimension of the chunk
+     * @throws IllegalArgumentException if there is no such dimension or the schema differs
+     */
     public static DimensionSpec buildSide(JoinSpec spec, int dimension, Chunk chunk) {
         if (dimension < 0 || dimension >= spec.dimensions().size()) {
             throw new IllegalArgumentException(
-                    "a build chunk is of one of the join's dimensions: dimension="
+                    "Build chunk names an unknown dimension: dimension="
                             + dimension
                             + ", dimensions="
                             + spec.dimensions().size());
         }
-        DimensionSpec side = spec.dimensions().get(dimension);
-        requireSchema(side.name(), side.schema(), chunk);
-        return side;
+        DimensionSpec build = spec.dimensions().get(dimension);
+        requireSchema(build.name(), build.schema(), chunk);
+        return build;
     }
 
+    /** Checks that a probe chunk has the schema of the facts. */
     public static void probe(JoinSpec spec, Chunk chunk) {
         requireSchema("facts", spec.factSchema(), chunk);
     }
 
+    /** Checks that an engine that is restored has no probe chunks. */
     public static void nothingInFlight(int inFlight) {
         if (inFlight > 0) {
             throw new IllegalStateException(
-                    "an engine is restored before it is probed: inFlight=" + inFlight);
+                    "Engine is restored while probe chunks are in flight: inFlight=" + inFlight);
         }
     }
 
-    /** For {@link JoinEngine#submitBuild}. */
+    /** Checks the state for {@link JoinEngine#submitBuild}. */
     public static void submittingBuild(
             JoinSpec spec, EngineState state, int dimension, int inFlight) {
-        boolean changes =
+        boolean isChangelog =
                 dimension >= 0
                         && dimension < spec.dimensions().size()
                         && spec.dimensions().get(dimension).changes();
-        if (!changes || state != EngineState.JOINING) {
+        if (!isChangelog || state != EngineState.JOINING) {
             state.require(EngineState.LOADING);
         } else if (inFlight > 0) {
             throw new IllegalStateException(
-                    "a dimension is changed behind the facts that came before: dimension="
+                    "Dimension is changed while earlier facts are in flight: dimension="
                             + spec.dimensions().get(dimension).name()
                             + ", inFlight="
                             + inFlight);
         }
     }
 
-    /** For {@link JoinEngine#takeGroups()} of a JOINING engine. */
+    /** Checks the state for {@link JoinEngine#takeGroups()} of a JOINING engine. */
     public static void takingGroups(JoinSpec spec, int inFlight, boolean awaitsTake) {
         if (!spec.aggregates() || inFlight > 0 && !awaitsTake) {
             throw new IllegalStateException(
-                    "groups are taken of an aggregating join, with nothing in flight or where they"
-                            + " are too many: aggregates="
+                    "Groups are read from a join without groups, or while probe chunks are in"
+                            + " flight: aggregates="
                             + spec.aggregates()
                             + ", inFlight="
                             + inFlight);
         }
     }
 
-    /** Bytes of a chunk's rows: fixed columns and carried values, without header and padding. */
+    /**
+     * Returns the bytes of a chunk's rows: fixed-width columns and variable-width values, without
+     * header and padding.
+     */
     public static long payloadBytes(Chunk chunk) {
         ChunkSchema schema = chunk.schema();
         int rows = chunk.rowCount();
@@ -74,11 +84,11 @@ public final class EngineChecks {
         return bytes;
     }
 
-    private static void requireSchema(String side, ChunkSchema expected, Chunk chunk) {
+    private static void requireSchema(String input, ChunkSchema expected, Chunk chunk) {
         if (!expected.equals(chunk.schema())) {
             throw new IllegalArgumentException(
-                    "a chunk has its side's schema: side="
-                            + side
+                    "Chunk has another schema than its input: input="
+                            + input
                             + ", expected="
                             + expected
                             + ", schema="

@@ -1,19 +1,19 @@
 package io.github.gpujoin.core.engine;
 
-/** Life of an engine. */
+/** Life cycle of an engine. */
 public enum EngineState {
-    /** Takes build chunks. */
+    /** Accepts build chunks. */
     LOADING,
-    /** Has all build chunks and makes its tables of them, step by step. */
+    /** Builds its tables from all build chunks, step by step. */
     BUILDING,
-    /** The build side is complete; takes probe chunks and gives results. */
+    /** Has complete tables; accepts probe chunks and returns results. */
     JOINING,
-    /** An error left the tables unusable; only close is legal. */
+    /** Has unusable tables after an error; only close is legal. */
     FAILED,
-    /** All memory is given back. */
+    /** Has freed all memory. */
     CLOSED;
 
-    /** Whether the step is legal; closing is, from everywhere. */
+    /** Whether the change of state is legal. Any state may become CLOSED. */
     public boolean canBecome(EngineState next) {
         return switch (next) {
             case LOADING -> false;
@@ -25,9 +25,9 @@ public enum EngineState {
     }
 
     /**
-     * The next state.
+     * Returns the next state.
      *
-     * @throws IllegalStateException where the step is not legal
+     * @throws IllegalStateException if the change is illegal
      */
     public EngineState to(EngineState next) {
         if (!canBecome(next)) {
@@ -37,11 +37,15 @@ public enum EngineState {
         return next;
     }
 
-    /** Fails a call that is legal in another state only. */
+    /**
+     * Checks that a call is legal in this state.
+     *
+     * @throws IllegalStateException if this is another state
+     */
     public void require(EngineState expected) {
         if (this != expected) {
             throw new IllegalStateException(
-                    "the call needs another engine state: expected="
+                    "Call is illegal in this state of the engine: expected="
                             + expected
                             + ", state="
                             + this);

@@ -1,13 +1,13 @@
 package io.github.gpujoin.core.engine;
 
 /**
- * What an engine holds and did.
+ * Memory and progress of an engine.
  *
- * @param buildRows rows that came for all tables, changes included
- * @param buildBytes bytes of those rows as they came: fixed columns and carried bytes
- * @param tableBytes memory that the tables take; of a device only that of the device
- * @param probeRows rows whose results are all delivered
- * @param resultRows rows delivered; groups, of an aggregating engine
+ * @param buildRows submitted build rows of all tables, changes included
+ * @param buildBytes bytes of those rows: fixed-width columns and variable-width values
+ * @param tableBytes memory of the tables; for an engine on a device, memory of the device only
+ * @param probeRows facts whose results were all polled
+ * @param resultRows polled result rows, or groups of an aggregating engine
  */
 public record EngineStats(
         long buildRows, long buildBytes, long tableBytes, long probeRows, long resultRows) {}

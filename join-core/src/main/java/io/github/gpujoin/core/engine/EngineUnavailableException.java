@@ -3,31 +3,33 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 
 /**
- * An engine cannot do what was asked; another one can. Nothing is lost: whoever feeds an engine
- * keeps what it fed. To be closed, as after any error.
+ * An engine cannot continue, but another engine can. The caller closes this engine and replays the
+ * chunks to another one; it retains all chunks it submitted.
  */
 public class EngineUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** How far the trouble reaches. */
+    /** Which engines are affected. */
     public enum Scope {
-        /** There is no memory for this one; those that have theirs go on. */
+        /** This engine found no memory. Engines that have their memory are unaffected. */
         NO_MEMORY,
-        /** No engine of the place can be used, or can any longer. */
+        /** All engines of the device: none can be used from now on. */
         PLACE
     }
 
     private final Scope scope;
 
     /**
-     * @param sentence one sentence: the rule, then name=value
+     * @param sentence message in one sentence: fault, values, remedy
+     * @param cause or null
      */
     public EngineUnavailableException(Scope scope, String sentence, Throwable cause) {
         super(sentence, cause);
         this.scope = scope;
     }
 
+    /** Returns an exception of scope {@link Scope#NO_MEMORY} with the message of {@code e}. */
     public static EngineUnavailableException noMemory(MemoryRefusedException e) {
         return new EngineUnavailableException(Scope.NO_MEMORY, e.getMessage(), e);
     }

@@ -3,9 +3,9 @@ package io.github.gpujoin.core.engine;
 import java.io.Serializable;
 
 /**
- * Keeps facts by one of their columns.
+ * Selects facts by the value of one column.
  *
- * @param column in the facts' schema; INT32 or INT64, fixed
- * @param values of facts that are kept
+ * @param column index in the schema of the facts of a fixed-width INT32 or INT64 column
+ * @param values of the facts to join
  */
 public record FactFilter(int column, ValueRanges values) implements Serializable {}

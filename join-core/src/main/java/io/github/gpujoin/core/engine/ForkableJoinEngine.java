@@ -1,36 +1,37 @@
 package io.github.gpujoin.core.engine;
 
-/** An engine whose finished tables others can probe too, each for a thread of its own. */
+/** An engine that shares its finished tables with other engines, each for a thread of its own. */
 public interface ForkableJoinEngine extends JoinEngine {
 
     /**
-     * Another engine over this one's finished tables, with nothing in flight. The tables' memory
-     * comes back when the last engine over them closes; they close in any order. Threads may fork
-     * at the same time, as long as none closes this engine meanwhile.
+     * Returns an engine on the finished tables of this one, with nothing in flight.
+     *
+     * <p>The engines may be closed in any order; the last close frees the tables. Threads may fork
+     * concurrently as long as no thread closes this engine.
      *
      * @throws IllegalStateException unless JOINING
      */
     ForkableJoinEngine fork();
 
     /**
-     * An engine, LOADING, that takes build chunks of one dimension and shares the finished tables
-     * of all others with this one, whose memory its {@link #stats()} leave out. What {@link
-     * #fork()} says of memory and threads holds here too.
+     * Returns a LOADING engine for the build chunks of one dimension, which shares the finished
+     * tables of all other dimensions with this one. Its {@link #stats()} exclude the shared memory.
+     * The rules of {@link #fork()} for memory and threads apply.
      *
      * @throws IllegalStateException unless JOINING
-     * @throws EngineUnavailableException where there is no memory for it
+     * @throws EngineUnavailableException if there is no memory for it
      */
     ForkableJoinEngine forkLoading(int dimension);
 
     /**
-     * Memory that tables in this place may still take, within the budget of this engine; what other
-     * engines there take first is not in it any more.
+     * Returns the bytes that tables in the same memory may still use within this engine's budget.
+     * Other engines may reserve them first.
      */
     long availableBytes();
 
     /**
-     * Where tables stand. Engines with equal places can probe each other's tables; those of another
-     * kind or device have another place. To be held no longer than the engine is open.
+     * Identifies the memory that holds the tables. Engines with equal values can share tables;
+     * engines of another kind or device return another value. It is valid while the engine is open.
      */
     Object tablePlace();
 }

@@ -1,6 +1,6 @@
 package io.github.gpujoin.core.engine;
 
-/** Groups that an engine gave away, each once, in no order. Immutable. */
+/** Groups that an engine returned, each once, in no particular order. Immutable. */
 public final class GroupRows {
 
     private final Aggregation aggregation;
@@ -8,7 +8,8 @@ public final class GroupRows {
     private final long[] values;
 
     /**
-     * @param values of group after group: its columns, then its aggregates; not to be written again
+     * @param values group after group: the columns of a group, then its aggregates. Owned by this
+     *     object from now on.
      */
     public GroupRows(Aggregation aggregation, long[] values) {
         this.aggregation = aggregation;
@@ -20,11 +21,12 @@ public final class GroupRows {
         return rowCount;
     }
 
-    /** Value of the group column, widened to 64 bits. */
+    /** Returns the value of a group column, widened to 64 bits. */
     public long groupValue(int row, int groupColumn) {
         return values[row * aggregation.groupWidth() + groupColumn];
     }
 
+    /** Returns an aggregate of a group. */
     public long aggregate(int row, int aggregate) {
         return groupValue(row, aggregation.groupColumns().size() + aggregate);
     }

@@ -5,10 +5,10 @@ import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 
 /**
- * A column of one side of a join.
+ * A column of the facts or of a dimension.
  *
- * @param side number of a dimension, or {@link ChunkDescriptor#FACTS}
- * @param column in the side's schema
+ * @param side number of the dimension, or {@link ChunkDescriptor#FACTS}
+ * @param column index in the schema of the facts or of the dimension
  */
 public record JoinColumn(int side, int column) implements Serializable {
 
@@ -20,7 +20,7 @@ public record JoinColumn(int side, int column) implements Serializable {
         return side == ChunkDescriptor.FACTS;
     }
 
-    /** Type of the column, which is one of the join. */
+    /** Returns the type of the column in a join. */
     public ColumnType type(JoinSpec spec) {
         return (isFact() ? spec.factSchema() : spec.dimensions().get(side).schema())
                 .column(column)

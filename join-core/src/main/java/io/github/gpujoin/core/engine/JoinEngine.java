@@ -4,20 +4,21 @@ import io.github.gpujoin.core.layout.Chunk;
 import java.util.List;
 
 /**
- * Joins probe chunks against tables made of build chunks.
+ * Joins probe chunks with tables that it builds from build chunks.
  *
  * <p>An engine is {@link EngineState#LOADING} until the first {@link #buildStep}, {@link
- * EngineState#BUILDING} until the last one, then {@link EngineState#JOINING} until {@link
- * #close()}. One that replaces a failed device by itself goes back to BUILDING; then {@link #poll}
- * does its steps and returns null. Its tables are caches: whoever feeds it keeps the build chunks
- * and can feed them again. One thread calls at a time. All engines give the same results for a
- * probe chunk, as a multiset of rows; probe chunks are answered in the order in which they were
- * submitted, and within a chunk in the order of probe rows. (An engine whose tables do not fit
- * memory may pass over a chunk several times, each time in that order; then no row is said to be
- * complete before all are.)
+ * EngineState#BUILDING} until the last one, and {@link EngineState#JOINING} until {@link #close()}.
+ * An engine that replaces a failed device itself returns to BUILDING; {@link #poll} then does its
+ * build steps and returns null. The tables are caches: the caller retains the build chunks and can
+ * submit them again. Only one thread at a time may call an engine.
  *
- * <p>An engine whose {@linkplain JoinSpec#aggregates() spec aggregates} gives batches without rows,
- * which tell its progress, and its groups when they are {@linkplain #takeGroups() taken}.
+ * <p>All engines return the same multiset of result rows for a probe chunk. They answer probe
+ * chunks in the order of submission, and the rows of a chunk in order. An engine whose tables do
+ * not fit memory may pass over a chunk several times, each time in that order; it then reports no
+ * row complete before the last pass.
+ *
+ * <p>If the {@linkplain JoinSpec#aggregates() join aggregates}, batches have no rows and report
+ * only progress. {@link #takeGroups()} returns the groups.
  */
 public interface JoinEngine extends AutoCloseable {
 
@@ -26,16 +27,15 @@ public interface JoinEngine extends AutoCloseable {
     EngineState state();
 
     /**
-     * Adds rows to a dimension's table. Keys may repeat, within the chunk and across chunks.
+     * Adds rows to the table of a dimension. Keys may repeat, within a chunk and across chunks.
      *
-     * <p>Rows of a dimension that {@linkplain DimensionSpec#changes() changes} are changes, applied
-     * in order: by its {@link RowChange} each becomes the row of its key or takes that away. They
-     * come while JOINING too, and are for the facts that are submitted after them.
+     * <p>If the dimension {@linkplain DimensionSpec#changes() is a changelog}, its rows are applied
+     * in order: by its {@link RowChange}, a row replaces or deletes the row of its key. Such rows
+     * are also legal while JOINING, and affect the facts submitted after them.
      *
-     * @throws IllegalStateException unless LOADING; where the dimension changes, unless LOADING, or
+     * @throws IllegalStateException unless LOADING; for a changelog dimension, unless LOADING, or
      *     JOINING with nothing in flight
-     * @throws IllegalArgumentException where there is no such dimension or the schema is not its
-     *     own
+     * @throws IllegalArgumentException if there is no such dimension or the schema differs
      */
     void submitBuild(int dimension, Chunk chunk);
 
@@ -43,19 +43,19 @@ public interface JoinEngine extends AutoCloseable {
     long BUILD_STEP_ROWS = 1 << 15;
 
     /**
-     * Does the next part of the work that completes the tables, so that the caller can look after
-     * other things in between. A table takes several passes over its rows. An engine that waits for
-     * a device, or for another thread that builds the tables, waits a millisecond at most.
+     * Does the next part of the work that completes the tables, so that the caller can do other
+     * work between steps. A table needs several passes over its rows. An engine that waits for a
+     * device or for another thread returns after at most a millisecond.
      *
-     * @param maxRows rows that a part passes over, about; at least 1. Calls of a device driver and
-     *     of the operating system are not divided
-     * @return whether the tables are complete, and the engine JOINING
+     * @param maxRows approximate number of rows to pass over, at least 1. Calls of a device driver
+     *     or of the operating system are not divided.
+     * @return whether the tables are complete and the engine is JOINING
      * @throws IllegalStateException unless LOADING or BUILDING
      */
     boolean buildStep(long maxRows);
 
     /**
-     * Completes the tables, in one call that may take seconds.
+     * Completes the tables in one call, which may take seconds.
      *
      * @throws IllegalStateException unless LOADING or BUILDING
      */
@@ -67,64 +67,64 @@ public interface JoinEngine extends AutoCloseable {
     }
 
     /**
-     * Queues a probe chunk, its results to be polled from {@code firstRow} on.
+     * Queues a probe chunk. The engine joins its rows from {@code firstRow} on.
      *
-     * @return false where the engine has no room; poll and try again
+     * @return false if the engine has no room; poll and try again
      * @throws IllegalStateException unless JOINING
-     * @throws IllegalArgumentException where the schema is not the facts' own, or firstRow is not a
-     *     row or the end of the chunk
+     * @throws IllegalArgumentException if the schema is not that of the facts, or {@code firstRow}
+     *     is outside 0 to the row count
      */
     boolean submitProbe(Chunk chunk, int firstRow);
 
     /**
-     * The next results. Every probe chunk gives at least one batch, the last of which {@linkplain
-     * ResultBatch#isLast() says so}, with no rows if there is nothing to say.
+     * Returns the next results. Every probe chunk has at least one batch, possibly without rows;
+     * {@link ResultBatch#isLast()} marks its last one.
      *
-     * @return null where nothing is ready: for a synchronous engine, where nothing is in flight or
-     *     {@link #awaitsTake()}
+     * @return null if no results are ready. A synchronous engine returns null only if nothing is in
+     *     flight or {@link #awaitsTake()}.
      * @throws IllegalStateException unless JOINING
      */
     ResultBatch poll();
 
     /**
-     * Whether an aggregating engine holds as many groups as it is to hold, and goes on only after
-     * {@link #takeGroups()}.
+     * Whether an aggregating engine reached its maximum number of groups and pauses until {@link
+     * #takeGroups()}.
      */
     boolean awaitsTake();
 
     /**
-     * Takes the groups of all rows that were aggregated since the last call; they start anew.
+     * Returns the groups of all rows aggregated since the last call, and clears them.
      *
-     * <p>Only with nothing in flight do the groups agree with a {@link #snapshot()}: chunks in
-     * flight are in part in groups taken, in part still to come.
+     * <p>The groups agree with a {@link #snapshot()} only if nothing is in flight. Otherwise an
+     * in-flight chunk is partly in these groups and partly in later ones.
      *
-     * @throws IllegalStateException unless JOINING and aggregating, with nothing in flight or where
+     * @throws IllegalStateException unless JOINING and aggregating, with nothing in flight or
      *     {@link #awaitsTake()}
      */
     GroupRows takeGroups();
 
-    /** Probe chunks submitted whose last batch was not polled. */
+    /** Returns the number of submitted probe chunks whose last batch was not polled. */
     int inFlight();
 
     /**
-     * Probe chunks whose last batch was not polled, with how far the polled batches completed them,
-     * in order. The engine goes on undisturbed.
+     * Returns the in-flight probe chunks in order, each with the rows that polled batches
+     * completed. The engine continues unchanged.
      */
     List<PendingProbe> snapshot();
 
     /**
-     * Queues what a snapshot of another engine, of any kind, had pending: all of it, even where
-     * that is more than {@link #submitProbe} would take.
+     * Queues all probe chunks of a snapshot of any engine, even if they exceed what {@link
+     * #submitProbe} would accept.
      *
      * @throws IllegalStateException unless JOINING with nothing in flight
-     * @throws IllegalArgumentException where a chunk's schema is not the facts' own; nothing is
+     * @throws IllegalArgumentException if a chunk does not have the schema of the facts; nothing is
      *     queued then
      */
     void restore(List<PendingProbe> pending);
 
     EngineStats stats();
 
-    /** Gives all memory back. Legal in any state, and twice. */
+    /** Frees all memory. Legal in any state; a second call has no effect. */
     @Override
     void close();
 }

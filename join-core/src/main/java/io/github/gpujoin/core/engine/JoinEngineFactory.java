@@ -3,18 +3,19 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.io.Serializable;
 
-/** Makes engines of one kind; travels with the job. */
+/** Creates engines of one kind. Flink serializes it with the job. */
 public interface JoinEngineFactory extends Serializable {
 
-    /** Name of the kind, as in the option that chooses it: {@code cpu}, {@code reference}. */
+    /** Returns the name of the kind as in the option that selects it, such as {@code cpu}. */
     String engineName();
 
     JoinEngine create(JoinSpec spec);
 
     /**
-     * A factory of the same engines, whose host memory is reserved first. Not serializable.
+     * Returns a factory whose engines reserve their host memory before they allocate it. The result
+     * is not serializable.
      *
-     * @return this factory where its engines have a budget of their own, or none
+     * @return this factory if its engines have a budget of their own, or none
      */
     default JoinEngineFactory within(MemoryReservations hostMemory) {
         return this;

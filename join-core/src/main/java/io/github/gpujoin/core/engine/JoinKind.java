@@ -1,17 +1,17 @@
 package io.github.gpujoin.core.engine;
 
 /**
- * What a fact row becomes when it meets a dimension. A fact whose key is null matches nothing;
- * docs/semantics.md has the whole table.
+ * Which result rows a fact has for a dimension. A fact with a null key matches nothing.
+ * docs/semantics.md defines all cases.
  */
 public enum JoinKind {
-    /** One row for each match, with the dimension's payload. */
+    /** One row for each match, with the payload of the dimension. */
     INNER(true, false),
-    /** As {@link #INNER}, and where there is no match, one row without the dimension's payload. */
+    /** Like {@link #INNER}, and one row without payload for a fact without a match. */
     LEFT(true, true),
-    /** The fact row once if there is any match, without the dimension's payload. */
+    /** The fact once if it has a match, without payload. */
     SEMI(false, false),
-    /** The fact row once if there is no match. */
+    /** The fact once if it has no match. */
     ANTI(false, true);
 
     private final boolean keepsPayload;
@@ -22,24 +22,24 @@ public enum JoinKind {
         this.keepsUnmatched = keepsUnmatched;
     }
 
-    /** Whether columns of the dimension stand in the result. */
+    /** Whether results contain columns of the dimension. */
     public boolean keepsPayload() {
         return keepsPayload;
     }
 
-    /** Whether a fact row without a match is in the result. */
+    /** Whether a fact without a match has a result. */
     public boolean keepsUnmatched() {
         return keepsUnmatched;
     }
 
-    /** Whether a result row may be without a match, so that the dimension's columns are null. */
+    /** Whether the dimension's columns are null in some results. */
     public boolean hasNullPayload() {
         return keepsPayload && keepsUnmatched;
     }
 
     /**
-     * What an engine is asked for where rows with equal keys may still not match, so that all of
-     * them are needed to tell.
+     * Returns the kind that an engine joins with if a later hash collision check or condition may
+     * reject matches. The result contains all rows with equal keys.
      */
     public JoinKind ofCandidates() {
         return switch (this) {

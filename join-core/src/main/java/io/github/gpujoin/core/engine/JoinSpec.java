@@ -1,23 +1,22 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.List;
 
 /**
- * What an engine joins: facts that pass all filters, against one or more dimensions, each fact row
- * against all of them. The result of a fact row is the cross product of what each dimension's
- * {@linkplain JoinKind kind} makes of it, in whatever order the dimensions stand; with an
- * aggregation, results are added up in place of being given.
+ * What an engine joins: the facts that pass all filters, with one or more dimensions. The results
+ * of a fact are the cross product of its results for each dimension, by the {@linkplain JoinKind
+ * kind} of the dimension. The order of the dimensions does not matter. An aggregating join returns
+ * aggregates of the results instead.
  *
- * @param filters none to join all facts
- * @param aggregation null to give rows. A dimension's key among its columns becomes the facts' key,
- *     which equals it.
- * @param nullKeysColumn fixed INT32 column of the facts, whose bit d is set where the key of
- *     dimension d is null, whatever the key's own column holds; {@value #NO_NULL_KEYS} where no key
- *     is null
+ * @param filters empty to join all facts
+ * @param aggregation null to return rows. Where it names the key of a dimension, this record names
+ *     the equal key of the facts instead.
+ * @param nullKeysColumn index of a fixed-width INT32 column of the facts, or {@value #NO_NULL_KEYS}
+ *     if no key is null. Bit d is set if the key of dimension d is null, whatever the key column
+ *     contains.
  */
 public record JoinSpec(
         ChunkSchema factSchema,
@@ -27,31 +26,35 @@ public record JoinSpec(
         int nullKeysColumn)
         implements Serializable {
 
-    /** For {@link #nullKeysColumn}. */
+    /** The {@link #nullKeysColumn} of a join whose keys are never null. */
     public static final int NO_NULL_KEYS = -1;
 
     public JoinSpec {
-        List<DimensionSpec> sides = List.copyOf(dimensions);
-        dimensions = sides;
+        List<DimensionSpec> copied = List.copyOf(dimensions);
+        dimensions = copied;
         filters = List.copyOf(filters);
         if (dimensions.isEmpty()) {
-            throw new IllegalArgumentException("a join has at least one dimension: dimensions=[]");
+            throw new IllegalArgumentException("Join has no dimensions.");
         }
         for (DimensionSpec dimension : dimensions) {
-            requireKey("facts of " + dimension.name(), factSchema, dimension.factKeyColumn());
+            requireInteger(
+                    "Join key",
+                    "facts of " + dimension.name(),
+                    factSchema,
+                    dimension.factKeyColumn());
         }
         for (FactFilter filter : filters) {
-            requireInteger("a filter reads", "facts", factSchema, filter.column());
+            requireInteger("Filter column", "facts", factSchema, filter.column());
         }
         if (aggregation != null) {
-            aggregation = aggregation.map(column -> source(factSchema, sides, column));
+            aggregation = aggregation.map(column -> source(factSchema, copied, column));
         }
         if (nullKeysColumn != NO_NULL_KEYS) {
-            requireNullKeys(factSchema, nullKeysColumn, sides.size());
+            requireNullKeys(factSchema, nullKeysColumn, copied.size());
         }
     }
 
-    /** Without null keys. */
+    /** Describes a join whose keys are never null. */
     public JoinSpec(
             ChunkSchema factSchema,
             List<DimensionSpec> dimensions,
@@ -60,7 +63,7 @@ public record JoinSpec(
         this(factSchema, dimensions, filters, aggregation, NO_NULL_KEYS);
     }
 
-    /** All facts, none with a null key, and rows for results. */
+    /** Describes a join of all facts whose keys are never null and that returns rows. */
     public JoinSpec(ChunkSchema factSchema, List<DimensionSpec> dimensions) {
         this(factSchema, dimensions, List.of(), null);
     }
@@ -70,96 +73,80 @@ public record JoinSpec(
         return nullKeysColumn != NO_NULL_KEYS;
     }
 
-    /** Whether a dimension changes while facts are joined. */
+    /** Whether a dimension is a changelog. */
     public boolean changes() {
         return dimensions.stream().anyMatch(DimensionSpec::changes);
     }
 
-    /** Whether results are added up. */
+    /** Whether the join returns groups instead of rows. */
     public boolean aggregates() {
         return aggregation != null;
     }
 
     private static JoinColumn source(
             ChunkSchema factSchema, List<DimensionSpec> dimensions, JoinColumn column) {
-        String user = "groups are made of";
+        String role = "Column of groups";
         if (column.isFact()) {
-            requireInteger(user, "facts", factSchema, column.column());
+            requireInteger(role, "facts", factSchema, column.column());
             return column;
         }
         if (column.side() < 0 || column.side() >= dimensions.size()) {
             throw new IllegalArgumentException(
-                    user + " columns of the join's sides: column=" + column);
+                    role + " names an unknown dimension: column=" + column);
         }
-        DimensionSpec side = dimensions.get(column.side());
-        if (side.kind().keepsUnmatched()) {
+        DimensionSpec dimension = dimensions.get(column.side());
+        if (dimension.kind().keepsUnmatched()) {
             throw new IllegalArgumentException(
-                    user
-                            + " columns of facts, and of dimensions that each result has a match in:"
-                            + " side="
-                            + side.name()
+                    role
+                            + " is null for facts without a match: input="
+                            + dimension.name()
                             + ", kind="
-                            + side.kind());
+                            + dimension.kind());
         }
-        if (column.column() == side.keyColumn()) {
-            return JoinColumn.ofFact(side.factKeyColumn());
+        if (column.column() == dimension.keyColumn()) {
+            return JoinColumn.ofFact(dimension.factKeyColumn());
         }
-        requireInteger(user, side.name(), side.schema(), column.column());
-        if (!side.kind().keepsPayload()) {
+        requireInteger(role, dimension.name(), dimension.schema(), column.column());
+        if (!dimension.kind().keepsPayload()) {
             throw new IllegalArgumentException(
-                    "a semi join gives no columns of its dimension: side="
-                            + side.name()
+                    role
+                            + " is of a semi join, whose results have no such column: input="
+                            + dimension.name()
                             + ", column="
-                            + side.schema().column(column.column()));
+                            + dimension.schema().column(column.column()));
         }
         return column;
     }
 
-    private static void requireInteger(String user, String side, ChunkSchema schema, int column) {
+    static void requireInteger(String role, String input, ChunkSchema schema, int column) {
         boolean exists = column >= 0 && column < schema.size();
         if (!exists || !schema.column(column).isFixed() || !isInteger(schema, column)) {
             throw new IllegalArgumentException(
-                    user
-                            + " INT32 or INT64 columns that are not nullable: side="
-                            + side
+                    role
+                            + " is not INT32 or INT64, or is nullable: input="
+                            + input
                             + ", column="
                             + (exists ? schema.column(column) : column));
         }
     }
 
     private static void requireNullKeys(ChunkSchema facts, int column, int dimensions) {
-        requireInt32("null keys are told by", "facts", facts, column);
+        requireInt32("Null-key column", "facts", facts, column);
         if (dimensions > Integer.SIZE) {
             throw new IllegalArgumentException(
-                    "null keys are told by a bit for each dimension, at most 32: dimensions="
-                            + dimensions);
+                    "Join with null keys has more than 32 dimensions: dimensions=" + dimensions);
         }
     }
 
-    static void requireInt32(String user, String side, ChunkSchema schema, int column) {
-        requireInteger(user, side, schema, column);
+    static void requireInt32(String role, String input, ChunkSchema schema, int column) {
+        requireInteger(role, input, schema, column);
         if (schema.column(column).type() != ColumnType.INT32) {
             throw new IllegalArgumentException(
-                    user + " an INT32 column: side=" + side + ", column=" + schema.column(column));
+                    role + " is not INT32: input=" + input + ", column=" + schema.column(column));
         }
     }
 
     private static boolean isInteger(ChunkSchema schema, int column) {
         return schema.column(column).type().isInteger();
-    }
-
-    static void requireKey(String name, ChunkSchema schema, int column) {
-        if (column < 0 || column >= schema.size()) {
-            throw new IllegalArgumentException(
-                    "the key is a column of its side: side=" + name + ", column=" + column);
-        }
-        Column key = schema.column(column);
-        if (!key.isFixed() || !key.type().isInteger()) {
-            throw new IllegalArgumentException(
-                    "a join key is INT32 or INT64 and not nullable: side="
-                            + name
-                            + ", column="
-                            + key);
-        }
     }
 }

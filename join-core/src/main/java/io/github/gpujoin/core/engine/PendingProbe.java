@@ -3,17 +3,17 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.layout.Chunk;
 
 /**
- * A probe chunk whose results are not all delivered.
+ * An in-flight probe chunk: not all of its results were polled.
  *
  * @param chunk the facts
- * @param firstRow rows before this one are fully delivered; joining goes on here
+ * @param firstRow first row whose results are still needed, from 0 to the row count
  */
 public record PendingProbe(Chunk chunk, int firstRow) {
 
     public PendingProbe {
         if (firstRow < 0 || firstRow > chunk.rowCount()) {
             throw new IllegalArgumentException(
-                    "joining goes on at a row of the chunk: firstRow="
+                    "First row to join is outside the chunk: firstRow="
                             + firstRow
                             + ", rowCount="
                             + chunk.rowCount());

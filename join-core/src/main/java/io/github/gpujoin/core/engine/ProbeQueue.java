@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Probe chunks in flight in an engine, first in, first out, and the account of what was delivered.
- * Not thread-safe.
+ * The in-flight probe chunks of an engine, first in, first out, and the number of rows polled. Not
+ * thread-safe.
  *
- * @param <P> what the engine keeps of a chunk
+ * @param <P> what the engine records for a chunk
  */
 public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P> {
 
-    /** A chunk in flight and how far its results were polled. */
+    /** An in-flight chunk and its progress. */
     public static class Probe {
 
         private final Chunk chunk;
@@ -48,7 +48,8 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
     private long resultRows;
 
     /**
-     * @param capacity chunks that may be submitted at once
+     * @param capacity chunks that may be in flight at once
+     * @param opener creates the engine's record of a chunk
      */
     public ProbeQueue(JoinSpec spec, int capacity, Function<PendingProbe, P> opener) {
         this.spec = spec;
@@ -56,14 +57,14 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
         this.opener = opener;
     }
 
-    /** As {@link JoinEngine#submitProbe}, for a JOINING engine. */
+    /** Does the same as {@link JoinEngine#submitProbe} for a JOINING engine. */
     public boolean submit(Chunk chunk, int firstRow) {
         EngineChecks.probe(spec, chunk);
         PendingProbe pending = new PendingProbe(chunk, firstRow);
         return probes.size() < capacity && probes.add(opener.apply(pending));
     }
 
-    /** The oldest chunk; null where there is none. */
+    /** Returns the oldest chunk, or null if there is none. */
     public P head() {
         return probes.peek();
     }
@@ -77,7 +78,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
         return probes.iterator();
     }
 
-    /** Accounts for a batch of the oldest chunk, which leaves with its last one. */
+    /** Counts a batch of the oldest chunk, and removes the chunk with its last batch. */
     public void delivered(ResultBatch batch) {
         Probe head = probes.element();
         head.completedRows = batch.completedRows();
@@ -88,19 +89,19 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
         }
     }
 
-    /** Accounts for groups that were taken. */
+    /** Counts groups that were read. */
     public void delivered(GroupRows groups) {
         resultRows += groups.rowCount();
     }
 
-    /** As {@link JoinEngine#snapshot()}. */
+    /** Does the same as {@link JoinEngine#snapshot()}. */
     public List<PendingProbe> snapshot() {
         return probes.stream()
                 .map(probe -> new PendingProbe(probe.chunk(), probe.completedRows()))
                 .toList();
     }
 
-    /** As {@link JoinEngine#restore}, for a JOINING engine. */
+    /** Does the same as {@link JoinEngine#restore} for a JOINING engine. */
     public void restore(List<PendingProbe> pending) {
         EngineChecks.nothingInFlight(probes.size());
         pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
@@ -111,12 +112,12 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
         probes.clear();
     }
 
-    /** Rows whose results are all delivered. */
+    /** Returns the number of rows whose results were all polled. */
     public long probeRows() {
         return probeRows;
     }
 
-    /** Rows delivered. */
+    /** Returns the number of polled result rows or groups. */
     public long resultRows() {
         return resultRows;
     }

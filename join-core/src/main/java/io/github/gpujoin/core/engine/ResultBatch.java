@@ -4,13 +4,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Some results of one probe chunk, in columns of native memory that the engine owns: valid until
- * the engine's next poll or close.
+ * Some results of one probe chunk, in columns of native memory that the engine owns. Valid until
+ * the next poll or the close of the engine.
  *
- * <p>Rows are in order of their probe row. {@link #completedRows()} tells how far the chunk is
- * joined: all results of probe rows before it are in this batch or an earlier one. A row at or
- * after it may have given some of its results already; they are repeated if joining starts over at
- * that row, so progress may only be recorded up to {@code completedRows}.
+ * <p>Rows are ordered by probe row. All results of probe rows before {@link #completedRows()} are
+ * in this batch or an earlier one. Later probe rows may have some results already, which are
+ * repeated if the join restarts at such a row. Callers therefore record progress only up to {@code
+ * completedRows}.
  */
 public final class ResultBatch {
 
@@ -28,7 +28,7 @@ public final class ResultBatch {
         this.address = address;
     }
 
-    /** For engines: describes what was just written. */
+    /** Describes what the engine just wrote; for engines only. */
     public void set(Chunk chunk, int rowCount, int completedRows) {
         this.chunk = chunk;
         this.rowCount = rowCount;
@@ -36,13 +36,14 @@ public final class ResultBatch {
     }
 
     /**
-     * Where the columns stand: one object for all batches of an engine, another for each engine.
+     * Returns the layout of the columns. An engine reuses the same object as long as its row
+     * addresses stay valid; no two engines share one.
      */
     public ResultLayout layout() {
         return layout;
     }
 
-    /** The probe chunk that the rows come from. */
+    /** Returns the probe chunk of the rows. */
     public Chunk chunk() {
         return chunk;
     }
@@ -51,7 +52,10 @@ public final class ResultBatch {
         return rowCount;
     }
 
-    /** Rows of the probe chunk whose results are all delivered with this batch. */
+    /**
+     * Returns the number of leading rows of the probe chunk whose results are complete with this
+     * batch.
+     */
     public int completedRows() {
         return completedRows;
     }
@@ -77,34 +81,34 @@ public final class ResultBatch {
         return address + layout.matchedOffset(dimension);
     }
 
-    /** Whether the row has a match in the dimension: not so for some of a left-joined one. */
+    /** Whether the row has a match in the dimension. False only for left-joined dimensions. */
     public boolean isMatched(int dimension, int row) {
         return layout.matchedOffset(dimension) < 0
                 || Memory.getByte(null, matchedAddress(dimension) + checkRow(row)) != 0;
     }
 
-    /** Row in the probe chunk. */
+    /** Returns the number of the row in the probe chunk. */
     public int probeRow(int row) {
         return Memory.getInt(probeRowAddress() + 4L * checkRow(row));
     }
 
-    /** Value of a 4-byte payload column. */
+    /** Returns the value of a 4-byte payload column. */
     public int getInt(int dimension, int payload, int row) {
         checkWidth(dimension, payload, Integer.BYTES);
         return Memory.getInt(payloadAddress(dimension, payload) + 4L * checkRow(row));
     }
 
-    /** Value of an 8-byte payload column. */
+    /** Returns the value of an 8-byte payload column. */
     public long getLong(int dimension, int payload, int row) {
         checkWidth(dimension, payload, Long.BYTES);
         return Memory.getLong(payloadAddress(dimension, payload) + 8L * checkRow(row));
     }
 
-    /** A copy of the build row's carried bytes; null where there is no match. */
+    /** Returns a copy of the build row's variable-width values, or null if there is no match. */
     public byte[] carried(int dimension, int row) {
         if (layout.carriedOffset(dimension) < 0) {
             throw new IllegalArgumentException(
-                    "carried bytes are of a dimension that carries some: dimension=" + dimension);
+                    "Dimension has no variable-width columns: dimension=" + dimension);
         }
         long ref = Memory.getLong(carriedAddress(dimension) + 8L * checkRow(row));
         if (ref == 0) {
@@ -118,7 +122,7 @@ public final class ResultBatch {
     private void checkWidth(int dimension, int payload, int widthBytes) {
         if (layout.payloadWidth(dimension, payload) != widthBytes) {
             throw new IllegalArgumentException(
-                    "a payload column is read at its width: dimension="
+                    "Payload column is read with another width: dimension="
                             + dimension
                             + ", payload="
                             + payload

@@ -9,14 +9,14 @@ import java.util.List;
  * <pre>
  *  int32 probeRow[capacityRows]              row in the probe chunk
  *  for each dimension:
- *    for each fixed payload column:  values[capacityRows]
- *    with carried payload:           int64 carriedRef[capacityRows]
- *    left-joined:                    int8 matched[capacityRows]   1, or 0 where there is no match
+ *    for each fixed-width payload column:  values[capacityRows]
+ *    if it has variable-width columns:  int64 carriedRef[capacityRows]
+ *    if left-joined:                 int8 matched[capacityRows]   1, or 0 if there is no match
  *  (each array starts at a multiple of 64 bytes)
  * </pre>
  *
- * <p>A carriedRef is the native address of {@code int32 lengthBytes} and the build row's carried
- * bytes, in the layout of a chunk's carried row. Where a left-joined dimension has no match, its
+ * <p>A carriedRef is the native address of {@code int32 lengthBytes} and the build row's
+ * variable-width values, in the layout of a chunk. If a left-joined dimension has no match, its
  * payload values and its carriedRef are 0.
  */
 public final class ResultLayout {
@@ -65,7 +65,7 @@ public final class ResultLayout {
         return capacityRows;
     }
 
-    /** Bytes of a batch. */
+    /** Returns the bytes of a batch. */
     public long lengthBytes() {
         return lengthBytes;
     }
@@ -74,14 +74,15 @@ public final class ResultLayout {
         return 0;
     }
 
-    /** Number of fixed payload columns of the dimension. */
+    /** Returns the number of fixed-width payload columns of the dimension. */
     public int payloadCount(int dimension) {
         return payloadOffsets[dimension].length;
     }
 
     /**
-     * Offset of the dimension's fixed payload column, counted as in {@link
-     * DimensionSpec#payloadColumns}.
+     * Returns the offset of a fixed-width payload column.
+     *
+     * @param payload index in {@link DimensionSpec#payloadColumns}
      */
     public long payloadOffset(int dimension, int payload) {
         return payloadOffsets[dimension][payload];
@@ -91,12 +92,15 @@ public final class ResultLayout {
         return payloadWidths[dimension][payload];
     }
 
-    /** Offset of the carriedRef array, -1 where the dimension carries nothing. */
+    /**
+     * Returns the offset of the carriedRef array, or -1 if the dimension has no variable-width
+     * columns.
+     */
     public long carriedOffset(int dimension) {
         return carriedOffsets[dimension];
     }
 
-    /** Offset of the matched array, -1 where every row has a match. */
+    /** Returns the offset of the matched array, or -1 if every row has a match. */
     public long matchedOffset(int dimension) {
         return matchedOffsets[dimension];
     }

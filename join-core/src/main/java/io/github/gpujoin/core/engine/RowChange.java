@@ -1,27 +1,28 @@
 package io.github.gpujoin.core.engine;
 
-/** What a row of a dimension that changes does to the row of its key. */
+/** What a row of a changelog dimension does to the row of its key. */
 public enum RowChange {
-    /** It is the key's row from now on, whether there was one or not. */
+    /** Inserts or replaces the row of the key. */
     UPSERT,
-    /** The key has no row from now on; but for the key, what the row holds is of no meaning. */
+    /** Deletes the row of the key. Only the key of the row is read. */
     DELETE;
 
     private static final RowChange[] ALL = values();
 
-    /** As it stands in a {@linkplain DimensionSpec#changeColumn() column of changes}. */
+    /** Returns the value in the {@linkplain DimensionSpec#changeColumn() change column}. */
     public int code() {
         return ordinal();
     }
 
     /**
-     * @throws IllegalArgumentException where the code is none
+     * Returns the change with a code.
+     *
+     * @throws IllegalArgumentException if the code is unknown
      */
     public static RowChange of(int code) {
         if (code < 0 || code >= ALL.length) {
             throw new IllegalArgumentException(
-                    "a row of a dimension that changes is an upsert (0) or a delete (1): code="
-                            + code);
+                    "Change code is unknown (0 upsert, 1 delete): code=" + code);
         }
         return ALL[code];
     }

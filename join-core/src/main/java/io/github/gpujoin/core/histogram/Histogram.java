@@ -2,7 +2,7 @@ package io.github.gpujoin.core.histogram;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 
-/** Exact rows by radix partition. Not thread-safe. */
+/** Exact row counts by radix partition. Not thread-safe. */
 public final class Histogram {
 
     private final long[] rows;
@@ -14,13 +14,15 @@ public final class Histogram {
     public Histogram(int partitions) {
         if (partitions < 1) {
             throw new IllegalArgumentException(
-                    "there is at least one partition: partitions=" + partitions);
+                    "Number of partitions is not positive: partitions=" + partitions);
         }
         this.rows = new long[partitions];
     }
 
     /**
-     * @param partition or {@link ChunkDescriptor#UNPARTITIONED}, which counts in the total only
+     * Adds rows.
+     *
+     * @param partition or {@link ChunkDescriptor#UNPARTITIONED}, which adds to the total only
      */
     public void add(int partition, long count) {
         if (partition != ChunkDescriptor.UNPARTITIONED) {
@@ -32,7 +34,7 @@ public final class Histogram {
     public void merge(Histogram other) {
         if (other.rows.length != rows.length) {
             throw new IllegalArgumentException(
-                    "histograms of one partitioning are merged: partitions="
+                    "Histograms differ in their number of partitions: partitions="
                             + rows.length
                             + ", other="
                             + other.rows.length);
@@ -51,12 +53,15 @@ public final class Histogram {
         return rows[partition];
     }
 
-    /** All rows, those of no partition included. */
+    /** Returns the number of all rows, including those without a partition. */
     public long total() {
         return total;
     }
 
-    /** Rows of the largest partition over the mean, 1 for an even or empty histogram. */
+    /**
+     * Returns the rows of the largest partition divided by the mean; 1 for an even or empty
+     * histogram.
+     */
     public double skew() {
         long largest = 0;
         long sum = 0;

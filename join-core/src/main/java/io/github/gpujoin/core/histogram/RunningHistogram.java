@@ -1,8 +1,8 @@
 package io.github.gpujoin.core.histogram;
 
 /**
- * Share of recent rows by radix partition: counts that are halved once a window is full, so that
- * drift shows within a window or two and old load fades. Not thread-safe.
+ * Share of recent rows by radix partition. All counts are halved when a window is full, so that
+ * they follow a change within one or two windows. Not thread-safe.
  */
 public final class RunningHistogram {
 
@@ -16,7 +16,7 @@ public final class RunningHistogram {
     public RunningHistogram(int partitions, long windowRows) {
         if (partitions < 1 || windowRows < 1) {
             throw new IllegalArgumentException(
-                    "partitions and window are positive: partitions="
+                    "Number of partitions or window is not positive: partitions="
                             + partitions
                             + ", windowRows="
                             + windowRows);
@@ -37,7 +37,7 @@ public final class RunningHistogram {
         }
     }
 
-    /** Share of the partition from 0 to 1; 0 while nothing was counted. */
+    /** Returns the share of a partition, from 0 to 1; 0 before the first row. */
     public double share(int partition) {
         return total == 0 ? 0 : (double) rows[partition] / total;
     }

@@ -1,2 +1,5 @@
-/** Row counts by radix partition. */
+/**
+ * Row counts by radix partition: exact in {@link io.github.gpujoin.core.histogram.Histogram}, of
+ * recent rows in {@link io.github.gpujoin.core.histogram.RunningHistogram}.
+ */
 package io.github.gpujoin.core.histogram;

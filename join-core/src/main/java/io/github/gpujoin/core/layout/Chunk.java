@@ -29,11 +29,11 @@ import java.util.Arrays;
 import java.util.function.IntToLongFunction;
 
 /**
- * A sealed batch of rows in columns, backed by one byte array in the layout of {@link
- * ChunkDescriptor}. Immutable, so threads may share it.
+ * A sealed batch of rows in columns, in one byte array with the layout of {@link ChunkDescriptor}.
+ * Immutable and thread-safe.
  *
- * <p>{@link #wrap} checks every header field against the array's own bounds before anything else is
- * read; after that, column extents are known to lie inside the array, and hot loops may read {@link
+ * <p>{@link #wrap} checks every header field against the length of the array before it reads
+ * anything else. All column extents are then inside the array, so that hot loops may read {@link
  * #array()} at {@link #columnOffset} without further checks. The getters check the row.
  */
 public final class Chunk {
@@ -51,66 +51,90 @@ public final class Chunk {
     }
 
     /**
-     * Takes over an array that holds exactly one chunk.
+     * Returns the chunk that fills an array.
      *
-     * @throws ChunkFormatException where a header field, an extent or the checksum is wrong
+     * @param bytes owned by the chunk from now on
+     * @throws ChunkFormatException if a header field, an extent or the checksum is wrong
      */
     public static Chunk wrap(ChunkSchema schema, byte[] bytes) {
         Chunk chunk = unverified(schema, bytes);
         long expected = Memory.getLong(bytes, Memory.BYTES + CHECKSUM_OFFSET);
         long actual = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
-        require(expected == actual, "the checksum must match", "checksum", actual);
+        require(expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
         return chunk;
     }
 
-    /** As {@link #wrap}, without reading the payload for its checksum: for bytes just sealed. */
+    /**
+     * Does the same as {@link #wrap} but does not verify the checksum; for bytes that were just
+     * sealed.
+     */
     static Chunk unverified(ChunkSchema schema, byte[] bytes) {
         checkHeader(schema, bytes);
         int length = bytes.length;
         int rows = intAt(bytes, ROW_COUNT_OFFSET);
-        require(rows >= 0, "rows are counted from 0", "rowCount", rows);
+        require(rows >= 0, "Chunk has a negative row count", "rowCount", rows);
         int[] offsets = schema.offsets(rows);
         int fixedEnd = offsets[schema.size()];
         int carried = intAt(bytes, CARRIED_OFFSET);
         if (schema.hasCarried()) {
             require(
                     carried == fixedEnd,
-                    "carried bytes follow the columns",
+                    "Variable-width section of the chunk does not follow its columns",
                     "carriedOffset",
                     carried);
             require(
                     carried + 4L * rows <= length,
-                    "the carried index lies in the chunk",
+                    "Index of variable-width values ends outside the chunk",
                     "rowCount",
                     rows);
             checkCarried(schema, bytes, carried, rows);
         } else {
-            require(carried == 0, "no column is carried", "carriedOffset", carried);
-            require(fixedEnd == length, "the columns fill the chunk", "rowCount", rows);
+            require(
+                    carried == 0,
+                    "Chunk has a variable-width section, but its schema has no such column",
+                    "carriedOffset",
+                    carried);
+            require(fixedEnd == length, "Columns do not fill the chunk", "rowCount", rows);
         }
         return new Chunk(schema, bytes, rows, offsets);
     }
 
-    /** All fields but those that tell where rows stand. */
+    /** Checks all fields except those that locate rows. */
     private static void checkHeader(ChunkSchema schema, byte[] bytes) {
-        require(bytes.length >= HEADER_BYTES, "a chunk has a header", "length", bytes.length);
-        require(bytes.length % 8 == 0, "a chunk is whole words", "length", bytes.length);
+        require(
+                bytes.length >= HEADER_BYTES,
+                "Chunk is shorter than its header",
+                "length",
+                bytes.length);
+        require(
+                bytes.length % 8 == 0,
+                "Chunk length is not a multiple of 8",
+                "length",
+                bytes.length);
         int magic = intAt(bytes, MAGIC_OFFSET);
-        require(magic == MAGIC, "a chunk starts with GJC1", "magic", magic);
+        require(magic == MAGIC, "Bytes are not a chunk, which starts with GJC1", "magic", magic);
         int version = Memory.getShort(bytes, Memory.BYTES + VERSION_OFFSET);
         require(
                 version == VERSION || version == VERSION_WITH_FLAGS,
-                "this release reads versions 1 and 2",
+                "Chunk version is unknown; this release reads 1 and 2",
                 "version",
                 version);
         int header = Memory.getShort(bytes, Memory.BYTES + HEADER_LENGTH_OFFSET);
-        require(header == HEADER_BYTES, "the header has 64 bytes", "headerLength", header);
+        require(
+                header == HEADER_BYTES,
+                "Chunk header does not have 64 bytes",
+                "headerLength",
+                header);
         int length = intAt(bytes, LENGTH_OFFSET);
-        require(length == bytes.length, "the length is the array's", "lengthBytes", length);
+        require(
+                length == bytes.length,
+                "Chunk length differs from the number of bytes",
+                "lengthBytes",
+                length);
         int fingerprint = intAt(bytes, SCHEMA_OFFSET);
         if (fingerprint != schema.fingerprint()) {
             throw new ChunkFormatException(
-                    "a chunk is read under the schema it was written under: schema="
+                    "Chunk was written with another schema: schema="
                             + schema
                             + ", fingerprint="
                             + schema.fingerprint()
@@ -118,21 +142,41 @@ public final class Chunk {
                             + fingerprint);
         }
         int dimension = Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
-        require(dimension >= FACTS, "dimensions count from 0", "dimension", dimension);
+        require(
+                dimension >= FACTS,
+                "Chunk has a negative dimension number",
+                "dimension",
+                dimension);
         int partition = intAt(bytes, PARTITION_OFFSET);
-        require(partition >= UNPARTITIONED, "partitions count from 0", "partition", partition);
+        require(
+                partition >= UNPARTITIONED,
+                "Chunk has a negative partition number",
+                "partition",
+                partition);
         int flags = Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET);
         if (version == VERSION) {
-            require(flags == 0, "version 1 has no flags", "flags", flags);
+            require(flags == 0, "Chunk of version 1 has flags", "flags", flags);
         } else {
-            require(flags == MANY_PARTITIONS, "version 2 has one flag", "flags", flags);
-            require(partition >= 0, "a receiver has partitions", "partition", partition);
+            require(
+                    flags == MANY_PARTITIONS,
+                    "Chunk of version 2 has unknown flags",
+                    "flags",
+                    flags);
+            require(
+                    partition >= 0,
+                    "Chunk of many partitions names none of its receiver",
+                    "partition",
+                    partition);
         }
         long reserved = Memory.getLong(bytes, Memory.BYTES + RESERVED_OFFSET);
-        require(reserved == 0, "the reserved word is zero", "reserved", reserved);
+        require(
+                reserved == 0,
+                "Reserved word of the chunk header is not zero",
+                "reserved",
+                reserved);
     }
 
-    /** Walks every carried value once, so that cursors need not check what they read. */
+    /** Checks every variable-width value once, so that cursors need no checks. */
     private static void checkCarried(ChunkSchema schema, byte[] bytes, int carried, int rows) {
         int[] widths = schema.carriedWidths();
         int data = carried + 4 * rows;
@@ -161,14 +205,14 @@ public final class Chunk {
         }
         require(
                 ChunkDescriptor.alignChunk(data + end) == bytes.length,
-                "carried rows fill the chunk",
+                "Variable-width values do not fill the chunk",
                 "end",
                 end);
     }
 
     private static ChunkFormatException rowOutside(int row, int end, int room) {
         return new ChunkFormatException(
-                "carried rows hold their values, one row after the other, inside the chunk: row="
+                "Variable-width values of a row do not match the ends in the index: row="
                         + row
                         + ", end="
                         + end
@@ -178,7 +222,7 @@ public final class Chunk {
 
     private static ChunkFormatException valueOutside(int row, int room, int length) {
         return new ChunkFormatException(
-                "a carried value has its type's width and lies in its row: row="
+                "Variable-width value has a wrong length or ends outside its row: row="
                         + row
                         + ", room="
                         + room
@@ -198,20 +242,24 @@ public final class Chunk {
         return bytes.length;
     }
 
-    /** Number of the dimension this chunk belongs to, {@link ChunkDescriptor#FACTS} for facts. */
+    /** Returns the number of the chunk's dimension, or {@link ChunkDescriptor#FACTS}. */
     public int dimension() {
         return Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
     }
 
     /**
-     * Radix partition of all rows, or {@link ChunkDescriptor#UNPARTITIONED}; if the rows are of
-     * {@linkplain #hasManyPartitions() many partitions}, one of those of their receiver.
+     * Returns the radix partition of all rows, or {@link ChunkDescriptor#UNPARTITIONED}. If the
+     * chunk {@linkplain #hasManyPartitions() has many partitions}, this is one partition of its
+     * receiver.
      */
     public int partition() {
         return intAt(bytes, PARTITION_OFFSET);
     }
 
-    /** Whether rows are of several radix partitions of one receiver, told by their keys. */
+    /**
+     * Whether the rows are of several radix partitions of one receiver. The key of a row determines
+     * its partition.
+     */
     public boolean hasManyPartitions() {
         return Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET) == MANY_PARTITIONS;
     }
@@ -225,35 +273,39 @@ public final class Chunk {
     }
 
     /**
-     * The chunk as it goes on a wire or into state, checksum included; not to be written to. A
-     * chunk that was just sealed gets its checksum here, so that one that never leaves its thread's
-     * operators never pays for it.
+     * Returns the chunk as it is sent or stored, checksum included. The caller must not modify it.
+     *
+     * <p>The first call computes the checksum, so that a chunk that never leaves its thread needs
+     * none.
      */
     public byte[] bytes() {
         long at = Memory.BYTES + CHECKSUM_OFFSET;
-        // Threads that meet here write the same value, and an aligned long is written whole.
+        // Concurrent callers write the same value, and the store of an aligned long is atomic.
         if (Memory.getLong(bytes, at) == ChunkChecksum.NONE) {
             Memory.putLong(bytes, at, ChunkChecksum.of(bytes, Memory.BYTES, bytes.length));
         }
         return bytes;
     }
 
-    /** The array behind the chunk, for loops over columns: its checksum may still be missing. */
+    /** Returns the array of the chunk for loops over columns. Its checksum may be missing. */
     public byte[] array() {
         return bytes;
     }
 
-    /** Where a fixed column starts in {@link #array()}; -1 for a carried column. */
+    /**
+     * Returns the offset of a fixed-width column in {@link #array()}, or -1 for a variable-width
+     * column.
+     */
     public int columnOffset(int column) {
         return offsets[column];
     }
 
-    /** Value of an INT32 column. */
+    /** Returns the value of an INT32 column. */
     public int getInt(int column, int row) {
         return Memory.getInt(bytes, fixedAt(column, row, ColumnType.INT32));
     }
 
-    /** Value of an INT32 or INT64 column. */
+    /** Returns the value of an INT32 or INT64 column. */
     public long getLong(int column, int row) {
         if (schema.column(column).type() == ColumnType.INT32) {
             return getInt(column, row);
@@ -261,7 +313,7 @@ public final class Chunk {
         return Memory.getLong(bytes, fixedAt(column, row, ColumnType.INT64));
     }
 
-    /** Value of a FLOAT32 or FLOAT64 column. */
+    /** Returns the value of a FLOAT32 or FLOAT64 column. */
     public double getDouble(int column, int row) {
         if (schema.column(column).type() == ColumnType.FLOAT32) {
             int bits = Memory.getInt(bytes, fixedAt(column, row, ColumnType.FLOAT32));
@@ -272,9 +324,9 @@ public final class Chunk {
     }
 
     /**
-     * A copy with other values in a fixed INT64 column.
+     * Returns a copy with other values in a fixed-width INT64 column.
      *
-     * @param values by row
+     * @param values maps a row number to its value
      */
     public Chunk withLongs(int column, IntToLongFunction values) {
         byte[] copy = bytes.clone();
@@ -286,7 +338,7 @@ public final class Chunk {
     }
 
     /**
-     * A copy that belongs to another radix partition.
+     * Returns a copy with another radix partition.
      *
      * @param partition from 0, or {@link ChunkDescriptor#UNPARTITIONED}
      */
@@ -297,7 +349,7 @@ public final class Chunk {
         return new Chunk(schema, copy, rowCount, offsets);
     }
 
-    /** Where the row's carried bytes start in {@link #array()}. */
+    /** Returns the offset of the row's variable-width values in {@link #array()}. */
     public int carriedStart(int row) {
         checkCarriedRow(row);
         int carried = offsets[schema.size()];
@@ -305,7 +357,7 @@ public final class Chunk {
         return row == 0 ? data : data + intAt(bytes, carried + 4 * (row - 1));
     }
 
-    /** Where the row's carried bytes end in {@link #array()}. */
+    /** Returns the offset after the row's variable-width values in {@link #array()}. */
     public int carriedEnd(int row) {
         checkCarriedRow(row);
         int carried = offsets[schema.size()];
@@ -317,7 +369,7 @@ public final class Chunk {
         Column declared = schema.column(column);
         if (declared.type() != expected || offsets[column] < 0) {
             throw new IllegalArgumentException(
-                    "the column is read as what it is: column=" + declared + ", as=" + expected);
+                    "Column is read as another type: column=" + declared + ", as=" + expected);
         }
         return Memory.BYTES + offsets[column] + (long) expected.widthBytes() * row;
     }
@@ -332,7 +384,7 @@ public final class Chunk {
         checkRow(row);
         if (!schema.hasCarried()) {
             throw new IllegalArgumentException(
-                    "carried bytes are of a schema with carried columns: schema=" + schema);
+                    "Schema has no variable-width column: schema=" + schema);
         }
     }
 
@@ -340,13 +392,13 @@ public final class Chunk {
         return Memory.getInt(bytes, Memory.BYTES + offset);
     }
 
-    private static void require(boolean holds, String rule, String name, long value) {
+    private static void require(boolean holds, String fault, String name, long value) {
         if (!holds) {
-            throw new ChunkFormatException(rule + ": " + name + "=" + value);
+            throw new ChunkFormatException(fault + ": " + name + "=" + value);
         }
     }
 
-    /** Chunks are equal where all bytes are, header included. */
+    /** Whether the schemas and all bytes are equal, header included. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Chunk that
@@ -374,7 +426,7 @@ public final class Chunk {
                 + "]";
     }
 
-    /** Text of a carried STRING value whose bytes start at {@code at}. */
+    /** Decodes a STRING value whose bytes start at {@code at}. */
     static String text(byte[] bytes, int at, int length) {
         return new String(bytes, at, length, StandardCharsets.UTF_8);
     }

@@ -6,11 +6,12 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Collects rows column by column and seals them into a {@link Chunk}; reused from chunk to chunk.
+ * Collects rows column by column and seals them into {@link Chunk}s. Reused from chunk to chunk.
+ * Not thread-safe.
  *
- * <p>A row is written by putting every fixed column at {@link #rowCount()}, adding every carried
- * column in schema order, and {@link #endRow()}. A row that was begun and not ended is dropped by
- * {@link #abandonRow()}. Not thread-safe.
+ * <p>To write a row, put every fixed-width column at {@link #rowCount()}, add every variable-width
+ * column in schema order, and call {@link #endRow()}. {@link #abandonRow()} discards a row that was
+ * begun and not ended.
  */
 public final class ChunkBuilder {
 
@@ -19,10 +20,10 @@ public final class ChunkBuilder {
     private final int targetBytes;
     private final int[] widths;
 
-    /** Where each fixed column starts in {@link #bytes}: the layout of a chunk that is full. */
+    /** Offset of each fixed-width column in {@link #bytes}: the layout of a full chunk. */
     private final int[] offsets;
 
-    /** A chunk without a header; given away when it is sealed full, so that nothing is copied. */
+    /** A chunk without a header. A full builder hands it to the sealed chunk, without a copy. */
     private byte[] bytes;
 
     private final int[] carriedEnds;
@@ -31,12 +32,12 @@ public final class ChunkBuilder {
     private int rowCount;
 
     /**
-     * @param targetBytes payload size at which the chunk is full, 64 KiB to 1 MiB in practice
+     * @param targetBytes payload size at which the chunk is full, usually 64 KiB to 1 MiB
      */
     public ChunkBuilder(ChunkSchema schema, int targetBytes) {
         if (targetBytes <= 0) {
             throw new IllegalArgumentException(
-                    "a chunk has room for something: targetBytes=" + targetBytes);
+                    "Chunk size is not positive: targetBytes=" + targetBytes);
         }
         this.schema = schema;
         this.targetBytes = targetBytes;
@@ -71,18 +72,18 @@ public final class ChunkBuilder {
         return rowCount == 0;
     }
 
-    /** Whether the next row might not fit; a full builder must be sealed before another row. */
+    /** Whether the next row might not fit. Seal a full builder before the next row. */
     public boolean isFull() {
         return rowCount == capacityRows
                 || (long) rowCount * schema.fixedRowBytes() + carriedBytes >= targetBytes;
     }
 
-    /** Sets a fixed INT32 column, or the raw bits of a FLOAT32 one. */
+    /** Sets a fixed-width INT32 column, or the raw bits of a FLOAT32 column. */
     public void putInt(int column, int value) {
         Memory.putInt(bytes, offsetInColumn(column, Integer.BYTES), value);
     }
 
-    /** Sets a fixed INT64 column, or the raw bits of a FLOAT64 one. */
+    /** Sets a fixed-width INT64 column, or the raw bits of a FLOAT64 column. */
     public void putLong(int column, long value) {
         Memory.putLong(bytes, offsetInColumn(column, Long.BYTES), value);
     }
@@ -109,11 +110,13 @@ public final class ChunkBuilder {
     }
 
     /**
-     * @throws IllegalArgumentException where a surrogate has no other half, as UTF-8 has none
+     * Adds a STRING value.
+     *
+     * @throws IllegalArgumentException if a surrogate has no other half; UTF-8 cannot encode it
      */
     public void addString(String value) {
         byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
-        // What cannot be encoded is a question mark by now; most text has none.
+        // getBytes replaces what it cannot encode with a question mark. Most text contains none.
         if (hasQuestionMark(utf8)) {
             requirePairs(value);
         }
@@ -123,7 +126,7 @@ public final class ChunkBuilder {
     private static boolean hasQuestionMark(byte[] bytes) {
         int at = 0;
         for (; at + 8 <= bytes.length; at += 8) {
-            // A byte is zero, and borrows from its highest bit, where there was a question mark.
+            // A question mark becomes a zero byte, which borrows from its highest bit.
             long zeroed = Memory.getLong(bytes, Memory.BYTES + at) ^ 0x3F3F3F3F3F3F3F3FL;
             if ((zeroed - 0x0101010101010101L & ~zeroed & 0x8080808080808080L) != 0) {
                 return true;
@@ -140,7 +143,7 @@ public final class ChunkBuilder {
             if (Character.isSurrogate(text.charAt(i))) {
                 if (!Character.isSupplementaryCodePoint(text.codePointAt(i))) {
                     throw new IllegalArgumentException(
-                            "text in a chunk has no surrogates without their other half: index="
+                            "Text contains a surrogate without its other half: index="
                                     + i
                                     + ", char=0x"
                                     + Integer.toHexString(text.charAt(i)));
@@ -150,14 +153,14 @@ public final class ChunkBuilder {
         }
     }
 
-    /** A nullable INT32 or FLOAT32 (its raw bits). */
+    /** Adds a nullable INT32 value, or the raw bits of a nullable FLOAT32 value. */
     public void addInt(int value) {
         reserve(8);
         appendInt(4);
         appendInt(value);
     }
 
-    /** A nullable INT64 or FLOAT64 (its raw bits). */
+    /** Adds a nullable INT64 value, or the raw bits of a nullable FLOAT64 value. */
     public void addLong(long value) {
         reserve(12);
         appendInt(8);
@@ -165,7 +168,7 @@ public final class ChunkBuilder {
         carriedBytes += 8;
     }
 
-    /** All carried columns of the row at once, as they stand in another chunk. */
+    /** Adds all variable-width columns of a row of another chunk at once. */
     public void addCarriedRow(byte[] source, int start, int end) {
         reserve(end - start);
         System.arraycopy(source, start, carried, carriedBytes, end - start);
@@ -179,12 +182,13 @@ public final class ChunkBuilder {
     }
 
     /**
-     * Puts and adds all columns of a row of a chunk of this schema; {@link #endRow} is to follow.
+     * Puts and adds all columns of a row of a chunk of this schema. The caller calls {@link
+     * #endRow}.
      */
     public void putRow(Chunk source, int row) {
         if (!schema.equals(source.schema())) {
             throw new IllegalArgumentException(
-                    "a row is copied between chunks of one schema: expected="
+                    "Row to copy has another schema: expected="
                             + schema
                             + ", schema="
                             + source.schema());
@@ -211,31 +215,32 @@ public final class ChunkBuilder {
         rowCount++;
     }
 
-    /** Forgets what was put since the last {@link #endRow()}. */
+    /** Discards what was added since the last {@link #endRow()}. */
     public void abandonRow() {
         carriedBytes = endedCarriedBytes();
     }
 
     /**
-     * Array behind the fixed columns, for loops that fill many rows and then {@link #advance}. Each
-     * {@link #seal} may change it.
+     * Returns the array with the fixed-width columns, for loops that fill many rows and then {@link
+     * #advance}. {@link #seal} may replace it.
      */
     public byte[] array() {
         return bytes;
     }
 
     /**
-     * Where a fixed column starts in {@link #array()}, always the same; -1 for a carried column.
+     * Returns the offset of a fixed-width column in {@link #array()}, or -1 for a variable-width
+     * column. It never changes.
      */
     public int columnOffset(int column) {
         return offsets[column];
     }
 
-    /** Counts rows whose fixed columns were written through {@link #array}. */
+    /** Adds rows whose fixed-width columns were written through {@link #array}. */
     public void advance(int rows) {
         if (schema.hasCarried() || rows < 0 || rows > capacityRows - rowCount) {
             throw new IllegalArgumentException(
-                    "rows are advanced within the capacity and without carried columns: rows="
+                    "Rows do not fit the chunk, or its schema has variable-width columns: rows="
                             + rows
                             + ", room="
                             + (capacityRows - rowCount));
@@ -244,20 +249,19 @@ public final class ChunkBuilder {
     }
 
     /**
-     * Makes a chunk of the rows so far and starts anew.
+     * Returns a chunk of the rows so far and empties the builder.
      *
-     * @throws IllegalStateException where a row was begun and neither ended nor abandoned
-     * @throws ChunkFormatException where the rows break a rule of the layout, by carried values
-     *     that are not those of the schema
+     * @throws IllegalStateException if a row was begun and neither ended nor abandoned
+     * @throws ChunkFormatException if variable-width values do not match the schema
      */
     public Chunk seal(int dimension, int partition, long epoch, long sequence) {
         return seal(dimension, partition, epoch, sequence, false);
     }
 
     /**
-     * As {@link #seal}, of rows of many radix partitions.
+     * Does the same as {@link #seal} for rows of many radix partitions.
      *
-     * @param partition one of those of the rows' receiver
+     * @param partition one of the partitions of the rows' receiver
      */
     public Chunk sealMany(int dimension, int partition, long epoch, long sequence) {
         return seal(dimension, partition, epoch, sequence, true);
@@ -265,9 +269,9 @@ public final class ChunkBuilder {
 
     private Chunk seal(int dimension, int partition, long epoch, long sequence, boolean many) {
         checkSealable(dimension);
-        boolean asItStands = rowCount == capacityRows && !schema.hasCarried();
-        byte[] sealed = asItStands ? bytes : compacted();
-        if (asItStands) {
+        boolean isCompact = rowCount == capacityRows && !schema.hasCarried();
+        byte[] sealed = isCompact ? bytes : compacted();
+        if (isCompact) {
             bytes = new byte[bytes.length];
         }
         writeHeader(sealed, dimension, partition, epoch, sequence);
@@ -287,7 +291,7 @@ public final class ChunkBuilder {
         return Chunk.unverified(schema, sealed);
     }
 
-    /** The rows so far in an array of their own, without a header. */
+    /** Returns the rows so far in a new array, without a header. */
     private byte[] compacted() {
         int[] target = schema.offsets(rowCount);
         int fixedEnd = target[schema.size()];
@@ -296,7 +300,7 @@ public final class ChunkBuilder {
             length += 4L * rowCount + carriedBytes;
         }
         if (length > Integer.MAX_VALUE - 8) {
-            throw new ChunkFormatException("a chunk ends before 2 GiB: lengthBytes=" + length);
+            throw new ChunkFormatException("Chunk exceeds 2 GiB: lengthBytes=" + length);
         }
         byte[] copy = new byte[ChunkDescriptor.alignChunk((int) length)];
         for (int i = 0; i < widths.length; i++) {
@@ -338,12 +342,13 @@ public final class ChunkBuilder {
     private void checkSealable(int dimension) {
         if (dimension < ChunkDescriptor.FACTS || dimension > Short.MAX_VALUE) {
             throw new IllegalArgumentException(
-                    "a chunk is of the facts or of a dimension from 0 to 32767: dimension="
+                    "Dimension number is out of range (facts -1, dimensions 0 to 32767): dimension="
                             + dimension);
         }
         if (carriedBytes != endedCarriedBytes()) {
             throw new IllegalStateException(
-                    "a row that was begun is ended or abandoned before the chunk is sealed: row="
+                    "Chunk is sealed in the middle of a row. Call endRow() or abandonRow() first:"
+                            + " row="
                             + rowCount);
         }
     }
@@ -352,11 +357,13 @@ public final class ChunkBuilder {
         return rowCount == 0 || !schema.hasCarried() ? 0 : carriedEnds[rowCount - 1];
     }
 
-    /** Checked here, since memory beyond the array would be written otherwise. */
+    /**
+     * Returns the offset of the next value; checks it, because the store that follows is unchecked.
+     */
     private long offsetInColumn(int column, int widthBytes) {
         if (widths[column] != widthBytes) {
             throw new IllegalArgumentException(
-                    "a value has the width of its fixed column: column="
+                    "Value and column differ in width: column="
                             + schema.column(column)
                             + ", widthBytes="
                             + widthBytes);
@@ -368,7 +375,7 @@ public final class ChunkBuilder {
     private void checkRoom() {
         if (rowCount == capacityRows) {
             throw new IllegalStateException(
-                    "a full chunk must be sealed first: capacityRows=" + capacityRows);
+                    "Chunk is full. Call seal() first: capacityRows=" + capacityRows);
         }
     }
 
@@ -381,7 +388,7 @@ public final class ChunkBuilder {
         long needed = carriedBytes + bytes;
         if (needed > Integer.MAX_VALUE - 64) {
             throw new ChunkFormatException(
-                    "carried bytes of a chunk stay under 2 GiB: carriedBytes=" + needed);
+                    "Variable-width values of a chunk exceed 2 GiB: carriedBytes=" + needed);
         }
         if (needed > carried.length) {
             long grown = Math.min(Integer.MAX_VALUE - 64, Math.max(needed, 2L * carried.length));

@@ -3,15 +3,15 @@ package io.github.gpujoin.core.layout;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Checksum of a chunk: a sum over 64-bit words, each mixed with its position, so that any number of
- * threads can share the work in any order and a word in the wrong place shows.
+ * Checksum of a chunk: a sum of 64-bit words, each mixed with its position. Threads can add parts
+ * of the sum in any order, and a word at a wrong position changes the sum.
  *
- * <p>It finds torn and stale data, not an attacker. The method follows the per-batch checksum of
- * Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2.
+ * <p>It detects torn and stale data, not attacks. Source: the per-batch checksum of Thostrup et
+ * al., "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2.
  */
 public final class ChunkChecksum {
 
-    /** Stands where no checksum was computed yet. */
+    /** Marks a chunk whose checksum is not computed yet. */
     static final long NONE = 0;
 
     private static final long STEP = 0x9E3779B97F4A7C15L;
@@ -20,14 +20,15 @@ public final class ChunkChecksum {
     private ChunkChecksum() {}
 
     /**
-     * Checksum of all words of the chunk, its own taken for 0.
+     * Returns the checksum of all words of a chunk, with 0 in place of the checksum field.
      *
      * @param base byte array, or null for native memory, as in {@link Memory}
-     * @param lengthBytes of the whole chunk: at least a header, and whole words
+     * @param lengthBytes length of the whole chunk: at least a header, a multiple of 8
      */
     public static long of(Object base, long offset, int lengthBytes) {
-        // Two counted loops without a branch, which the compiler unrolls. The word between them is
-        // not read: another thread may be writing the same checksum there.
+        // The compiler unrolls two counted loops without a branch. They skip the checksum field,
+        // which
+        // another thread may be writing.
         int own = ChunkDescriptor.CHECKSUM_OFFSET / 8;
         return mix(0, (own + 1) * STEP)
                 + sumOf(base, offset, 0, own)
@@ -43,7 +44,11 @@ public final class ChunkChecksum {
         return sum;
     }
 
-    /** Contribution of one word; {@code position} is the word's number, from 1, times the step. */
+    /**
+     * Returns the contribution of one word.
+     *
+     * @param position number of the word, from 1, times {@code STEP}
+     */
     static long mix(long word, long position) {
         long mixed = (word ^ position) * SPREAD;
         return mixed ^ (mixed >>> 32);

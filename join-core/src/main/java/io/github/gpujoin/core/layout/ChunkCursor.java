@@ -4,7 +4,7 @@ import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 
 /**
- * Walks the rows of chunks of one schema. Reads fixed columns in place and decodes carried ones.
+ * Reads rows of chunks of one schema: fixed-width columns in place, variable-width columns decoded.
  */
 public final class ChunkCursor implements RowView {
 
@@ -25,7 +25,8 @@ public final class ChunkCursor implements RowView {
     /**
      * Moves to a row.
      *
-     * @throws IllegalArgumentException where the chunk is of another schema
+     * @return this cursor
+     * @throws IllegalArgumentException if the chunk has another schema
      */
     public ChunkCursor at(Chunk chunk, int row) {
         if (chunk != this.chunk) {
@@ -38,7 +39,7 @@ public final class ChunkCursor implements RowView {
     private void moveTo(Chunk next) {
         if (!schema.equals(next.schema())) {
             throw new IllegalArgumentException(
-                    "a cursor reads chunks of its schema: expected="
+                    "Chunk has another schema than its cursor: expected="
                             + schema
                             + ", schema="
                             + next.schema());
@@ -107,7 +108,10 @@ public final class ChunkCursor implements RowView {
         int at = carried(column, expected);
         if (lengthAt(at) != expected.widthBytes()) {
             throw new IllegalStateException(
-                    "a null has no value: column=" + schema.column(column) + ", row=" + row);
+                    "Null value is read as a number. Call isNull() first: column="
+                            + schema.column(column)
+                            + ", row="
+                            + row);
         }
         return Memory.BYTES + at + 4;
     }
@@ -115,7 +119,7 @@ public final class ChunkCursor implements RowView {
     private int carried(int column, ColumnType expected) {
         if (schema.column(column).type() != expected) {
             throw new IllegalArgumentException(
-                    "the column is read as what it is: column="
+                    "Column is read as another type: column="
                             + schema.column(column)
                             + ", as="
                             + expected);

@@ -1,7 +1,8 @@
 package io.github.gpujoin.core.layout;
 
 /**
- * Byte layout of a chunk, the only thing on a wire and in state. All integers are little-endian.
+ * Byte layout of a chunk, the format of rows on every wire and in state. Integers are
+ * little-endian.
  *
  * <pre>
  *   0                   4         6         8                  12
@@ -19,20 +20,20 @@ package io.github.gpujoin.core.layout;
  *  +---------------------------------------+---------------------------------------+
  *  64: fixed column 0: rowCount values, zero-padded to 64 bytes
  *      fixed column 1 ...
- *  carriedOffset (0 where no column is carried):
- *      int32 ends[rowCount]   end of each row's carried bytes, counted from the byte after ends
- *      the rows' carried bytes; per carried column, in schema order:
- *        int32 length (-1 is null; the width, for a type that has one), then as many bytes
+ *  carriedOffset (0 if no column has variable width):
+ *      int32 ends[rowCount]   end of each row's variable-width values, from the byte after ends
+ *      the rows' values; for each variable-width column, in schema order:
+ *        int32 length (-1 for null, else 4 or 8 for a number), then as many bytes
  *  lengthBytes: the whole chunk, a multiple of 8
  * </pre>
  *
- * <p>Version 1 has no flags: the field is zero. Version 2 is a chunk between tasks, never in state:
- * its one flag says that its rows are of many radix partitions, all of one receiver. {@code
- * partition} is then one of that receiver's, and the key of each row tells the row's own.
+ * <p>Version 1 has no flags: the field is zero. Version 2 is only sent between tasks, never stored.
+ * Its single flag marks rows of many radix partitions, all of one receiver. {@code partition} is
+ * then one partition of that receiver, and the key of a row determines the partition of the row.
  */
 public final class ChunkDescriptor {
 
-    /** "GJC1". */
+    /** The bytes "GJC1". */
     public static final int MAGIC = 0x31434A47;
 
     public static final int VERSION = 1;
@@ -66,7 +67,7 @@ public final class ChunkDescriptor {
     /** {@code partition} of a chunk whose rows are of any radix partition. */
     public static final int UNPARTITIONED = -1;
 
-    /** Length of a null carried value. */
+    /** Length of a null variable-width value. */
     public static final int NULL_LENGTH = -1;
 
     private ChunkDescriptor() {}

@@ -1,6 +1,6 @@
 package io.github.gpujoin.core.layout;
 
-/** Bytes that claim to be a chunk and break a rule of its layout; the message states the rule. */
+/** Reports bytes that are not a valid chunk. The message names the field and its value. */
 public final class ChunkFormatException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The columns of a chunk, in order, and where each stands for a given row count. Immutable. */
+/** The columns of a chunk, in order, and their offsets for a given row count. Immutable. */
 public final class ChunkSchema implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
     private final List<Column> columns;
 
-    // Follow from the columns and are made anew where a schema arrives.
+    // Derived from the columns; readResolve computes them again.
     private final transient Map<String, Integer> indexes = new HashMap<>();
     private final transient int fingerprint;
     private final transient int fixedRowBytes;
@@ -26,7 +26,10 @@ public final class ChunkSchema implements Serializable {
             Column column = this.columns.get(i);
             if (indexes.putIfAbsent(column.name(), i) != null) {
                 throw new IllegalArgumentException(
-                        "column names must differ: name=" + column.name() + ", schema=" + this);
+                        "Two columns have the same name: name="
+                                + column.name()
+                                + ", schema="
+                                + this);
             }
             bytes += column.isFixed() ? column.type().widthBytes() : 0;
         }
@@ -63,21 +66,21 @@ public final class ChunkSchema implements Serializable {
         return columns.get(index);
     }
 
-    /** Index of the column, or -1. */
+    /** Returns the index of the column, or -1 if there is none. */
     public int indexOf(String name) {
         return indexes.getOrDefault(name, -1);
     }
 
     /**
-     * Index of the column.
+     * Returns the index of the column.
      *
-     * @throws IllegalArgumentException naming the column and those there are
+     * @throws IllegalArgumentException if there is none; the message lists all columns
      */
     public int require(String name) {
         int index = indexOf(name);
         if (index < 0) {
             throw new IllegalArgumentException(
-                    "no such column: name="
+                    "Unknown column: name="
                             + name
                             + ", columns="
                             + columns.stream().map(Column::name).toList());
@@ -85,7 +88,7 @@ public final class ChunkSchema implements Serializable {
         return index;
     }
 
-    /** Bytes a row takes in fixed columns. */
+    /** Returns the bytes of a row in fixed-width columns. */
     public int fixedRowBytes() {
         return fixedRowBytes;
     }
@@ -99,20 +102,25 @@ public final class ChunkSchema implements Serializable {
     }
 
     /**
-     * Bytes of a value that is not null, per carried column; 0 where they vary. Not to be written.
+     * Returns, for each variable-width column, the bytes of a value that is not null, or 0 if they
+     * vary. The caller must not modify the array.
      */
     int[] carriedWidths() {
         return carriedWidths;
     }
 
-    /** Stands in every chunk's header, so that a chunk is not read under another schema. */
+    /**
+     * Returns a hash of the columns. Each chunk contains it, so that no reader applies another
+     * schema.
+     */
     public int fingerprint() {
         return fingerprint;
     }
 
     /**
-     * Byte offset of each fixed column in a chunk of that many rows (-1 for carried columns), and,
-     * as the last element, where the fixed columns end, aligned: the start of the carried section.
+     * Returns the byte offset of each fixed-width column in a chunk of {@code rowCount} rows, -1
+     * for variable-width columns. The last element is the aligned end of the fixed-width columns,
+     * where the variable-width section starts.
      */
     int[] offsets(int rowCount) {
         int[] offsets = new int[columns.size() + 1];
@@ -130,7 +138,7 @@ public final class ChunkSchema implements Serializable {
         }
         if (next > Integer.MAX_VALUE) {
             throw new ChunkFormatException(
-                    "a chunk ends before 2 GiB: lengthBytes=" + next + ", rowCount=" + rowCount);
+                    "Chunk exceeds 2 GiB: lengthBytes=" + next + ", rowCount=" + rowCount);
         }
         offsets[columns.size()] = (int) next;
         return offsets;

@@ -6,8 +6,9 @@ import java.util.Objects;
 /**
  * A named column of a chunk.
  *
- * <p>A column that is not nullable and has a fixed width is stored as an array ("fixed"). Every
- * other column is stored among the row's carried bytes, which no engine looks into.
+ * <p>A column of fixed width that is not nullable is an array ("fixed-width column"). Every other
+ * column is stored with the variable-width values of its row, which engines copy without reading
+ * them.
  */
 public record Column(String name, ColumnType type, boolean nullable) implements Serializable {
 
@@ -15,7 +16,7 @@ public record Column(String name, ColumnType type, boolean nullable) implements 
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(type, "type");
         if (name.isEmpty()) {
-            throw new IllegalArgumentException("a column needs a name: type=" + type);
+            throw new IllegalArgumentException("Column name is empty: type=" + type);
         }
     }
 
@@ -27,6 +28,7 @@ public record Column(String name, ColumnType type, boolean nullable) implements 
         return new Column(name, type, true);
     }
 
+    /** Whether the column is stored as an array of fixed-width values. */
     public boolean isFixed() {
         return type.isFixedWidth() && !nullable;
     }

@@ -1,14 +1,14 @@
 package io.github.gpujoin.core.layout;
 
-/** What a column holds, and how wide it is when it stands in a fixed-width column. */
+/** Type of a column's values, and the width of a value in a fixed-width column. */
 public enum ColumnType {
     INT32(4),
     INT64(8),
     FLOAT32(4),
     FLOAT64(8),
-    /** UTF-8 text; always carried. */
+    /** UTF-8 text; always variable-width. */
     STRING(0),
-    /** Any bytes; always carried. */
+    /** Any bytes; always variable-width. */
     BYTES(0);
 
     private final int widthBytes;
@@ -17,7 +17,7 @@ public enum ColumnType {
         this.widthBytes = widthBytes;
     }
 
-    /** Bytes a value, 0 where the width varies. */
+    /** Returns the bytes of a value, or 0 if they vary. */
     public int widthBytes() {
         return widthBytes;
     }

@@ -5,9 +5,10 @@ import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Maps radix partition p to an integer key whose key group is p, so that a stream keyed by that
- * integer sends partition p to the owner of key group p, and keyed state rescales with partitions.
- * Immutable.
+ * Maps radix partition p to an integer key whose Flink key group is p. Immutable.
+ *
+ * <p>A stream keyed by this integer sends partition p to the owner of key group p, so that keyed
+ * state is rescaled with its partitions.
  */
 public final class KeyGroupTable implements Serializable {
 
@@ -20,16 +21,16 @@ public final class KeyGroupTable implements Serializable {
     }
 
     /**
-     * Finds the smallest such key for each partition (636 candidates for 128 partitions, 31,736 for
-     * 4096).
+     * Finds the smallest such key for each partition. It tries 636 keys for 128 partitions, 31,736
+     * for 4096.
      *
-     * @param partitions number of partitions and of key groups alike, at least 1
-     * @param keyGroupOf the engine's own assignment of an integer key to a key group
+     * @param partitions number of partitions and of key groups, at least 1
+     * @param keyGroupOf Flink's assignment of an integer key to a key group
      */
     public static KeyGroupTable of(int partitions, IntUnaryOperator keyGroupOf) {
         if (partitions < 1) {
             throw new IllegalArgumentException(
-                    "there is at least one partition: partitions=" + partitions);
+                    "Number of partitions is not positive: partitions=" + partitions);
         }
         int[] keys = new int[partitions];
         Arrays.fill(keys, -1);
@@ -37,12 +38,12 @@ public final class KeyGroupTable implements Serializable {
         for (int candidate = 0; missing > 0; candidate++) {
             if (candidate < 0) {
                 throw new IllegalStateException(
-                        "every key group has a key: partitionsWithout=" + missing);
+                        "No integer key maps to some key groups: partitionsWithout=" + missing);
             }
             int group = keyGroupOf.applyAsInt(candidate);
             if (group < 0 || group >= partitions) {
                 throw new IllegalArgumentException(
-                        "there are as many key groups as partitions: keyGroup="
+                        "Key group is not one of the partitions: keyGroup="
                                 + group
                                 + ", partitions="
                                 + partitions);
@@ -59,7 +60,7 @@ public final class KeyGroupTable implements Serializable {
         return keys.length;
     }
 
-    /** The key that stands for the partition. */
+    /** Returns the integer key of the partition. */
     public int keyOf(int partition) {
         return keys[partition];
     }

@@ -3,7 +3,7 @@ package io.github.gpujoin.core.layout;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * The one place where bits of a key's hash are cut, so that no two users of the hash share bits.
+ * Hashes keys and divides the bits of the hash among its users, so that no two users share bits.
  *
  * <pre>
  *   63                32 31                                0
@@ -12,12 +12,16 @@ import io.github.gpujoin.core.region.Memory;
  *  +--------------------+----------------------------------+
  * </pre>
  *
- * <p>Anybody can invert it, so tables place keys by {@link SlotHash}. {@link #VERSION} stands in
- * snapshots: a change of the hash moves keys between partitions.
+ * <p>The hash can be inverted, so an attacker can choose keys that collide; tables therefore place
+ * keys by {@link SlotHash}. Snapshots contain {@link #VERSION}, because a change of the hash moves
+ * keys between partitions.
  */
 public final class KeyHash {
 
-    /** Raise when {@link #hash(long)}, {@link #hash(byte[], int)} or {@link #partition} changes. */
+    /**
+     * Increase it when {@link #hash(long)}, {@link #hash(byte[], int)} or {@link #partition}
+     * changes.
+     */
     public static final int VERSION = 1;
 
     private KeyHash() {}
@@ -33,7 +37,10 @@ public final class KeyHash {
         return h;
     }
 
-    /** A hash of the first bytes of an array: their words, little-endian, mixed one by one. */
+    /**
+     * Hashes the first {@code length} bytes of an array: mixes their little-endian words one by
+     * one.
+     */
     public static long hash(byte[] bytes, int length) {
         long h = length;
         int at = 0;
@@ -47,12 +54,12 @@ public final class KeyHash {
         return hash(h ^ last);
     }
 
-    /** Radix partition from 0 to {@code partitions - 1}; any number of partitions. */
+    /** Returns a radix partition from 0 to {@code partitions - 1}, for any number of partitions. */
     public static int partition(long hash, int partitions) {
         return (int) (((hash & 0xFFFFFFFFL) * partitions) >>> 32);
     }
 
-    /** Slot from 0 to {@code slots - 1} of a table with up to 2^31 slots. */
+    /** Returns a slot from 0 to {@code slots - 1} of a table with up to 2^31 slots. */
     public static int slot(long hash, int slots) {
         return (int) (((hash >>> 32) * slots) >>> 32);
     }

@@ -1,8 +1,8 @@
 package io.github.gpujoin.core.layout;
 
 /**
- * One row of a chunk, for predicates and tests. A view is a cursor that is moved from row to row:
- * valid until it moves, not thread-safe.
+ * One row of a chunk, for predicates and tests. A view is a cursor: its values are valid until it
+ * moves to another row. Not thread-safe.
  */
 public interface RowView {
 
@@ -10,19 +10,19 @@ public interface RowView {
 
     boolean isNull(int column);
 
-    /** Value of an INT32 column that is not null here. */
+    /** Returns the value of an INT32 column that is not null in this row. */
     int getInt(int column);
 
-    /** Value of an INT32 or INT64 column that is not null here. */
+    /** Returns the value of an INT32 or INT64 column that is not null in this row. */
     long getLong(int column);
 
-    /** Value of a FLOAT32 or FLOAT64 column that is not null here. */
+    /** Returns the value of a FLOAT32 or FLOAT64 column that is not null in this row. */
     double getDouble(int column);
 
-    /** Value of a STRING column, null where it is null. */
+    /** Returns the value of a STRING column, or null if it is null. */
     String getString(int column);
 
-    /** Value of a BYTES column, a copy; null where it is null. */
+    /** Returns a copy of the value of a BYTES column, or null if it is null. */
     byte[] getBytes(int column);
 
     default int getInt(String column) {

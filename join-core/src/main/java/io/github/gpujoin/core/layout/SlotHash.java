@@ -3,9 +3,9 @@ package io.github.gpujoin.core.layout;
 import java.security.SecureRandom;
 
 /**
- * Hash that places keys in the slots of tables, on the CPU and on a GPU. It has secret numbers that
- * each process draws, so that nobody can choose keys that share a slot. Nothing that is sent or
- * stored depends on it; partitions do on {@link KeyHash}.
+ * Hash that places keys in the slots of tables, on the CPU and on a GPU. Each process draws secret
+ * random constants for it, so that an attacker cannot choose keys that share a slot. Nothing that
+ * is sent or stored depends on it: partitions use {@link KeyHash}.
  *
  * <pre>
  *   h = key ^ SEED;   h ^= h >>> 32;   h *= FACTOR;       a bijection
@@ -13,15 +13,15 @@ import java.security.SecureRandom;
  *   h ^= h >>> 32                                         for users of the lower half
  * </pre>
  *
- * <p>Two given keys share one of n slots with a probability of about 2 / n at most, whatever they
- * are, since the multiplier is a random odd number (Dietzfelbinger, Hagerup, Katajainen, Penttonen:
- * "A Reliable Randomized Algorithm for the Closest-Pair Problem", J. Algorithms 25, 1997).
+ * <p>The multiplier is a random odd number, so any two keys share one of n slots with a probability
+ * of at most about 2 / n (Dietzfelbinger, Hagerup, Katajainen, Penttonen: "A Reliable Randomized
+ * Algorithm for the Closest-Pair Problem", J. Algorithms 25, 1997).
  */
 public final class SlotHash {
 
     /**
-     * System property that sets the secret numbers, for runs that must repeat exactly. Anybody who
-     * knows it can choose keys that make tables slow.
+     * System property that sets the seed of the constants, for runs that must repeat exactly.
+     * Whoever knows the seed can choose keys that make tables slow.
      */
     public static final String SEED_PROPERTY = "gpu-join.slot-hash-seed";
 
@@ -29,16 +29,17 @@ public final class SlotHash {
     private static final long PROCESS_SEED =
             Long.getLong(SEED_PROPERTY, new SecureRandom().nextLong());
 
-    /** Constants of the process, which the JIT compiler folds into the code of the loops. */
+    /** First constant of the process. It is final so that the JIT compiler folds it into loops. */
     public static final long SEED = KeyHash.hash(PROCESS_SEED);
 
-    /** Odd. */
+    /** Second constant of the process; odd. */
     public static final long MULTIPLIER = KeyHash.hash(PROCESS_SEED + FACTOR) | 1;
 
     private SlotHash() {}
 
     /**
-     * What {@value #SEED_PROPERTY} has to be for another process to repeat the hashes of this one.
+     * Returns the value of {@value #SEED_PROPERTY} with which another process repeats the hashes of
+     * this one.
      */
     public static long seed() {
         return PROCESS_SEED;
@@ -49,7 +50,7 @@ public final class SlotHash {
     }
 
     /**
-     * The hash with given secret numbers.
+     * Returns the hash with given constants.
      *
      * @param multiplier odd
      */
@@ -63,7 +64,7 @@ public final class SlotHash {
         return h;
     }
 
-    /** Slot from 0 to {@code slots - 1} of a table with up to 2^31 slots. */
+    /** Returns a slot from 0 to {@code slots - 1} of a table with up to 2^31 slots. */
     public static int slot(long hash, int slots) {
         return (int) (((hash >>> 32) * slots) >>> 32);
     }

@@ -1,2 +1,8 @@
-/** Byte layouts: the chunk, its schema, and how hash bits are cut. */
+/**
+ * The byte layout of chunks, and the hashes of keys. {@link
+ * io.github.gpujoin.core.layout.ChunkDescriptor} draws the layout; {@link
+ * io.github.gpujoin.core.layout.ChunkBuilder} writes it, {@link
+ * io.github.gpujoin.core.layout.Chunk} and {@link io.github.gpujoin.core.layout.ChunkCursor} read
+ * it.
+ */
 package io.github.gpujoin.core.layout;

@@ -9,19 +9,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Defines some classes anew, each time with a copy of their native library of its own.
+ * Defines selected classes anew, each time with a private copy of their native library.
  *
- * <p>The JVM lets a library file be loaded by one class loader only, so the second job of a
- * TaskManager, in a class loader of its own, would fail. But it asks the class loader for the
- * library first, which is where the copy comes in. The copies are deleted once they are loaded; the
- * library goes when this loader is collected.
+ * <p>The JVM loads a library file in one class loader only, so a second job in the same
+ * TaskManager, with a class loader of its own, could not load it. The JVM first asks the class
+ * loader for the path of the library; this class returns a new copy. The copies are deleted after
+ * they are loaded. The library is unloaded when this loader is garbage-collected.
  */
 public abstract class NativeClassLoader extends ClassLoader {
 
     private final List<Path> copies = new ArrayList<>();
 
     /**
-     * @param parent which has the classes and defines all others
+     * @param parent contains the bytes of all classes and defines those that are not {@link #isOwn}
      */
     protected NativeClassLoader(ClassLoader parent) {
         super(parent);
@@ -31,14 +31,14 @@ public abstract class NativeClassLoader extends ClassLoader {
     protected abstract boolean isOwn(String className);
 
     /**
-     * Copies a library to a folder of its own.
+     * Copies a library to a new folder.
      *
-     * @param fileName as {@link System#mapLibraryName} gives it
-     * @return the copy, or null where the library is none of this loader's
+     * @param fileName as {@link System#mapLibraryName} returns it
+     * @return the copy, or null if this loader does not provide the library
      */
     protected abstract Path copyLibrary(String fileName) throws IOException;
 
-    /** Deletes the library files; those loaded stay loaded. */
+    /** Deletes the copies. Loaded libraries stay loaded. */
     public final void deleteCopies() {
         for (Path copy : copies) {
             try {
@@ -75,7 +75,7 @@ public abstract class NativeClassLoader extends ClassLoader {
         }
     }
 
-    /** For the JVM, which asks when a class of this loader loads a library by name. */
+    /** Called by the JVM when a class of this loader loads a library by name. */
     @Override
     public final String findLibrary(String name) {
         try {
@@ -87,7 +87,10 @@ public abstract class NativeClassLoader extends ClassLoader {
             return copy.toString();
         } catch (IOException e) {
             throw new UncheckedIOException(
-                    "the native library needs a writable temporary folder: library=" + name, e);
+                    "Native library cannot be copied to a temporary folder. Set java.io.tmpdir:"
+                            + " library="
+                            + name,
+                    e);
         }
     }
 }

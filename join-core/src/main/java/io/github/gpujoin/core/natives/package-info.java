@@ -1,2 +1,5 @@
-/** Native libraries of others, loaded anew for each class loader. */
+/**
+ * Loads native libraries of third parties once for each class loader. Start with {@link
+ * io.github.gpujoin.core.natives.NativeClassLoader}.
+ */
 package io.github.gpujoin.core.natives;

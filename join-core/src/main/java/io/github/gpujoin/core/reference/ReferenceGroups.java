@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 
-/** Groups in a {@code HashMap}. */
+/** Aggregates results by group in a {@code HashMap}. */
 final class ReferenceGroups {
 
     private final Aggregation aggregation;
@@ -45,6 +45,7 @@ final class ReferenceGroups {
         return row.chunk().getLong(column.column(), row.row());
     }
 
+    /** Returns the groups and clears them. */
     GroupRows take() {
         long[] values =
                 sums.entrySet().stream()

@@ -21,22 +21,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Joins with a {@code HashMap} from key to rows and nested loops, written to be seen to be right.
- * Not fast; the oracle of the other engines' tests.
+ * Joins with a {@code HashMap} of rows by key and nested loops. It is simple enough to be seen to
+ * be correct, slow, and the oracle in the tests of the other engines.
  */
 public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinEngine.Progress> {
 
     static final int BATCH_ROWS = 1024;
     private static final int MAX_IN_FLIGHT = 4;
 
-    /** A row: its chunk and where it stands there. */
+    /** A row: its chunk and its number in the chunk. */
     record JoinedRow(Chunk chunk, int row) {}
 
-    /** In place of a build row where a fact has no match. */
+    /** Replaces the build row of a fact without a match. */
     private static final JoinedRow NO_MATCH = new JoinedRow(null, -1);
 
     private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
-    // by identity: a build row is one object, and its hash would run over the whole chunk
+    // By identity: each build row is one object, and hashing it would read the whole chunk.
     private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
     private final Region memory;
     private ResultBatch batch;
@@ -71,14 +71,17 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         }
     }
 
-    /** Copies of rows that may be gone; another layout says that their addresses mean nothing. */
+    /**
+     * Frees copies of rows that may be deleted. A new layout object tells readers that earlier
+     * addresses are invalid.
+     */
     private void forgetCarried() {
         carried.values().forEach(Region::close);
         carried.clear();
         batch = new ResultBatch(new ResultLayout(spec(), BATCH_ROWS), memory.address());
     }
 
-    /** They grew with every row. */
+    /** The tables are already complete: {@link #append} fills them. */
     @Override
     protected boolean buildTables(long maxRows) {
         return true;
@@ -138,8 +141,8 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
             DimensionSpec side = spec().dimensions().get(d);
             JoinedRow match = matches.get(d);
             if (side.kind().hasNullPayload()) {
-                boolean matched = match != NO_MATCH;
-                Memory.putByte(null, batch.matchedAddress(d) + row, (byte) (matched ? 1 : 0));
+                boolean isMatched = match != NO_MATCH;
+                Memory.putByte(null, batch.matchedAddress(d) + row, (byte) (isMatched ? 1 : 0));
             }
             if (match == NO_MATCH) {
                 writeNothing(row, d);
@@ -189,7 +192,10 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         memory.close();
     }
 
-    /** Walks the cross product of the matches of each probe row, the last dimension fastest. */
+    /**
+     * Enumerates the cross product of the matches of each probe row; the last dimension varies
+     * fastest.
+     */
     final class Progress extends ProbeQueue.Probe {
         private int nextRow;
         private List<List<JoinedRow>> choices;
@@ -226,7 +232,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
                     .allMatch(f -> f.values().contains(chunk().getLong(f.column(), nextRow)));
         }
 
-        /** Build rows that match the next probe row; none where its key is null. */
+        /** Returns the build rows that match the next probe row; empty if its key is null. */
         private List<JoinedRow> matches(int dimension) {
             if (spec().hasNullKeys()
                     && (chunk().getInt(spec().nullKeysColumn(), nextRow) >> dimension & 1) != 0) {
@@ -237,7 +243,10 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
                     .getOrDefault(chunk().getLong(keyColumn, nextRow), List.of());
         }
 
-        /** What a probe row goes on with. */
+        /**
+         * Returns the build rows that the results of a probe row contain, one of them in each
+         * result.
+         */
         private static List<JoinedRow> choices(JoinKind kind, List<JoinedRow> matches) {
             if (matches.isEmpty()) {
                 return kind.keepsUnmatched() ? List.of(NO_MATCH) : List.of();

@@ -4,7 +4,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 
-/** Makes {@link ReferenceJoinEngine}s. */
+/** Creates {@link ReferenceJoinEngine}s. */
 public final class ReferenceJoinEngineFactory implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;

@@ -1,2 +1,5 @@
-/** The obvious join engine, the oracle of every test. */
+/**
+ * A simple join engine, the oracle in the tests of all engines. Start with {@link
+ * io.github.gpujoin.core.reference.ReferenceJoinEngine}.
+ */
 package io.github.gpujoin.core.reference;

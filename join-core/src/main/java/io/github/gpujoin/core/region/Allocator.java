@@ -1,26 +1,26 @@
 package io.github.gpujoin.core.region;
 
-/** Gives off-heap memory within a limit. Thread-safe. */
+/** Allocates off-heap memory within a limit. Thread-safe. */
 public interface Allocator {
 
     /**
-     * Memory of unspecified content.
+     * Returns memory of unspecified content.
      *
-     * @throws MemoryRefusedException over the limit, or where the operating system gives none
+     * @throws MemoryRefusedException if the limit is exceeded or the operating system has no memory
      */
     Region allocate(long lengthBytes);
 
-    /** Bytes that may still be taken; others may take them first. */
+    /** Returns the bytes that may still be allocated. Other threads may allocate them first. */
     long availableBytes();
 
-    /** Memory filled with zero bytes. */
+    /** Returns memory filled with zeros. */
     default Region allocateZeroed(long lengthBytes) {
         Region region = allocate(lengthBytes);
         Memory.fill(null, region.address(), lengthBytes, (byte) 0);
         return region;
     }
 
-    /** Gives what the operating system gives. */
+    /** Returns an allocator whose only limit is the operating system. */
     static Allocator unlimited() {
         return new MemoryAccount("host").within(Long.MAX_VALUE);
     }

@@ -7,13 +7,13 @@ import java.nio.ByteOrder;
 import sun.misc.Unsafe;
 
 /**
- * Raw little-endian loads and stores on heap arrays and native memory: the only class that touches
+ * Raw little-endian loads and stores on byte arrays and native memory. The only class that uses
  * {@code sun.misc.Unsafe}.
  *
- * <p>Every method takes a pair {@code (base, offset)}: for a byte array, {@code base} is the array
- * and {@code offset} counts from {@link #BYTES}; for native memory, {@code base} is null and {@code
- * offset} is an address. Nothing here is bounds-checked: callers check an extent once and then loop
- * over it.
+ * <p>Every method has a pair {@code (base, offset)}. For a byte array, {@code base} is the array
+ * and {@code offset} counts from {@link #BYTES}. For native memory, {@code base} is null and {@code
+ * offset} is an address. Nothing is bounds-checked: callers check an extent once and then loop over
+ * it.
  */
 public final class Memory {
 
@@ -27,7 +27,7 @@ public final class Memory {
     static {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new IllegalStateException(
-                    "chunks are little-endian and so must the machine be: byteOrder="
+                    "Machine is not little-endian, as chunks require: byteOrder="
                             + ByteOrder.nativeOrder());
         }
     }
@@ -66,7 +66,7 @@ public final class Memory {
         UNSAFE.putLong(base, offset, value);
     }
 
-    /** Native loads and stores, for loops where the base is known to be native memory. */
+    /** Native loads and stores, for loops over native memory only. */
     public static int getInt(long address) {
         return UNSAFE.getInt(address);
     }
@@ -84,22 +84,22 @@ public final class Memory {
     }
 
     /**
-     * Release store of an aligned word, in one piece: what this thread wrote before is visible to
-     * whoever reads {@code value} by {@link #getLongAcquire}, in this process, in another that maps
-     * the same memory, or on a device.
+     * Release store of an aligned word, which is atomic. Earlier writes of this thread are visible
+     * to every reader that loads {@code value} by {@link #getLongAcquire}: in this process, in
+     * another one that maps the memory, or on a device.
      */
     public static void putLongRelease(Object base, long offset, long value) {
         UNSAFE.putOrderedLong(base, offset, value);
     }
 
-    /** As {@link #putLongRelease}. */
+    /** Like {@link #putLongRelease} for an int. */
     public static void putIntRelease(Object base, long offset, int value) {
         UNSAFE.putOrderedInt(base, offset, value);
     }
 
     /**
-     * Acquire load of an aligned word, in one piece: what this thread reads after is at least as
-     * new as what its writer had written before the value.
+     * Acquire load of an aligned word, which is atomic. Later reads of this thread see at least
+     * what the writer had written before the value.
      */
     public static long getLongAcquire(Object base, long offset) {
         return UNSAFE.getLongVolatile(base, offset);
@@ -114,7 +114,7 @@ public final class Memory {
         UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
     }
 
-    /** Whether two ranges hold the same bytes. */
+    /** Whether two ranges contain the same bytes. */
     public static boolean equal(
             Object base, long offset, Object otherBase, long otherOffset, long lengthBytes) {
         long at = 0;
@@ -136,7 +136,7 @@ public final class Memory {
     }
 
     /**
-     * Offset of a field for {@link #getInt(Object, long)} and its kind.
+     * Returns the offset of a field for {@link #getInt(Object, long)} and similar methods.
      *
      * @throws UnsupportedOperationException for fields of records and hidden classes
      */
@@ -153,12 +153,12 @@ public final class Memory {
         UNSAFE.putObject(base, offset, value);
     }
 
-    /** Address of a direct buffer's first byte. */
+    /** Returns the address of a direct buffer's first byte. */
     static long addressOf(ByteBuffer direct) {
         return UNSAFE.getLong(direct, BUFFER_ADDRESS);
     }
 
-    /** Unmaps a mapped buffer now: its addresses are dead after that. */
+    /** Unmaps a mapped buffer immediately. Its addresses are invalid afterwards. */
     static void unmap(ByteBuffer mapped) {
         UNSAFE.invokeCleaner(mapped);
     }

@@ -1,8 +1,8 @@
 package io.github.gpujoin.core.region;
 
 /**
- * Keeps account of off-heap memory that several owners take together. A region counts from its
- * allocation to its close, without alignment and the operating system's own overhead. Thread-safe.
+ * Counts the off-heap memory of several owners against common limits. A region counts from its
+ * allocation to its close, without alignment and the overhead of the operating system. Thread-safe.
  */
 public final class MemoryAccount {
 
@@ -11,26 +11,26 @@ public final class MemoryAccount {
     private long peakBytes;
 
     /**
-     * @param kind for messages
+     * @param kind name of the memory in messages
      */
     public MemoryAccount(String kind) {
         this.kind = kind;
     }
 
     /**
-     * Gives memory as long as all that is taken through this account stays within the limit.
+     * Returns an allocator that allocates while all memory of this account stays within the limit.
      *
-     * @param limitBytes not negative
+     * @param limitBytes 0 or more
      */
     public Allocator within(long limitBytes) {
         if (limitBytes < 0) {
             throw new IllegalArgumentException(
-                    "a memory limit is not negative: limitBytes=" + limitBytes);
+                    "Memory limit is negative: limitBytes=" + limitBytes);
         }
         return new Allocator() {
             @Override
             public Region allocate(long lengthBytes) {
-                return take(lengthBytes, limitBytes);
+                return allocateWithin(lengthBytes, limitBytes);
             }
 
             @Override
@@ -40,12 +40,14 @@ public final class MemoryAccount {
         };
     }
 
-    /** Gives memory that is reserved elsewhere first, alignment included, and counts it here. */
+    /**
+     * Returns an allocator that first reserves its memory, alignment included, and counts it here.
+     */
     public Allocator within(MemoryReservations reservations) {
         return new Allocator() {
             @Override
             public Region allocate(long lengthBytes) {
-                return take(lengthBytes, reservations);
+                return allocateReserved(lengthBytes, reservations);
             }
 
             @Override
@@ -55,7 +57,7 @@ public final class MemoryAccount {
         };
     }
 
-    private Region take(long lengthBytes, MemoryReservations reservations) {
+    private Region allocateReserved(long lengthBytes, MemoryReservations reservations) {
         long reservedBytes = lengthBytes + Region.ALIGNMENT_BYTES;
         reservations.reserve(reservedBytes);
         Region region;
@@ -64,7 +66,7 @@ public final class MemoryAccount {
                     Region.allocate(
                             lengthBytes,
                             () -> {
-                                giveBack(lengthBytes);
+                                release(lengthBytes);
                                 reservations.release(reservedBytes);
                             });
         } catch (OutOfMemoryError e) {
@@ -79,18 +81,18 @@ public final class MemoryAccount {
         return usedBytes;
     }
 
-    /** The most that was ever taken at once. */
+    /** Returns the maximum of {@link #usedBytes()} so far. */
     public synchronized long peakBytes() {
         return peakBytes;
     }
 
-    private synchronized Region take(long lengthBytes, long limitBytes) {
+    private synchronized Region allocateWithin(long lengthBytes, long limitBytes) {
         if (lengthBytes > limitBytes - usedBytes) {
             throw new MemoryRefusedException(refusal(lengthBytes, limitBytes), null);
         }
         Region region;
         try {
-            region = Region.allocate(lengthBytes, () -> giveBack(lengthBytes));
+            region = Region.allocate(lengthBytes, () -> release(lengthBytes));
         } catch (OutOfMemoryError e) {
             throw new MemoryRefusedException(refusal(lengthBytes, limitBytes), e);
         }
@@ -104,9 +106,9 @@ public final class MemoryAccount {
     }
 
     private synchronized String refusal(long lengthBytes, long limitBytes) {
-        return "all tables of a process keep within the "
+        return "Tables of the process exceed the "
                 + kind
-                + " memory budget and the machine's memory: budgetBytes="
+                + " memory budget or the machine's memory: budgetBytes="
                 + limitBytes
                 + ", usedBytes="
                 + usedBytes
@@ -114,7 +116,7 @@ public final class MemoryAccount {
                 + lengthBytes;
     }
 
-    private synchronized void giveBack(long lengthBytes) {
+    private synchronized void release(long lengthBytes) {
         usedBytes -= lengthBytes;
     }
 }

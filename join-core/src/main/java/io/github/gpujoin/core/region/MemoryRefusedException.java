@@ -1,6 +1,6 @@
 package io.github.gpujoin.core.region;
 
-/** There is no memory for a region. */
+/** No memory could be reserved or allocated. */
 public final class MemoryRefusedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Off-heap memory that grows by pages and never moves what was written. A page is a quarter of what
- * is there already, so that little memory lies idle in small and large ones alike. Not thread-safe.
+ * Off-heap memory that grows by pages and never moves its content. A new page has a quarter of the
+ * present length, so that the unused share stays small at any size. Not thread-safe.
  */
 public final class PagedMemory implements AutoCloseable {
 
     private static final long MIN_PAGE_BYTES = 4 << 10;
     private static final long DEFAULT_MAX_PAGE_BYTES = 4 << 20;
 
-    /** What is written in the pages, in order. */
+    /** Receives the used parts of the pages, in order. */
     public interface ExtentVisitor {
         void visit(long address, long lengthBytes);
     }
@@ -25,35 +25,39 @@ public final class PagedMemory implements AutoCloseable {
     private long nextAddress;
     private long roomBytes;
 
-    /** With pages of up to 4 MiB, as many as the operating system gives. */
+    /** Creates memory with pages of up to 4 MiB, limited by the operating system only. */
     public PagedMemory() {
         this(Allocator.unlimited());
     }
 
-    /** With pages of up to 4 MiB. */
+    /** Creates memory with pages of up to 4 MiB. */
     public PagedMemory(Allocator allocator) {
         this(allocator, DEFAULT_MAX_PAGE_BYTES);
     }
 
     /**
-     * @param maxPageBytes size beyond which pages do not grow, but for a larger single take
+     * @param maxPageBytes maximum size of a page, unless a single call of {@link #take} needs more
      */
     public PagedMemory(Allocator allocator, long maxPageBytes) {
         this.allocator = allocator;
         this.maxPageBytes = maxPageBytes;
     }
 
-    /** Bytes that {@link #take} gives without a new page. */
+    /** Returns the bytes that {@link #take} can return without a new page. */
     public long roomBytes() {
         return roomBytes;
     }
 
-    /** Bytes of all pages. */
+    /** Returns the bytes of all pages. */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /** Address of so many contiguous bytes of unspecified content. */
+    /**
+     * Returns the address of {@code bytes} contiguous bytes of unspecified content.
+     *
+     * @throws MemoryRefusedException if a new page is needed and refused
+     */
     public long take(long bytes) {
         if (bytes > roomBytes) {
             addPage(bytes);
@@ -76,7 +80,7 @@ public final class PagedMemory implements AutoCloseable {
         roomBytes = page.lengthBytes();
     }
 
-    /** Visits what was taken in parts, in order. Nothing may be taken meanwhile. */
+    /** Visits the allocated bytes in parts, in order. Nothing may be allocated meanwhile. */
     public final class Cursor {
 
         private final boolean drains;
@@ -88,10 +92,11 @@ public final class PagedMemory implements AutoCloseable {
         }
 
         /**
-         * Visits the next part, which lies in one page.
+         * Visits the next part, which is inside one page.
          *
-         * @param maxBytes at least 1; a divisor of what was taken at once divides every part
-         * @return whether there is more
+         * @param maxBytes at least 1. If n divides it and all allocated lengths, n divides every
+         *     part.
+         * @return whether there are more parts
          */
         public boolean next(long maxBytes, ExtentVisitor visitor) {
             if (page < pages.size()) {
@@ -118,12 +123,12 @@ public final class PagedMemory implements AutoCloseable {
         }
     }
 
-    /** A cursor at the start. */
+    /** Returns a cursor at the start. */
     public Cursor cursor() {
         return new Cursor(false);
     }
 
-    /** A cursor at the start that frees each page behind it. */
+    /** Returns a cursor at the start that frees each page behind it. */
     public Cursor drainingCursor() {
         return new Cursor(true);
     }

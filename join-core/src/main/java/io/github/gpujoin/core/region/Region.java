@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Off-heap memory with one owner, who closes it once; everybody else holds addresses into it.
+ * Off-heap memory with one owner, who closes it. All others only use addresses in it.
  *
- * <p>The address is aligned to {@value #ALIGNMENT_BYTES} bytes (a cache line, and a GPU's smallest
- * coalesced unit times two). {@link #openCount()} and {@link #openBytes()} cover the whole process,
- * so that a test can prove that all regions came back. Closing is thread-safe and legal twice;
- * reading an address after the close is not.
+ * <p>The address is aligned to {@value #ALIGNMENT_BYTES} bytes: a cache line, and twice the
+ * smallest memory transaction of a GPU. {@link #openCount()} and {@link #openBytes()} cover the
+ * whole process, so that tests can detect leaks. Closing is thread-safe, and a second close has no
+ * effect. Addresses are invalid after the close.
  */
 public final class Region implements AutoCloseable {
 
@@ -35,22 +35,22 @@ public final class Region implements AutoCloseable {
     }
 
     /**
-     * Memory of unspecified content.
+     * Returns memory of unspecified content.
      *
-     * @throws OutOfMemoryError where the operating system gives none
+     * @throws OutOfMemoryError if the operating system has no memory
      */
     public static Region allocate(long lengthBytes) {
         if (lengthBytes < 0) {
             throw new IllegalArgumentException(
-                    "a region cannot have a negative length: lengthBytes=" + lengthBytes);
+                    "Length of a region is negative: lengthBytes=" + lengthBytes);
         }
         return allocate(lengthBytes, () -> {});
     }
 
     /**
-     * As {@link #allocate(long)}.
+     * Like {@link #allocate(long)}.
      *
-     * @param released run once the memory is given back
+     * @param released runs after the memory was freed
      */
     public static Region allocate(long lengthBytes, Runnable released) {
         long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
@@ -65,27 +65,32 @@ public final class Region implements AutoCloseable {
     }
 
     /**
-     * The first bytes of a file, shared with every process that maps it. Closing unmaps them and
-     * leaves the file as it is.
+     * Maps the first bytes of a file, shared with every process that maps it. Closing the region
+     * unmaps them and leaves the file unchanged.
      *
-     * @param file opened for reading and writing; may be closed at once
-     * @param lengthBytes from 1 to 2 GiB - 1; a shorter file grows to it
+     * @param file opened for reading and writing; may be closed after this call
+     * @param lengthBytes from 1 to 2 GiB - 1; a shorter file grows to this length
      */
     public static Region map(FileChannel file, long lengthBytes) throws IOException {
         MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes);
         return new Region(Memory.addressOf(mapped), lengthBytes, () -> Memory.unmap(mapped));
     }
 
-    /** Memory filled with zero bytes. */
+    /** Returns memory filled with zeros. */
     public static Region allocateZeroed(long lengthBytes) {
         Region region = allocate(lengthBytes);
         Memory.fill(null, region.address, lengthBytes, (byte) 0);
         return region;
     }
 
+    /**
+     * Returns the address of the first byte.
+     *
+     * @throws IllegalStateException if the region is closed
+     */
     public long address() {
         if (closed.get()) {
-            throw new IllegalStateException("the region is closed: lengthBytes=" + lengthBytes);
+            throw new IllegalStateException("Region is closed: lengthBytes=" + lengthBytes);
         }
         return address;
     }
@@ -94,12 +99,15 @@ public final class Region implements AutoCloseable {
         return lengthBytes;
     }
 
-    /** Regions of this process that are open. */
+    /** Returns the number of open regions of this process. */
     public static long openCount() {
         return OPEN_COUNT.get();
     }
 
-    /** Bytes in the open regions of this process, without alignment and allocator overhead. */
+    /**
+     * Returns the bytes of all open regions of this process, without alignment and allocator
+     * overhead.
+     */
     public static long openBytes() {
         return OPEN_BYTES.get();
     }

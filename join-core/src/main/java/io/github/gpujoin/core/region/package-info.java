@@ -1,2 +1,6 @@
-/** Owned off-heap memory and raw access to it. */
+/**
+ * Off-heap memory: who owns it, how much may be used, and raw access to it. Start with {@link
+ * io.github.gpujoin.core.region.Region}; {@link io.github.gpujoin.core.region.MemoryAccount} limits
+ * it and {@link io.github.gpujoin.core.region.Memory} reads and writes it.
+ */
 package io.github.gpujoin.core.region;

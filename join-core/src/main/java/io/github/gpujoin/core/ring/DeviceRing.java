@@ -1,14 +1,16 @@
 package io.github.gpujoin.core.ring;
 
-/** Memory of a device for one ring, which its host sees by copies. For one thread at a time. */
+/**
+ * A ring in device memory, which the host reads by copies. Only one thread at a time may use it.
+ */
 public interface DeviceRing extends RingView, AutoCloseable {
 
-    /** Device pointer of the first byte; nothing on the CPU may load from it or store to it. */
+    /** Returns the device pointer of the first byte. The CPU must not dereference it. */
     long address();
 
     long lengthBytes();
 
-    /** Gives the memory back, which nobody writes any more. Legal twice. */
+    /** Frees the memory. No writer may use it any more. A second call has no effect. */
     @Override
     void close();
 }

@@ -1,6 +1,6 @@
 package io.github.gpujoin.core.ring;
 
-/** The other end of a ring broke its rules; the ring cannot be used any further. */
+/** The peer violated the protocol of a ring. The ring is unusable. */
 public final class RingException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

@@ -10,24 +10,23 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.USED_HEADER_BYTES;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * The reading end of a ring: takes slots in order, each when it is whole.
+ * The reading end of a ring. Reads slots in order, and only complete payloads.
  *
  * <pre>
- *   peek() -> READY     the header holds, and is within the ring's own bounds
- *   copyTo() -> true    the payload was whole, and the copy is that payload
- *   release()           the slot may be the writer's again
+ *   peek() -> READY     the header is valid and within the bounds of the ring
+ *   copyTo() -> true    the copy is the complete payload
+ *   release()           the writer may reuse the slot
  * </pre>
  *
- * <p>A slot never holds still, not even one that was whole a moment ago. Credit keeps the writer
- * away from it, but not what its network still carries: a body of an earlier round that was sent
- * twice, or was held up, may land late, over the body of the round that is read now. It is a chunk
- * like any other, with the same length more often than not, and holds against every checksum of its
- * own. So a payload is not looked at in place: it leaves its slot as a copy, and the slot's
- * checksum, which covers sequence and epoch, is computed of the words that the copy got. Whatever
- * lands before, between or after those loads, the copy is the payload of this sequence or is
- * refused. A slot that was spoilt stays torn until the writer sends it again, in another epoch.
+ * <p>A slot may change at any time, even after it was complete. Credit stops the writer, but not
+ * its network: a payload of an earlier round that was sent twice or delayed may arrive late and
+ * overwrite the current one. It often has the same length, and any checksum of its own is valid.
+ * The reader therefore never parses a payload in place. It copies the payload out, and computes the
+ * slot's checksum, which covers sequence and epoch, from the words of the copy. The copy is then
+ * either the payload of this sequence or rejected, whatever arrives meanwhile. An overwritten slot
+ * stays torn until the writer sends it again in another epoch.
  *
- * <p>For one thread at a time.
+ * <p>Only one thread at a time may use it.
  */
 public final class RingReader {
 
@@ -37,25 +36,27 @@ public final class RingReader {
     private final long epoch;
     private long releasedSequence;
 
-    /** The next sequence where its header was found to hold, else the released one. */
+    /** The next sequence if its header was valid, else the released sequence. */
     private long readySequence;
 
-    /** The next sequence where its payload was found whole, else the released one. */
+    /** The next sequence if its payload was complete, else the released sequence. */
     private long wholeSequence;
 
     private int lengthBytes;
 
     /**
+     * Creates a reader of a ring in host memory.
+     *
      * @param base byte array, or null for native memory, as in {@link Memory}; aligned to 8 bytes
      * @param offset of {@link RingGeometry#lengthBytes()} bytes
-     * @param releasedSequence the last sequence that is done with; the next one is read first
+     * @param releasedSequence last released sequence; the next one is read first
      */
     public RingReader(
             Object base, long offset, RingGeometry geometry, long epoch, long releasedSequence) {
         this(base, RingView.inPlace(offset), geometry, epoch, releasedSequence);
     }
 
-    /** As the other, of a ring that is seen through a view. */
+    /** Creates a reader of a ring that is read through a view. */
     public RingReader(RingView view, RingGeometry geometry, long epoch, long releasedSequence) {
         this(null, view, geometry, epoch, releasedSequence);
     }
@@ -72,17 +73,17 @@ public final class RingReader {
     }
 
     /**
-     * Looks at the header of the next slot, anew each time. READY says that the slot was sent, not
-     * that its payload is there.
+     * Rereads the header of the next slot. READY means that the slot was sent; its payload may
+     * still be incomplete.
      *
-     * @throws RingException where the writer wrote ahead of its credit
+     * @throws RingException if the writer wrote without credit
      */
     public SlotState peek() {
         long sequence = releasedSequence + 1;
         readySequence = releasedSequence;
         wholeSequence = releasedSequence;
         long slot = view.at(geometry.slotOffset(sequence), USED_HEADER_BYTES);
-        // acquire: what is read below is at least as new as the sequence
+        // Acquire: the loads below are at least as new as the sequence.
         long seen = Memory.getLongAcquire(base, slot + SEQUENCE_OFFSET);
         if (seen != sequence) {
             checkNotAhead(seen, sequence);
@@ -101,10 +102,9 @@ public final class RingReader {
     }
 
     /**
-     * Looks at all of the next slot, anew each time: what a faulty network did to it since the last
-     * look shows.
+     * Rereads the header and the payload of the next slot.
      *
-     * @throws RingException where the writer wrote ahead of its credit
+     * @throws RingException if the writer wrote without credit
      */
     public SlotState poll() {
         SlotState state = peek();
@@ -121,24 +121,23 @@ public final class RingReader {
         return SlotState.READY;
     }
 
-    /** Bytes of the payload of a ready slot. */
+    /** Returns the payload bytes of a ready slot. */
     public int lengthBytes() {
         requireReady();
         return lengthBytes;
     }
 
     /**
-     * Copies the payload of a ready slot out.
+     * Copies the payload of a ready slot.
      *
-     * @param payload of {@link #lengthBytes()}
-     * @return false where the slot is torn: the array holds nothing of use, and the slot is to be
-     *     looked at again
+     * @param payload array of {@link #lengthBytes()}
+     * @return false if the slot is torn: the array content is undefined; peek again
      */
     public boolean copyTo(byte[] payload) {
         requireReady();
         if (payload.length != lengthBytes) {
             throw new IllegalArgumentException(
-                    "a payload is copied as a whole: lengthBytes="
+                    "Array and payload differ in length: lengthBytes="
                             + lengthBytes
                             + ", arrayBytes="
                             + payload.length);
@@ -152,22 +151,22 @@ public final class RingReader {
         return isWhole;
     }
 
-    /** The slot as it is now: through a view, not as it was when its header was looked at. */
+    /** Returns the address of the slot's current content; a view may copy it again. */
     private long readySlot() {
         return view.at(geometry.slotOffset(readySequence), PAYLOAD_OFFSET + lengthBytes);
     }
 
-    /** Is done with a whole slot, whose bytes are the writer's from its acknowledgement on. */
+    /** Releases a complete slot. The writer owns it once it learns of the release. */
     public void release() {
         if (wholeSequence == releasedSequence) {
             throw new IllegalStateException(
-                    "a slot is given back once it was found whole: releasedSequence="
+                    "Slot is released before its payload was complete: releasedSequence="
                             + releasedSequence);
         }
         releasedSequence = wholeSequence;
     }
 
-    /** The last sequence that is done with: what the writer may be told. */
+    /** Returns the last released sequence, which the writer may be sent as its credit. */
     public long releasedSequence() {
         return releasedSequence;
     }
@@ -175,16 +174,16 @@ public final class RingReader {
     private void requireReady() {
         if (readySequence == releasedSequence) {
             throw new IllegalStateException(
-                    "a slot is read after a look at it said READY: releasedSequence="
+                    "Slot is read before peek() returned READY: releasedSequence="
                             + releasedSequence);
         }
     }
 
-    /** A slot holds its own sequence, one of an earlier round, or nothing yet. */
+    /** Checks that a slot contains its own sequence, one of an earlier round, or zero. */
     private void checkNotAhead(long seen, long sequence) {
         if (seen < 0 || seen > sequence) {
             throw new RingException(
-                    "a slot is written when it was given back: sequence="
+                    "Writer overwrote a slot that was not released: sequence="
                             + sequence
                             + ", found="
                             + seen

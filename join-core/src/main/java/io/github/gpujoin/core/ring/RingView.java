@@ -1,27 +1,28 @@
 package io.github.gpujoin.core.ring;
 
 /**
- * How a reader, who loads from memory of the host alone, gets at its ring: a ring in memory of the
- * host is loaded from in place, one in a device's memory is copied out of, piece by piece.
+ * How a reader on the host reads its ring: a ring in host memory in place, a ring in device memory
+ * by copies of its parts.
  */
 @FunctionalInterface
 public interface RingView {
 
     /**
-     * Shows bytes of the ring as they are now, and with them all that was written before whatever
-     * an earlier call has shown. So who has seen a slot's sequence, by an acquire load, and then
-     * asks for the slot gets what was written before it.
+     * Makes bytes of the ring readable, in their current state. Also makes all writes readable that
+     * precede any write that an earlier call showed. A reader that acquires a slot's sequence and
+     * then calls this method for the slot therefore sees everything written before the sequence.
      *
-     * @param offsetBytes from the ring's first byte, a multiple of 64
+     * @param offsetBytes from the first byte of the ring, a multiple of 64
      * @param lengthBytes up to {@link RingGeometry#slotBytes}
-     * @return where they can be loaded from until the next call
+     * @return address of the bytes, valid until the next call
      */
     long at(long offsetBytes, int lengthBytes);
 
     /**
-     * Shows a ring where it is.
+     * Returns a view of a ring in host memory.
      *
-     * @param offset of its first byte: an address, or in the array that the reader loads from
+     * @param offset of the ring's first byte: an address, or an offset in the array that the reader
+     *     uses
      */
     static RingView inPlace(long offset) {
         return (offsetBytes, lengthBytes) -> offset + offsetBytes;

@@ -10,14 +10,14 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * The writing end of a ring: fills slots in order, and only slots that the reader gave back.
+ * The writing end of a ring. Fills slots in order, and only slots that the reader released.
  *
- * <p>The memory is the ring that the reader reads, where both share memory, or a local image of it
- * whose slots a transport copies to the reader. Either way a slot keeps its payload until {@link
- * #acknowledge}d, so that it can be sent again, in another epoch ({@link #moveToEpoch}) or in
- * another ring ({@link #moveTo}).
+ * <p>The memory is either the ring itself, if the reader shares it, or a local image whose slots a
+ * transport copies to the reader. A slot keeps its payload until it is {@link #acknowledge}d, so
+ * that the writer can send it again in another epoch ({@link #moveToEpoch}) or in another ring
+ * ({@link #moveTo}).
  *
- * <p>For one thread at a time.
+ * <p>Only one thread at a time may use it.
  */
 public final class RingWriter {
 
@@ -42,17 +42,17 @@ public final class RingWriter {
     }
 
     /**
-     * Writes a slot and publishes it.
+     * Writes and publishes a slot.
      *
-     * @param lengthBytes of the payload: whole words, at least one
-     * @return false without credit: all slots hold payloads that are not acknowledged
+     * @param lengthBytes length of the payload: a positive multiple of 8
+     * @return false if there is no credit: no slot is free until the next acknowledgement
      */
     public boolean tryWrite(Object payloadBase, long payloadOffset, int lengthBytes) {
         if (lengthBytes < 8
                 || lengthBytes % 8 != 0
                 || lengthBytes > geometry.payloadCapacityBytes()) {
             throw new IllegalArgumentException(
-                    "a payload is whole words and fits in its slot: lengthBytes="
+                    "Payload length is no multiple of 8 from 8 to the slot's capacity: lengthBytes="
                             + lengthBytes
                             + ", capacityBytes="
                             + geometry.payloadCapacityBytes());
@@ -62,9 +62,9 @@ public final class RingWriter {
         }
         long sequence = writtenSequence + 1;
         long slot = offset + geometry.slotOffset(sequence);
-        // plain stores: nobody reads a slot between its acknowledgement and its new sequence
+        // Plain stores: the reader does not read a slot between its release and its new sequence.
         Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
-        // of the caller's bytes, not of the slot's, which a peer that shares them can write
+        // From the caller's bytes: a peer that shares the ring could modify the slot.
         long checksum = SlotChecksum.of(sequence, epoch, payloadBase, payloadOffset, lengthBytes);
         publish(base, slot, sequence, epoch, lengthBytes, checksum);
         lengthsBytes[slotIndex(sequence)] = lengthBytes;
@@ -73,15 +73,15 @@ public final class RingWriter {
     }
 
     /**
-     * Takes credit: all slots up to this sequence are the writer's again. The caller has learnt of
-     * it by a read that orders it before the slots' next use (a message, or an acquire load).
+     * Frees all slots up to a sequence that the reader released. The caller must have read the
+     * sequence from a message or by an acquire load, which orders it before the slots' next use.
      *
-     * @throws RingException where the peer acknowledges what was not written, or takes back
+     * @throws RingException if the sequence was never written, or is below an earlier one
      */
     public void acknowledge(long sequence) {
         if (sequence < acknowledgedSequence || sequence > writtenSequence) {
             throw new RingException(
-                    "acknowledgements only grow, up to what was written: acknowledged="
+                    "Peer acknowledged a sequence that was not written, or went back: acknowledged="
                             + acknowledgedSequence
                             + ", written="
                             + writtenSequence
@@ -92,17 +92,17 @@ public final class RingWriter {
     }
 
     /**
-     * Stamps the slots that are not acknowledged, and all later ones, with a new epoch. Only for an
-     * image that no reader reads.
+     * Marks all slots that are not acknowledged, and later ones, with a new epoch. Legal only for
+     * an image that no reader reads.
      */
     public void moveToEpoch(long newEpoch) {
         moveTo(base, offset, newEpoch);
     }
 
     /**
-     * Goes on in another ring of the same geometry, in which no slot was published, and publishes
-     * those there that are not acknowledged. Lengths are the writer's own record: a peer that
-     * shares the old ring may have changed it, and spoils its own payloads at most.
+     * Continues in another, unused ring of the same geometry: copies and publishes the slots that
+     * are not acknowledged. Lengths come from the writer's own memory, so that a peer that modifies
+     * the old ring can only damage its own payloads.
      */
     public void moveTo(Object newBase, long newOffset, long newEpoch) {
         for (long sequence = acknowledgedSequence + 1; sequence <= writtenSequence; sequence++) {
@@ -126,22 +126,22 @@ public final class RingWriter {
         epoch = newEpoch;
     }
 
-    /** The payload stands there already. */
+    /** Writes the header of a slot whose payload is already written. */
     private static void publish(
             Object base, long slot, long sequence, long epoch, int lengthBytes, long checksum) {
         Memory.putLong(base, slot + EPOCH_OFFSET, epoch);
         Memory.putInt(base, slot + LENGTH_OFFSET, lengthBytes);
         Memory.putInt(base, slot + RESERVED_OFFSET, 0);
         Memory.putLong(base, slot + CHECKSUM_OFFSET, checksum);
-        // release: whoever sees the sequence sees the slot
+        // Release: a reader that sees the sequence sees the whole slot.
         Memory.putLongRelease(base, slot + SEQUENCE_OFFSET, sequence);
     }
 
-    /** Payload bytes of a slot that is not acknowledged. */
+    /** Returns the payload bytes of a slot that is not acknowledged. */
     public int lengthBytes(long sequence) {
         if (sequence <= acknowledgedSequence || sequence > writtenSequence) {
             throw new IllegalArgumentException(
-                    "the slot is not held: acknowledged="
+                    "Slot is not in use: acknowledged="
                             + acknowledgedSequence
                             + ", written="
                             + writtenSequence
@@ -155,12 +155,12 @@ public final class RingWriter {
         return (int) ((sequence - 1) % geometry.slotCount());
     }
 
-    /** Slots that can be written now. */
+    /** Returns the number of slots that can be written now. */
     public int credits() {
         return geometry.slotCount() - (int) (writtenSequence - acknowledgedSequence);
     }
 
-    /** Sequence of the last slot written, 0 before the first. */
+    /** Returns the sequence of the last written slot, or 0 before the first. */
     public long writtenSequence() {
         return writtenSequence;
     }

@@ -3,19 +3,19 @@ package io.github.gpujoin.core.ring;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Checksum of a slot: a sum over its words, each mixed with its position, so that any number of
- * threads can share the work and a word in the wrong place shows. It covers the sequence, the epoch
- * and the length with the payload: bytes of another round of the ring never pass.
+ * Checksum of a slot: a sum of its words, each mixed with its position. Threads can add parts of
+ * the sum in any order, and a word at a wrong position changes the sum. It covers sequence, epoch,
+ * length and payload, so that bytes of another round of the ring are always rejected.
  *
- * <p>Being a sum, it can be moved to another epoch without a look at the payload. It finds torn and
- * stale data, not an attacker.
+ * <p>Because it is a sum, it can be converted to another epoch without reading the payload. It
+ * detects torn and stale data, not attacks.
  */
 final class SlotChecksum {
 
     private static final long STEP = 0x9E3779B97F4A7C15L;
     private static final long SPREAD = 0xD6E8FEB86659FD93L;
 
-    /** Positions of the header's words; those of the payload follow. */
+    /** Positions of the words of the header, before those of the payload. */
     private static final long SEQUENCE_POSITION = STEP;
 
     private static final long EPOCH_POSITION = 2 * STEP;
@@ -29,7 +29,7 @@ final class SlotChecksum {
         long sum = ofHeader(sequence, epoch, payloadLengthBytes);
         int words = payloadLengthBytes >>> 3;
         long position = PAYLOAD_POSITION;
-        // a counted loop without a branch: the compiler unrolls it
+        // The compiler unrolls a counted loop without a branch.
         for (int i = 0; i < words; i++, position += STEP) {
             sum += mix(Memory.getLong(base, payloadOffset + 8L * i), position);
         }
@@ -37,8 +37,8 @@ final class SlotChecksum {
     }
 
     /**
-     * Copies a payload out and gives the slot's checksum, of the words that the copy holds: each is
-     * loaded once, so what else is written to the slot meanwhile cannot come between.
+     * Copies a payload and returns the slot's checksum, computed from the words of the copy. Each
+     * word is loaded once, so concurrent writes to the slot cannot make copy and checksum disagree.
      */
     static long ofCopy(long sequence, long epoch, Object base, long payloadOffset, byte[] copy) {
         long sum = ofHeader(sequence, epoch, copy.length);
@@ -58,7 +58,7 @@ final class SlotChecksum {
                 + mix(payloadLengthBytes, LENGTH_POSITION);
     }
 
-    /** The checksum that the same slot has in another epoch. */
+    /** Returns the checksum of the same slot in another epoch. */
     static long inEpoch(long checksum, long oldEpoch, long newEpoch) {
         return checksum - mix(oldEpoch, EPOCH_POSITION) + mix(newEpoch, EPOCH_POSITION);
     }

@@ -18,14 +18,14 @@ package io.github.gpujoin.core.ring;
  *  64: payload: lengthBytes, whole words; a chunk starts here on a cache line of its own
  * </pre>
  *
- * <p>Sequences count from 1, and sequence n stands in slot (n - 1) mod slotCount; memory of zero
- * bytes is therefore an empty ring. The sequence is written last, with release order, and is the
- * flag of the slot: it says that the rest was sent. The checksum says that the rest is there. A
- * reader needs both, because bytes that a network card writes may become visible out of order, to a
- * GPU most of all (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable Networks", 4.2).
+ * <p>Sequences count from 1. Sequence n is in slot (n - 1) mod slotCount, so zeroed memory is an
+ * empty ring. The writer stores the sequence last, with release order: it marks the slot as sent.
+ * The checksum proves that the rest of the slot has arrived. A reader needs both, because the
+ * writes of a network card may become visible out of order, especially to a GPU (Thostrup et al.,
+ * "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
  *
- * <p>A chunk never spans slots. So a slot can be checked, given back and sent again by itself, and
- * a block of GPU threads can claim it without a look at its neighbours.
+ * <p>A chunk never spans slots. A slot can therefore be checked, released and sent again by itself,
+ * and a block of GPU threads can claim it without reading its neighbours.
  */
 public final class SlotDescriptor {
 
@@ -35,7 +35,7 @@ public final class SlotDescriptor {
     public static final int RESERVED_OFFSET = 20;
     public static final int CHECKSUM_OFFSET = 24;
 
-    /** Header bytes that a writer fills; the rest of the header keeps the payload aligned. */
+    /** Header bytes that a writer fills. The rest of the header aligns the payload. */
     public static final int USED_HEADER_BYTES = 32;
 
     public static final int PAYLOAD_OFFSET = 64;

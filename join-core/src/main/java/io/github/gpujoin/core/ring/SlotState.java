@@ -1,11 +1,11 @@
 package io.github.gpujoin.core.ring;
 
-/** What a reader found in the slot that is next. */
+/** State of the next slot, as a reader found it. */
 public enum SlotState {
     /** The next sequence is not published. */
     EMPTY,
-    /** It is published, but its bytes are not all there, or are of another epoch. */
+    /** The slot is published, but its bytes are incomplete or of another epoch. */
     TORN,
-    /** It is there as it was written. */
+    /** The slot is complete. */
     READY
 }

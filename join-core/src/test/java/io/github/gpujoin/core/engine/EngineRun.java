@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Feeds an engine and collects its results, checking on every batch what the contract says of
- * batches: bounded, of the right chunk, in order of probe rows, with honest progress.
+ * Submits chunks to an engine and collects its results. Checks every batch by the contract: its
+ * size, its chunk, the order of probe rows, and its progress.
  */
 public final class EngineRun {
 
@@ -44,7 +44,7 @@ public final class EngineRun {
             return completedRows;
         }
 
-        /** What was delivered so far, sorted. */
+        /** Returns the results so far, sorted. */
         public List<ResultRow> rows() {
             return rows.stream().sorted().toList();
         }
@@ -64,10 +64,10 @@ public final class EngineRun {
         return engine;
     }
 
-    /** Few, so that the passes of a build are divided, also within small tables. */
+    /** Small, so that several steps build even a small table. */
     private static final int BUILD_STEP_ROWS = 37;
 
-    /** A JOINING engine over the build chunks. */
+    /** Starts a JOINING engine with the build chunks. */
     public static JoinEngine loaded(
             JoinEngineFactory factory, JoinSpec spec, List<RandomJoinData.BuildChunk> builds) {
         JoinEngine engine = factory.create(spec);
@@ -79,7 +79,7 @@ public final class EngineRun {
         return engine;
     }
 
-    /** Sorted results of each probe chunk. */
+    /** Returns the sorted results of each probe chunk. */
     public static List<List<ResultRow>> join(
             JoinEngineFactory factory,
             JoinSpec spec,
@@ -94,7 +94,8 @@ public final class EngineRun {
     }
 
     /**
-     * Groups of all results of an aggregating join, taken whenever the engine asks and at the end.
+     * Returns the groups of an aggregating join, which are read whenever the engine pauses and at
+     * the end.
      */
     public static Map<List<Long>, List<Long>> aggregate(
             JoinEngineFactory factory,
@@ -130,7 +131,7 @@ public final class EngineRun {
         inFlight.add(probe);
     }
 
-    /** Takes one batch; false where nothing is in flight. */
+    /** Polls one batch. Returns false if nothing is in flight. */
     public boolean poll() {
         long deadline = System.nanoTime() + TIMEOUT_NS;
         ResultBatch batch = engine.poll();
@@ -156,7 +157,7 @@ public final class EngineRun {
                 .isBetween(0, engine.spec().aggregates() ? 0 : batch.layout().capacityRows());
         assertThat(batch.completedRows()).isBetween(probe.completedRows, probe.chunk.rowCount());
         if (probe.completedRows == probe.firstRow) {
-            // Nothing is complete yet: the engine may start another pass over the chunk.
+            // No row is complete: the engine may start another pass over the chunk.
             probe.lastProbeRow = probe.firstRow;
         }
         for (ResultRow row : ResultRows.of(engine.spec(), batch)) {
@@ -174,7 +175,7 @@ public final class EngineRun {
         assertThat(engine.inFlight()).isEqualTo(inFlight.size());
     }
 
-    /** Takes the engine's groups and adds them to those taken before. */
+    /** Reads the engine's groups and merges them with earlier ones. */
     public void takeGroups() {
         Aggregation aggregation = engine.spec().aggregation();
         GroupRows rows = engine.takeGroups();
@@ -194,12 +195,12 @@ public final class EngineRun {
         }
     }
 
-    /** Groups taken so far. */
+    /** Returns the groups read so far. */
     public Map<List<Long>, List<Long>> groups() {
         return groups;
     }
 
-    /** How often groups were taken. */
+    /** Returns the number of times that groups were read. */
     public int takes() {
         return takes;
     }
@@ -218,22 +219,22 @@ public final class EngineRun {
         }
     }
 
-    /** Chunks whose last batch was not polled, in order. */
+    /** Returns the in-flight chunks in order. */
     public List<Probe> unfinished() {
         return List.copyOf(inFlight);
     }
 
-    /** Every chunk submitted or restored, in order. */
+    /** Returns all submitted and restored chunks in order. */
     public List<Probe> probes() {
         return List.copyOf(probes);
     }
 
-    /** Sorted results of every chunk submitted or restored, in order. */
+    /** Returns the sorted results of all submitted and restored chunks, in order. */
     public List<List<ResultRow>> results() {
         return probes.stream().map(Probe::rows).toList();
     }
 
-    /** Counts of open regions, to be compared before and after. */
+    /** Returns the counts of open regions, to compare before and after a test. */
     public record OpenRegions(long count, long bytes) {
         public static OpenRegions now() {
             return new OpenRegions(Region.openCount(), Region.openBytes());

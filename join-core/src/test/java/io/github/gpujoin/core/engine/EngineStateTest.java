@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class EngineStateTest {
 
-    /** Every legal step; what is not here is illegal. */
+    /** All legal changes of state. */
     private static final Map<EngineState, Set<EngineState>> STEPS =
             Map.of(
                     LOADING, EnumSet.of(BUILDING, JOINING, FAILED, CLOSED),
@@ -29,7 +29,7 @@ class EngineStateTest {
 
     @ParameterizedTest
     @EnumSource(EngineState.class)
-    void shouldTakeTheLegalStepsOnly(EngineState state) {
+    void shouldAllowOnlyLegalStateChanges(EngineState state) {
         for (EngineState next : EngineState.values()) {
             if (STEPS.get(state).contains(next)) {
                 assertThat(state.canBecome(next)).isTrue();
@@ -58,7 +58,7 @@ class EngineStateTest {
     }
 
     @Test
-    void shouldReachTheEndFromEverywhere() {
+    void shouldCloseFromEveryState() {
         assertThat(STEPS.values()).allSatisfy(steps -> assertThat(steps).contains(CLOSED));
     }
 }

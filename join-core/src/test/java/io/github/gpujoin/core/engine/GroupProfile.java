@@ -17,9 +17,9 @@ import java.util.concurrent.Future;
 import java.util.function.ToLongFunction;
 
 /**
- * Measures filters and sums by group against giving rows: facts as of the star schema benchmark's
- * first flight, four INT32 columns, joined with a calendar, by several threads with an engine each.
- * Not a test: {@link #run} prints a RESULT line a case.
+ * Measures joins that filter and aggregate against joins that return rows. Facts are those of the
+ * star schema benchmark's first flight: four INT32 columns, joined with a calendar. Each thread has
+ * its own engine. Not a test: {@link #run} prints a RESULT line for each case.
  */
 public final class GroupProfile {
 
@@ -76,7 +76,7 @@ public final class GroupProfile {
     }
 
     /**
-     * @param arguments threads, milliseconds a case
+     * @param arguments number of threads; milliseconds of each case
      */
     public static void run(JoinEngineFactory factory, String... arguments) throws Exception {
         int threads = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1;
@@ -151,7 +151,7 @@ public final class GroupProfile {
         return engine;
     }
 
-    /** Rows probed, and how often groups were taken. */
+    /** Number of probed rows, and of reads of the groups. */
     private long[] probe(JoinEngine engine) {
         long end = System.nanoTime() + caseNs;
         int next = 0;

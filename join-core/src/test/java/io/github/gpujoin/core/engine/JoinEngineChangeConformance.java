@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every engine must do with a dimension that changes, unless it refuses such a join. */
+/** Tests of changelog dimensions for every engine that supports them. */
 abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance {
 
     private static final ChunkSchema PRICES =
@@ -36,7 +36,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT32), Column.of("region", ColumnType.INT64));
 
-    /** Whether the engine joins dimensions that change; others refuse to be made for them. */
+    /** Whether the engine supports changelog dimensions; other factories reject such a join. */
     protected boolean appliesChanges() {
         return true;
     }
@@ -45,7 +45,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
         return LongStream.range(5_000, 5_030);
     }
 
-    /** A star of a dimension that changes and one that does not. */
+    /** A star of a changelog dimension and another dimension. */
     private static JoinSpec changingStar(JoinKind prices, JoinKind regions) {
         return new JoinSpec(
                 FACTS,
@@ -54,7 +54,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
                         new DimensionSpec("regions", REGIONS, 0, 0, regions)));
     }
 
-    /** The rows that are there, as whoever makes the changes knows. */
+    /** The expected rows of the changelog dimension. */
     private static final class Live {
 
         private final Map<Long, Object[]> rows = new HashMap<>();
@@ -106,7 +106,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("changeSeeds")
-    void shouldJoinFactsWithTheRowsThatAreThereWhenTheyCome(long seed) {
+    void shouldJoinFactsWithTheRowsAtTheirSubmission(long seed) {
         assumeThat(appliesChanges()).isTrue();
         Random random = new Random(seed);
         List<JoinKind> kinds = List.copyOf(kinds());
@@ -115,7 +115,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
                         kinds.get(random.nextInt(kinds.size())),
                         kinds.get(random.nextInt(kinds.size())));
         int keys = 1 + random.nextInt(100);
-        // every other time the lower halves of the keys repeat
+        // In every other case, keys have equal lower halves.
         long step = seed % 2 == 0 ? 1 : 0x1_0000_0000L;
         Live live = new Live();
         try (JoinEngine engine = factory().create(spec)) {
@@ -144,7 +144,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
     }
 
     @Test
-    void shouldGrowShrinkAndReuseWhatRowsThatAreGoneHeld() {
+    void shouldGrowShrinkAndReuseMemoryOfDeletedRows() {
         assumeThat(appliesChanges()).isTrue();
         JoinSpec spec = changingStar(JoinKind.INNER, JoinKind.SEMI);
         Live live = new Live();
@@ -167,7 +167,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
     }
 
     @Test
-    void shouldRefuseChangesInFrontOfFactsInFlight() {
+    void shouldRejectChangesWhileFactsAreInFlight() {
         assumeThat(appliesChanges()).isTrue();
         try (JoinEngine engine = factory().create(changingStar(JoinKind.INNER, JoinKind.INNER))) {
             engine.submitBuild(1, regions());

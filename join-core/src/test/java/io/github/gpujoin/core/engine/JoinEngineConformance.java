@@ -27,10 +27,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The test of every join engine: subclass it, name the factory, and the engine is held against the
- * definition of the join on small data and against the reference engine on larger data.
+ * The tests of every join engine. A subclass returns the factory of its engine. Small data is
+ * compared with the definition of the join, larger data with the reference engine.
  *
- * <p>Random data is drawn from the seed in the test's display name.
+ * <p>The display name of a test contains the seed of its random data.
  */
 public abstract class JoinEngineConformance extends JoinEngineChangeConformance {
 
@@ -71,7 +71,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("largeSeeds")
-    void shouldJoinAsTheReferenceEngineDoes(long seed) {
+    void shouldJoinAsTheReferenceEngine(long seed) {
         RandomJoinData data = RandomJoinData.large(seed, kinds());
         assertThat(EngineRun.join(factory(), data.spec(), data.builds(), data.probes()))
                 .isEqualTo(
@@ -91,7 +91,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
 
     @ParameterizedTest(name = "build key {0}, fact key {1}")
     @CsvSource({"INT32, INT32", "INT32, INT64", "INT64, INT32", "INT64, INT64"})
-    void shouldTellExtremeKeysApart(ColumnType buildKey, ColumnType factKey) {
+    void shouldDistinguishExtremeKeys(ColumnType buildKey, ColumnType factKey) {
         kinds().forEach(kind -> assertTellsExtremeKeysApart(buildKey, factKey, kind));
     }
 
@@ -99,7 +99,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
             ColumnType buildKey, ColumnType factKey, JoinKind kind) {
         JoinSpec spec = star(factKey, dimension(buildKey, kind, ColumnType.INT64));
         Chunk probe = TestChunks.of(spec.factSchema(), extremeRows(factKey, 1));
-        // all rows are built, then all but one: a missing neighbour must not match either
+        // First with all rows, then without one: its neighbours must not match in its place.
         for (int left = -1; left < EXTREME_KEYS.length; left++) {
             List<Object[]> rows = new ArrayList<>(List.of(extremeRows(buildKey, 2)));
             if (left >= 0) {
@@ -110,7 +110,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
         }
     }
 
-    /** Every extreme key, cut to the type, and then its position in each further column. */
+    /** Each extreme key, truncated to its type; the other columns contain its position. */
     private static Object[][] extremeRows(ColumnType keyType, int columns) {
         Object[][] rows = new Object[EXTREME_KEYS.length][columns];
         for (int i = 0; i < rows.length; i++) {
@@ -122,7 +122,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     @Test
-    void shouldKeepKeysApartThatShareTheirLowerHalf() {
+    void shouldSeparateKeysWithEqualLowerHalves() {
         JoinSpec spec = star(ColumnType.INT64, dimension(ColumnType.INT64, JoinKind.INNER));
         Object[][] keys =
                 IntStream.range(-40, 40)
@@ -142,7 +142,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
 
     @ParameterizedTest(name = "{0} bytes")
     @MethodSource("payloadBytes")
-    void shouldCarryFixedPayloadsOfEveryWidth(int payloadBytes) {
+    void shouldReturnFixedWidthPayloadsOfEveryWidth(int payloadBytes) {
         Random random = new Random(payloadBytes);
         for (int variant = 0; variant < 4; variant++) {
             List<ColumnType> payload = new ArrayList<>();
@@ -178,7 +178,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     @Test
-    void shouldGiveCarriedValuesByteForByte() {
+    void shouldReturnVariableWidthValuesByteForByte() {
         ChunkSchema schema =
                 ChunkSchema.of(
                         Column.of("key", ColumnType.INT64),
@@ -214,7 +214,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     @Test
-    void shouldLetOneKeyTakeAllRows() {
+    void shouldJoinIfAllRowsHaveTheSameKey() {
         kinds().forEach(this::assertLetsOneKeyTakeAllRows);
     }
 
@@ -264,7 +264,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     @Test
-    void shouldJoinEmptyTablesChunksAndNoChunksAtAll() {
+    void shouldJoinEmptyTablesEmptyChunksAndNoChunks() {
         JoinSpec spec =
                 star(
                         ColumnType.INT64,
@@ -292,7 +292,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     @Test
-    void shouldKeepFactsWithoutAMatchOnceByKindAndDropThemElse() {
+    void shouldKeepOrDropUnmatchedFactsByJoinKind() {
         assumeThat(kinds()).contains(JoinKind.LEFT);
         Object[][] builds = {{1L, 10}, {1L, 11}, {0L, 12}};
         Object[][] facts = {{1L, 0}, {2L, 0}, {0L, 1}, {1L, 1}, {1L, 2}};

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every engine must do where facts are filtered and results are added up. */
+/** Tests of filters and aggregations for every engine. */
 abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
 
     /** Facts of a key and a value; a dimension of a key and a weight. */
@@ -31,9 +31,9 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                     Column.of("fact_key", ColumnType.INT32), Column.of("value", ColumnType.INT64));
 
     /**
-     * Facts where one key has all of them, a multiple of 4; its results are as many times as many.
-     * Behind a checker that makes each access a hundred times slower,
-     * -Dgpujoin.conformance.one-key-rows=200 keeps the cases and cuts the time.
+     * Number of facts, a multiple of 4, that all have the same key; the number of results grows
+     * with its square. Under a memory checker, which makes each access a hundred times slower, set
+     * -Dgpujoin.conformance.one-key-rows=200.
      */
     static final int ONE_KEY_ROWS = Integer.getInteger("gpujoin.conformance.one-key-rows", 2_000);
 
@@ -74,7 +74,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("groupSeeds")
-    void shouldAddUpByDefinition(long seed) {
+    void shouldAggregateByDefinition(long seed) {
         RandomJoinData data = RandomJoinData.small(seed, kinds()).aggregated(seed);
         NestedLoopJoin definition = new NestedLoopJoin(data.spec(), data.builds());
         assertThat(EngineRun.aggregate(factory(), data.spec(), data.builds(), data.probes()))
@@ -83,7 +83,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("largeGroupSeeds")
-    void shouldFilterAndAddUpAsTheReferenceEngineDoes(long seed) {
+    void shouldFilterAndAggregateAsTheReferenceEngine(long seed) {
         RandomJoinData rows = RandomJoinData.large(seed, kinds()).withFilters(seed);
         assertThat(EngineRun.join(factory(), rows.spec(), rows.builds(), rows.probes()))
                 .isEqualTo(
@@ -134,7 +134,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
 
     @ParameterizedTest(name = "maxGroups={0}")
     @ValueSource(ints = {1, 1_000, Aggregation.DEFAULT_MAX_GROUPS})
-    void shouldNeverLoseAGroupHoweverManyThereAre(int maxGroups) {
+    void shouldReturnAllGroupsWhateverTheirNumber(int maxGroups) {
         int facts = 200_000;
         try (JoinEngine engine = weighing(grouped(maxGroups, VALUE))) {
             EngineRun run = new EngineRun(engine);
@@ -157,7 +157,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     }
 
     @Test
-    void shouldGiveOneGroupWithoutGroupColumnsAndNoneOfNoRows() {
+    void shouldReturnOneGroupWithoutGroupColumnsAndNoneWithoutRows() {
         try (JoinEngine engine = weighing(grouped(100))) {
             EngineRun run = new EngineRun(engine);
             run.takeGroups();
@@ -199,7 +199,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     }
 
     @Test
-    void shouldAddUpAllMatchesOfOneKeyTakingAllRows() {
+    void shouldAggregateAllMatchesIfAllRowsHaveTheSameKey() {
         int matches = 3 * ONE_KEY_ROWS / 2;
         Object[][] rows =
                 IntStream.range(0, matches)
@@ -219,7 +219,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseTakingGroupsInBetweenAndWhereThereAreNone() {
+    void shouldRejectReadingGroupsWhileInFlightOrWithoutGroups() {
         try (JoinEngine engine = weighing(grouped(100, KEY))) {
             engine.submitProbe(valued(0, 10), 0);
             assertThatIllegalStateException()

@@ -17,7 +17,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every engine must do so that it, or another one, goes on from a snapshot. */
+/** Tests of snapshot and restore for every engine. */
 abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance {
 
     static LongStream snapshotSeeds() {
@@ -26,7 +26,7 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("snapshotSeeds")
-    void shouldGoOnFromASnapshotAfterEveryPoll(long seed) {
+    void shouldContinueFromASnapshotAfterEveryPoll(long seed) {
         RandomJoinData data = manyResults(seed);
         List<List<ResultRow>> whole =
                 EngineRun.join(factory(), data.spec(), data.builds(), data.probes());
@@ -36,7 +36,7 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
         }
     }
 
-    /** Whether there was anything left to poll. */
+    /** Whether anything was left to poll. */
     private boolean checkSnapshotAfter(
             int polls, RandomJoinData data, List<List<ResultRow>> whole) {
         boolean more = true;
@@ -95,7 +95,7 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
         }
     }
 
-    /** A few chunks, among them ones whose results take several batches of any engine. */
+    /** Returns a few chunks, some of which have results for several batches of any engine. */
     private RandomJoinData manyResults(long seed) {
         Random random = new Random(seed);
         boolean left = seed % 2 == 0 && kinds().contains(JoinKind.LEFT);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every engine must do whatever it joins: states, refusals, progress, memory. */
+/** Tests of states, rejected calls, progress and memory for every engine. */
 abstract class JoinEngineStateConformance {
 
     /** Facts (long key, int measure) and one inner dimension (long key, int payload, text). */
@@ -39,10 +39,10 @@ abstract class JoinEngineStateConformance {
 
     private EngineRun.OpenRegions before;
 
-    /** Makes the engines under test. */
+    /** Creates the engines under test. */
     protected abstract JoinEngineFactory factory();
 
-    /** Kinds of joins that the engine is made for; facts with null keys go with {@code LEFT}. */
+    /** Join kinds that the engine supports; facts with null keys need {@code LEFT}. */
     protected Set<JoinKind> kinds() {
         return EnumSet.allOf(JoinKind.class);
     }
@@ -53,7 +53,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
 
@@ -61,7 +61,7 @@ abstract class JoinEngineStateConformance {
         return TestChunks.of(SPEC.dimensions().get(0).schema(), 0, List.of(rows));
     }
 
-    /** A customer for each key from {@code from} to {@code to - 1}. */
+    /** Returns a customer for each key from {@code from} to {@code to - 1}. */
     static Chunk customers(int from, int to) {
         return customers(
                 IntStream.range(from, to)
@@ -85,7 +85,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldGoFromLoadingToJoiningToClosed() {
+    void shouldChangeFromLoadingToJoiningToClosed() {
         JoinEngine engine = factory().create(SPEC);
         try (engine) {
             assertThat(engine.spec()).isEqualTo(SPEC);
@@ -100,7 +100,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseProbingWhileLoading() {
+    void shouldRejectProbingWhileLoading() {
         try (JoinEngine engine = factory().create(SPEC)) {
             assertRefused(EngineState.LOADING, () -> engine.submitProbe(facts(1), 0));
             assertRefused(EngineState.LOADING, engine::poll);
@@ -110,7 +110,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseLoadingWhileJoining() {
+    void shouldRejectLoadingWhileJoining() {
         try (JoinEngine engine = joining()) {
             assertRefused(EngineState.JOINING, () -> engine.submitBuild(0, customers(0, 1)));
             assertRefused(EngineState.JOINING, engine::finishBuild);
@@ -134,7 +134,7 @@ abstract class JoinEngineStateConformance {
         }
     }
 
-    /** Completes the tables row by row; how many steps came before the last. */
+    /** Completes the tables row by row. Returns the number of steps before the last. */
     private static int stepsToBuild(JoinEngine engine) {
         int steps = 0;
         while (!engine.buildStep(1)) {
@@ -148,7 +148,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseProbingAndLoadingWhileBuilding() {
+    void shouldRejectProbingAndLoadingWhileBuilding() {
         try (JoinEngine engine = factory().create(SPEC)) {
             engine.submitBuild(0, customers(0, 100));
             if (engine.buildStep(1)) {
@@ -164,7 +164,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldGiveAllMemoryBackWhenClosedAfterAnyBuildStep() {
+    void shouldFreeAllMemoryIfClosedAfterAnyBuildStep() {
         int steps;
         try (JoinEngine engine = loading()) {
             steps = stepsToBuild(engine);
@@ -180,7 +180,7 @@ abstract class JoinEngineStateConformance {
         }
     }
 
-    /** An engine with rows whose keys are far apart, and repeat. */
+    /** Returns an engine with sparse, repeated keys. */
     private JoinEngine loading() {
         JoinEngine engine = factory().create(SPEC);
         for (long key = 0; key < 40; key++) {
@@ -191,7 +191,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseEverythingOnceClosed() {
+    void shouldRejectEverythingOnceClosed() {
         JoinEngine engine = joining();
         engine.close();
         assertRefused(EngineState.CLOSED, () -> engine.submitBuild(0, customers(0, 1)));
@@ -231,7 +231,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseADimensionThatIsNotThere() {
+    void shouldRejectAnUnknownDimension() {
         try (JoinEngine engine = factory().create(SPEC)) {
             for (int dimension : new int[] {-1, 1, Integer.MAX_VALUE}) {
                 assertThatIllegalArgumentException()
@@ -243,26 +243,26 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseAChunkOfAnotherSchema() {
+    void shouldRejectAChunkOfAnotherSchema() {
         try (JoinEngine engine = factory().create(SPEC)) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> engine.submitBuild(0, facts(1)))
-                    .withMessageContaining("side=customer")
+                    .withMessageContaining("input=customer")
                     .withMessageContaining("schema=" + SPEC.factSchema());
             engine.finishBuild();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> engine.submitProbe(customers(0, 1), 0))
-                    .withMessageContaining("side=facts")
+                    .withMessageContaining("input=facts")
                     .withMessageContaining("expected=" + SPEC.factSchema());
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> engine.restore(List.of(new PendingProbe(customers(0, 1), 0))))
-                    .withMessageContaining("side=facts");
+                    .withMessageContaining("input=facts");
             assertThat(engine.inFlight()).isZero();
         }
     }
 
     @Test
-    void shouldRefuseAFirstRowOutsideTheChunk() {
+    void shouldRejectAFirstRowOutsideTheChunk() {
         try (JoinEngine engine = joining()) {
             for (int firstRow : new int[] {-1, 4, Integer.MAX_VALUE}) {
                 assertThatIllegalArgumentException()
@@ -274,7 +274,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldGoOnAfterARefusal() {
+    void shouldContinueAfterARejectedCall() {
         try (JoinEngine engine = joining()) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> engine.submitProbe(customers(0, 1), 0));
@@ -287,7 +287,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldGiveALastBatchForEveryChunk() {
+    void shouldReturnALastBatchForEveryChunk() {
         try (JoinEngine engine = joining()) {
             List<Chunk> probes = List.of(facts(), facts(77), facts(1), facts(), facts(77, 78));
             EngineRun run = new EngineRun(engine);
@@ -315,7 +315,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldSayWhenItHasNoRoomAndTakeMoreAfterAPoll() {
+    void shouldReportNoRoomAndAcceptMoreAfterAPoll() {
         try (JoinEngine engine = joining()) {
             Chunk probe = facts(1, 2, 99);
             int submitted = 0;
@@ -349,7 +349,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRefuseRestoreWhileProbing() {
+    void shouldRejectRestoreWhileProbing() {
         try (JoinEngine engine = joining()) {
             engine.submitProbe(facts(1), 0);
             assertThatIllegalStateException()
@@ -359,7 +359,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldRestoreMoreThanItWouldTakeAndStillSayThatItHasNoRoom() {
+    void shouldRestoreMoreProbesThanItWouldAccept() {
         try (JoinEngine engine = joining()) {
             Chunk probe = facts(1, 99, 2);
             int room = 0;
@@ -382,7 +382,7 @@ abstract class JoinEngineStateConformance {
     }
 
     @Test
-    void shouldCountWhatItHoldsAndDid() {
+    void shouldReportStatistics() {
         try (JoinEngine engine = factory().create(SPEC)) {
             assertThat(engine.stats()).extracting(EngineStats::buildRows).isEqualTo(0L);
             Chunk first = customers(0, 10);

@@ -31,64 +31,69 @@ class JoinSpecTest {
     }
 
     @Test
-    void shouldKeepAllFixedColumnsButTheKeyOfAnInnerJoin() {
+    void shouldReturnAllFixedWidthColumnsExceptTheKeyOfAnInnerJoin() {
         assertThat(dimension(1, 0, JoinKind.INNER).payloadColumns()).containsExactly(0, 3);
         assertThat(dimension(0, 0, JoinKind.INNER).payloadColumns()).containsExactly(1, 3);
         assertThat(dimension(1, 0, JoinKind.INNER).hasCarriedPayload()).isTrue();
     }
 
     @Test
-    void shouldKeepNothingOfASemiJoin() {
+    void shouldHaveNoPayloadInASemiJoin() {
         assertThat(dimension(1, 0, JoinKind.SEMI).payloadColumns()).isEmpty();
         assertThat(dimension(1, 0, JoinKind.SEMI).hasCarriedPayload()).isFalse();
     }
 
     @Test
-    void shouldRefuseAJoinWithoutDimensions() {
+    void shouldRejectAJoinWithoutDimensions() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new JoinSpec(SCHEMA, List.of()))
-                .withMessageContaining("dimensions=[]");
+                .withMessage("Join has no dimensions.");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 5, Integer.MAX_VALUE})
-    void shouldRefuseAKeyThatIsNoColumn(int column) {
+    void shouldRejectAKeyOutsideTheSchema(int column) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
-                .withMessage("the key is a column of its side: side=part, column=" + column);
+                .withMessage(
+                        "Join key is not INT32 or INT64, or is nullable: input=part, column="
+                                + column);
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> new JoinSpec(SCHEMA, List.of(dimension(1, column, JoinKind.INNER))))
                 .withMessage(
-                        "the key is a column of its side: side=facts of part, column=" + column);
+                        "Join key is not INT32 or INT64, or is nullable: input=facts of part,"
+                                + " column="
+                                + column);
     }
 
     @ParameterizedTest
     @EnumSource(names = {"LEFT", "ANTI"})
-    void shouldRefuseGroupsOfDimensionsThatAResultMayHaveNoMatchIn(JoinKind kind) {
+    void shouldRejectGroupColumnsOfDimensionsThatKeepUnmatchedFacts(JoinKind kind) {
         for (int column : new int[] {0, 1}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> grouped(kind, new JoinColumn(0, column)))
-                    .withMessageContaining("has a match in: side=part, kind=" + kind);
+                    .withMessageContaining(
+                            "is null for facts without a match: input=part, kind=" + kind);
         }
     }
 
     @Test
-    void shouldRefuseToTellNullKeysByOtherThanAnInt32ColumnOfTheFacts() {
+    void shouldRejectANullKeyColumnThatIsNotInt32() {
         List<DimensionSpec> sides = List.of(dimension(1, 0, JoinKind.LEFT));
         for (int column : new int[] {-2, 2, 99}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> new JoinSpec(SCHEMA, sides, List.of(), null, column))
-                    .withMessageStartingWith("null keys are told by");
+                    .withMessageStartingWith("Null-key column");
         }
     }
 
     @ParameterizedTest
     @CsvSource({"2, STRING", "3, FLOAT64", "4, INT64"})
-    void shouldRefuseAKeyThatIsNoIntegerOrNullable(int column, String type) {
+    void shouldRejectAKeyThatIsNullableOrNotAnInteger(int column, String type) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
-                .withMessageContaining("side=part")
+                .withMessageContaining("input=part")
                 .withMessageContaining("type=" + type);
     }
 
@@ -98,7 +103,7 @@ class JoinSpecTest {
     }
 
     @Test
-    void shouldGroupByTheFactsKeyInPlaceOfADimensions() {
+    void shouldGroupByTheFactKeyInsteadOfTheDimensionKey() {
         JoinColumn key = new JoinColumn(0, 1);
         JoinColumn payload = new JoinColumn(0, 0);
         assertThat(grouped(JoinKind.INNER, key, payload).aggregation().groupColumns())
@@ -108,11 +113,12 @@ class JoinSpecTest {
     }
 
     @Test
-    void shouldRefuseGroupsOfColumnsThatResultsDoNotHave() {
+    void shouldRejectGroupsOfColumnsOutsideTheResults() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> grouped(JoinKind.SEMI, new JoinColumn(0, 0)))
                 .withMessageStartingWith(
-                        "a semi join gives no columns of its dimension: side=part");
+                        "Column of groups is of a semi join, whose results have no such column:"
+                            + " input=part");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(1, 0)))
                 .withMessageContaining("JoinColumn[side=1, column=0]");
@@ -120,11 +126,12 @@ class JoinSpecTest {
 
     @ParameterizedTest
     @CsvSource({"2, STRING", "3, FLOAT64", "4, INT64"})
-    void shouldRefuseGroupsAndFiltersOfOtherThanIntegersOrOfNullable(int column, String type) {
+    void shouldRejectGroupsAndFiltersOfNullableOrNonIntegerColumns(int column, String type) {
         for (int side : new int[] {-1, 0}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(side, column)))
-                    .withMessageStartingWith("groups are made of INT32 or INT64 columns")
+                    .withMessageStartingWith(
+                            "Column of groups is not INT32 or INT64, or is nullable: input=")
                     .withMessageContaining("type=" + type);
         }
         FactFilter filter = new FactFilter(column, ValueRanges.in(1));
@@ -136,12 +143,12 @@ class JoinSpecTest {
                                         List.of(dimension(1, 0, JoinKind.INNER)),
                                         List.of(filter),
                                         null))
-                .withMessageStartingWith("a filter reads INT32 or INT64 columns")
+                .withMessageStartingWith("Filter column is not INT32 or INT64, or is nullable: input=")
                 .withMessageContaining("type=" + type);
     }
 
     @Test
-    void shouldRefuseAggregationsThatNoEngineIsMadeFor() {
+    void shouldRejectAggregationsOutOfRange() {
         JoinColumn column = JoinColumn.ofFact(0);
         Aggregate count = Aggregate.count();
         assertThatIllegalArgumentException()
@@ -155,7 +162,7 @@ class JoinSpecTest {
                 .withMessageContaining("maxGroups=0");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Aggregate(Collections.nCopies(3, column)))
-                .withMessageStartingWith("a sum is of a product of at most 2 columns");
+                .withMessageStartingWith("An aggregate multiplies more than 2 columns");
     }
 
     @Test
@@ -180,7 +187,7 @@ class JoinSpecTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 2})
-    void shouldRefuseToGoOnOutsideAChunk(int firstRow) {
+    void shouldRejectAFirstRowOutsideTheProbeChunk(int firstRow) {
         Chunk chunk = TestChunks.of(SCHEMA, new Object[] {1, 2L, "x", 3.0, null});
         assertThat(new PendingProbe(chunk, 1).firstRow()).isEqualTo(1);
         assertThatIllegalArgumentException()

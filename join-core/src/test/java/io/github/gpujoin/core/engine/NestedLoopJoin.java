@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The join by its definition, over the chunks' rows and without tables, hashes or state: what even
- * the reference engine is tested against. Quadratic, so for small data.
+ * The definition of the join, without tables, hashes or state. It is the oracle for the reference
+ * engine. Its time is quadratic, so it is for small data only.
  */
 public final class NestedLoopJoin {
 
@@ -30,7 +30,7 @@ public final class NestedLoopJoin {
 
     private static final Place NO_MATCH = new Place(null, -1);
 
-    /** All results of the chunk, sorted. */
+    /** Returns all results of the chunk, sorted. */
     public List<ResultRow> join(Chunk probe) {
         List<ResultRow> rows = new ArrayList<>();
         for (int row = 0; row < probe.rowCount(); row++) {
@@ -46,7 +46,7 @@ public final class NestedLoopJoin {
         return rows;
     }
 
-    /** The aggregates of each group of the results of all chunks. */
+    /** Returns the aggregates of each group of the results of all chunks. */
     public Map<List<Long>, List<Long>> aggregate(List<Chunk> probes) {
         Aggregation aggregation = spec.aggregation();
         Map<List<Long>, List<Long>> groups = new HashMap<>();
@@ -75,7 +75,7 @@ public final class NestedLoopJoin {
         return (column.isFact() ? fact : matches.get(column.side())).value(column.column());
     }
 
-    /** Both lists added up, value by value. */
+    /** Adds two lists value by value. */
     static List<Long> sums(List<Long> left, List<Long> right) {
         List<Long> sums = new ArrayList<>();
         for (int i = 0; i < left.size(); i++) {
@@ -84,7 +84,7 @@ public final class NestedLoopJoin {
         return sums;
     }
 
-    /** Each combination of matches of a fact, one of each dimension. */
+    /** Returns all combinations of a fact's matches, one of each dimension. */
     private List<List<Place>> matches(Place fact) {
         for (FactFilter filter : spec.filters()) {
             if (!filter.values().contains(fact.value(filter.column()))) {

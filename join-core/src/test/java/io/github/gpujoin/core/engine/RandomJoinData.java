@@ -13,14 +13,14 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * A random star join with data for it, the same for the same seed: one to four dimensions of any
- * kind, keys of both widths on either side, duplicate, missing, negative, extreme, sparse and null
- * keys, one key taking all rows, empty tables, empty chunks and chunks of one row, fixed payloads
- * and carried ones with nulls; on request filters, and an aggregation.
+ * A random star join and its data, reproducible from a seed. It has one to four dimensions of any
+ * kind; keys of both widths; duplicate, missing, negative, extreme, sparse and null keys; one key
+ * in all rows; empty tables, empty chunks and chunks of one row; fixed-width payloads and
+ * variable-width ones with nulls; optionally filters and an aggregation.
  */
 public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk> probes) {
 
-    /** A chunk with the dimension it is for. */
+    /** A chunk and the number of its dimension. */
     public record BuildChunk(int dimension, Chunk chunk) {}
 
     private static final String NULL_KEYS = "null_keys";
@@ -52,32 +52,36 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
     private static final List<ColumnType> FIXED =
             List.of(ColumnType.INT32, ColumnType.INT64, ColumnType.FLOAT32, ColumnType.FLOAT64);
 
-    /** Tens of rows a side: small enough for {@link NestedLoopJoin}. */
+    /** Returns data of tens of rows for each input, small enough for {@link NestedLoopJoin}. */
     public static RandomJoinData small(long seed) {
         return small(seed, EnumSet.allOf(JoinKind.class));
     }
 
-    /** As {@link #small(long)}, of some kinds; null keys only where unmatched facts are kept. */
+    /**
+     * Like {@link #small(long)} with some kinds. Null keys occur only if unmatched facts are kept.
+     */
     static RandomJoinData small(long seed, Set<JoinKind> kinds) {
         return new Generator(seed, kinds, 12, 40, 12).generate();
     }
 
-    /** Thousands of rows a side. */
+    /** Returns data of thousands of rows for each input. */
     public static RandomJoinData large(long seed) {
         return large(seed, EnumSet.allOf(JoinKind.class));
     }
 
-    /** As {@link #large(long)}, of some kinds; null keys only where unmatched facts are kept. */
+    /**
+     * Like {@link #large(long)} with some kinds. Null keys occur only if unmatched facts are kept.
+     */
     static RandomJoinData large(long seed, Set<JoinKind> kinds) {
         return new Generator(seed, kinds, 4_000, 20_000, 3_000).generate();
     }
 
-    /** The same with filters on facts, which keep about half of them. */
+    /** Returns the same data with filters, which about half of the facts pass. */
     public RandomJoinData withFilters(long seed) {
         return new SpecGenerator(this, new Random(seed)).filtered();
     }
 
-    /** The same with filters or without, and with results added up. */
+    /** Returns the same data with an aggregation, with or without filters. */
     public RandomJoinData aggregated(long seed) {
         Random random = new Random(seed);
         RandomJoinData data = random.nextBoolean() ? withFilters(random.nextLong()) : this;
@@ -204,7 +208,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             return chunks(spec.factSchema(), ChunkDescriptor.FACTS, facts);
         }
 
-        /** A key that does not fit loses its upper half, and must not match the whole one. */
+        /** Truncates a key that does not fit; it must not match the whole key. */
         private static Object key(ColumnType type, long key) {
             return type == ColumnType.INT32 ? (Object) (int) key : (Object) key;
         }

@@ -75,14 +75,14 @@ class ResultBatchTest {
     }
 
     @Test
-    void shouldBeTheLastOnceAllRowsAreComplete() {
+    void shouldBeTheLastBatchIfAllRowsAreComplete() {
         assertThat(batch.isLast()).isFalse();
         batch.set(chunk, 0, 3);
         assertThat(batch.isLast()).isTrue();
     }
 
     @Test
-    void shouldRefuseRowsThatAreNotThere() {
+    void shouldRejectRowsOutsideTheChunk() {
         for (int row : new int[] {-1, 2}) {
             for (Runnable read :
                     List.<Runnable>of(
@@ -98,7 +98,7 @@ class ResultBatchTest {
     }
 
     @Test
-    void shouldRefuseToReadAColumnAtAnotherWidth() {
+    void shouldRejectReadingAColumnWithAnotherWidth() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> batch.getLong(0, 0, 0))
                 .withMessageContaining("payload=0, expected=4, widthBytes=8");
@@ -108,7 +108,7 @@ class ResultBatchTest {
     }
 
     @Test
-    void shouldRefuseCarriedBytesOfADimensionWithoutAny() {
+    void shouldRejectVariableWidthReadsOfADimensionWithoutThem() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> batch.carried(1, 0))
                 .withMessageContaining("dimension=1");

@@ -3,11 +3,11 @@ package io.github.gpujoin.core.engine;
 import java.util.Comparator;
 
 /**
- * One result in a form that compares, whatever engine it came from.
+ * A result in a form that is comparable across engines.
  *
- * @param probeRow row in its probe chunk
- * @param payload per dimension the raw bits of its fixed payload columns and its carried bytes in
- *     hexadecimal, as {@link ResultRows} writes them
+ * @param probeRow row number in the probe chunk
+ * @param payload for each dimension, the raw bits of its fixed-width payload columns and its
+ *     variable-width values in hexadecimal, as {@link ResultRows} writes them
  */
 public record ResultRow(int probeRow, String payload) implements Comparable<ResultRow> {
 

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/** Turns batches into {@link ResultRow}s: values are copied, so they outlive the batch. */
+/** Converts batches to {@link ResultRow}s, whose values are copies. */
 public final class ResultRows {
 
     private ResultRows() {}
 
-    /** The batch's rows in its order. */
+    /** Returns the rows of a batch in order. */
     public static List<ResultRow> of(JoinSpec spec, ResultBatch batch) {
         List<ResultRow> rows = new ArrayList<>(batch.rowCount());
         for (int row = 0; row < batch.rowCount(); row++) {
@@ -41,12 +41,12 @@ public final class ResultRows {
         return text.toString();
     }
 
-    /** What a left-joined dimension gives where there is no match. */
+    /** Returns the payload of a left-joined dimension without a match. */
     static String unmatched(int payloadCount) {
         return "[no match of " + payloadCount + " columns]";
     }
 
-    /** Appends what one dimension gives: {@code [1, -2 | 0a0b]}. */
+    /** Appends the payload of one dimension: {@code [1, -2 | 0a0b]}. */
     static void append(StringBuilder text, List<Long> bits, byte[] carried) {
         text.append('[');
         for (int i = 0; i < bits.size(); i++) {

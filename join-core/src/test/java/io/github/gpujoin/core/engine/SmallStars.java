@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** Joins whose facts are one key, which all dimensions join. */
+/** Joins whose facts consist of one key for all dimensions. */
 final class SmallStars {
 
     private SmallStars() {}

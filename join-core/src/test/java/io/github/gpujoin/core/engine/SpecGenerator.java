@@ -66,7 +66,7 @@ final class SpecGenerator {
                         spec.nullKeysColumn()));
     }
 
-    /** Comparisons with values that occur. */
+    /** Returns comparisons with values that occur. */
     private ValueRanges ranges(int column) {
         long value = someValue(column);
         return switch (random.nextInt(7)) {
@@ -92,7 +92,7 @@ final class SpecGenerator {
                 : chunk.getLong(column, random.nextInt(chunk.rowCount()));
     }
 
-    /** The integers of all sides, those with few values three times as often. */
+    /** Returns the integer columns of all inputs; those with few values occur three times. */
     private List<JoinColumn> joinColumns() {
         List<JoinColumn> columns = new ArrayList<>();
         add(columns, ChunkDescriptor.FACTS, spec.factSchema());

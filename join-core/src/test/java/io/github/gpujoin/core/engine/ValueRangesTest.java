@@ -36,7 +36,7 @@ class ValueRangesTest {
     }
 
     @Test
-    void shouldBeWhatEachComparisonSays() {
+    void shouldContainTheValuesOfEachComparison() {
         for (long a : VALUES) {
             assertContains(ValueRanges.lessThan(a), v -> v < a);
             assertContains(ValueRanges.atMost(a), v -> v <= a);
@@ -72,7 +72,7 @@ class ValueRangesTest {
     }
 
     @Test
-    void shouldEqualWhatHoldsTheSameValues() {
+    void shouldEqualAChunkWithTheSameValues() {
         assertThat(ValueRanges.in(3, 1, 2)).isEqualTo(ValueRanges.between(1, 3));
         assertThat(ValueRanges.lessThan(5).or(ValueRanges.atLeast(5)))
                 .isEqualTo(ValueRanges.atMost(Long.MAX_VALUE));
@@ -81,7 +81,7 @@ class ValueRangesTest {
     }
 
     @Test
-    void shouldRefuseMoreRangesThanArePutToUse() {
+    void shouldRejectTooManyRanges() {
         LongStream even = LongStream.range(0, ValueRanges.MAX_RANGES + 1).map(v -> 2 * v);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ValueRanges.in(even.toArray()))

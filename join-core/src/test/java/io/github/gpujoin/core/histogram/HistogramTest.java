@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class HistogramTest {
 
     @Test
-    void shouldCountRowsByPartitionAndInAll() {
+    void shouldCountRowsByPartitionAndInTotal() {
         Histogram histogram = new Histogram(3);
         histogram.add(0, 5);
         histogram.add(2, 1);
@@ -23,7 +23,7 @@ class HistogramTest {
     }
 
     @Test
-    void shouldMergeAsIfCountedTogether() {
+    void shouldMergeCounts() {
         Histogram left = new Histogram(2);
         Histogram right = new Histogram(2);
         left.add(0, 1);
@@ -55,7 +55,7 @@ class HistogramTest {
     }
 
     @Test
-    void shouldRefuseHistogramsOfAnotherPartitioning() {
+    void shouldRejectHistogramsWithOtherPartitions() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Histogram(2).merge(new Histogram(3)))
                 .withMessageContaining("partitions=2, other=3");

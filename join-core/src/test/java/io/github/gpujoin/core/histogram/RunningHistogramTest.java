@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RunningHistogramTest {
 
     @Test
-    void shouldGiveSharesOfOne() {
+    void shouldReturnSharesThatAddUpToOne() {
         RunningHistogram histogram = new RunningHistogram(3, 1_000);
         assertThat(histogram.partitions()).isEqualTo(3);
         assertThat(histogram.share(0)).as("before any row").isZero();
@@ -23,7 +23,7 @@ class RunningHistogramTest {
     }
 
     @Test
-    void shouldShowADriftWithinTwoWindows() {
+    void shouldFollowADriftWithinTwoWindows() {
         RunningHistogram histogram = new RunningHistogram(2, 1_000);
         for (int i = 0; i < 100_000; i++) {
             histogram.add(0, 1);
@@ -46,7 +46,7 @@ class RunningHistogramTest {
     }
 
     @Test
-    void shouldTakeMoreThanAWindowAtOnce() {
+    void shouldAcceptMoreThanAWindowAtOnce() {
         RunningHistogram histogram = new RunningHistogram(2, 8);
         histogram.add(0, Long.MAX_VALUE / 2);
         assertThat(histogram.share(0)).isEqualTo(1);
@@ -57,7 +57,7 @@ class RunningHistogramTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1", "-1, 1", "1, 0", "1, -1"})
-    void shouldRefuseNoPartitionsAndNoWindow(int partitions, long windowRows) {
+    void shouldRejectPartitionsOrWindowsThatAreNotPositive(int partitions, long windowRows) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new RunningHistogram(partitions, windowRows))
                 .withMessageContaining("partitions=" + partitions + ", windowRows=" + windowRows);

@@ -34,7 +34,7 @@ class ChunkBuilderTest {
 
     @ParameterizedTest(name = "targetBytes={0}: {1} rows")
     @CsvSource({"1, 1", "12, 1", "23, 1", "24, 2", "65536, 5461"})
-    void shouldHoldAsManyRowsAsFitTheTarget(int targetBytes, int rows) {
+    void shouldHoldAllRowsThatFitTheTarget(int targetBytes, int rows) {
         ChunkBuilder builder = new ChunkBuilder(FIXED, targetBytes);
         assertThat(builder.capacityRows()).isEqualTo(rows);
         for (int row = 0; row < rows; row++) {
@@ -50,14 +50,14 @@ class ChunkBuilderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void shouldRefuseATargetWithoutRoom(int targetBytes) {
+    void shouldRejectATargetThatIsNotPositive(int targetBytes) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ChunkBuilder(FIXED, targetBytes))
-                .withMessage("a chunk has room for something: targetBytes=" + targetBytes);
+                .withMessage("Chunk size is not positive: targetBytes=" + targetBytes);
     }
 
     @Test
-    void shouldBeFullOnceFixedAndCarriedBytesReachTheTarget() {
+    void shouldBeFullIfFixedAndVariableWidthBytesReachTheTarget() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
         int rows = 0;
         while (!builder.isFull()) {
@@ -67,7 +67,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldTakeARowLargerThanTheTarget() {
+    void shouldAcceptARowLargerThanTheTarget() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 16);
         String text = "y".repeat(1_000_000);
         addMixed(builder, 7, text);
@@ -76,7 +76,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldRefuseARowBeyondItsCapacity() {
+    void shouldRejectARowBeyondItsCapacity() {
         ChunkBuilder fixed = new ChunkBuilder(FIXED, 24);
         TestChunks.addRow(fixed, 1L, 1);
         TestChunks.addRow(fixed, 2L, 2);
@@ -90,14 +90,14 @@ class ChunkBuilderTest {
                         carried::endRow)) {
             assertThatIllegalStateException()
                     .isThrownBy(write::run)
-                    .withMessageContaining("a full chunk must be sealed first: capacityRows=");
+                    .withMessageContaining("Chunk is full. Call seal() first: capacityRows=");
         }
         assertThat(seal(fixed).rowCount()).isEqualTo(2);
         assertThat(seal(carried).rowCount()).isEqualTo(1);
     }
 
     @Test
-    void shouldRefuseAValueOfAnotherWidthThanItsColumn() {
+    void shouldRejectAValueOfAnotherWidthThanItsColumn() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 100);
         ChunkBuilder fixed = new ChunkBuilder(FIXED, 100);
         for (Runnable write :
@@ -110,12 +110,12 @@ class ChunkBuilderTest {
                         () -> builder.putLong(1, 1))) {
             assertThatIllegalArgumentException()
                     .isThrownBy(write::run)
-                    .withMessageContaining("a value has the width of its fixed column: column=");
+                    .withMessageContaining("Value and column differ in width: column=");
         }
     }
 
     @Test
-    void shouldForgetAnAbandonedRow() {
+    void shouldDiscardAnAbandonedRow() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
         builder.putInt(0, 1);
         builder.addString("gone");
@@ -133,7 +133,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldRefuseToSealWithARowBegun() {
+    void shouldRejectSealingInTheMiddleOfARow() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
         addMixed(builder, 1, "whole");
         builder.putInt(0, 2);
@@ -146,7 +146,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldRefuseCarriedValuesThatAreNotTheSchemas() {
+    void shouldRejectVariableWidthValuesOfAnotherSchema() {
         for (int values : new int[] {0, 2}) {
             ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
             builder.putInt(0, 1);
@@ -161,7 +161,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldRefuseBytesOutsideTheirArrayAndStayUsable() {
+    void shouldRejectBytesOutsideTheirArrayAndStayUsable() {
         ChunkBuilder builder = new ChunkBuilder(ChunkSamples.SCHEMAS.get(2), 16);
         byte[] value = new byte[10];
         for (int[] range :
@@ -175,7 +175,7 @@ class ChunkBuilderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-2, 32_768, Integer.MAX_VALUE, Integer.MIN_VALUE})
-    void shouldRefuseADimensionThatDoesNotFitTheHeader(int dimension) {
+    void shouldRejectADimensionThatDoesNotFitTheHeader(int dimension) {
         ChunkBuilder builder = new ChunkBuilder(FIXED, 100);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.seal(dimension, 0, 0, 0))
@@ -202,7 +202,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldRefuseToAdvanceBeyondItsCapacityOrPastCarriedColumns() {
+    void shouldRejectAdvancingBeyondItsCapacityOrOverVariableWidthColumns() {
         ChunkBuilder fixed = new ChunkBuilder(FIXED, 120);
         ChunkBuilder mixed = new ChunkBuilder(MIXED, 120);
         fixed.advance(3);
@@ -216,7 +216,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldCopyCarriedRowsFromAnotherChunk() {
+    void shouldCopyVariableWidthRowsFromAnotherChunk() {
         Chunk source = ChunkSamples.chunk(3, 20);
         ChunkBuilder builder = new ChunkBuilder(source.schema(), 10_000);
         for (int row = 0; row < 20; row++) {
@@ -227,7 +227,7 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldLeaveNothingOfOneChunkInTheNext() {
+    void shouldStartEachChunkEmpty() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
         for (int i = 0; i < 20; i++) {
             addMixed(builder, -1, "of the chunk before");

@@ -14,7 +14,7 @@ class ChunkChecksumTest {
 
     private static final long GOLDEN = 3810386942110489946L;
 
-    /** Word by word as the layout's definition says, without the loop under test. */
+    /** Computes the checksum word by word from its definition. */
     static long byDefinition(byte[] chunk) {
         ByteBuffer buffer = ChunkSamples.littleEndian(chunk);
         long sum = 0;
@@ -50,7 +50,7 @@ class ChunkChecksumTest {
     }
 
     @Test
-    void shouldBeTheSameInNativeMemory() {
+    void shouldEqualTheChecksumInNativeMemory() {
         byte[] bytes = randomBytes(2, 1000);
         try (Region region = Region.allocate(bytes.length)) {
             Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
@@ -60,7 +60,7 @@ class ChunkChecksumTest {
     }
 
     @Test
-    void shouldNotDependOnWhatStandsInItsPlace() {
+    void shouldIgnoreTheChecksumField() {
         byte[] bytes = randomBytes(3, 256);
         long before = checksum(bytes);
         ChunkSamples.littleEndian(bytes).putLong(ChunkDescriptor.CHECKSUM_OFFSET, before);
@@ -68,7 +68,7 @@ class ChunkChecksumTest {
     }
 
     @Test
-    void shouldSeeWordsThatChangedPlaces() {
+    void shouldDetectSwappedWords() {
         byte[] bytes = randomBytes(4, 256);
         ByteBuffer buffer = ChunkSamples.littleEndian(bytes);
         long before = checksum(bytes);

@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The constants are the drawing: field after field, without gap or overlap. */
+/** The constants match the drawing, without gaps or overlaps. */
 class ChunkDescriptorTest {
 
     private record HeaderField(String constant, int lengthBytes) {}
 
-    /** As drawn, row by row. */
+    /** The fields as drawn, row by row. */
     private static final List<HeaderField> DRAWING =
             List.of(
                     new HeaderField("MAGIC_OFFSET", 4),

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Bytes that are no chunk are told from a chunk, whatever happened to them. */
+/** Rejects bytes that are not a chunk. */
 class ChunkFormatTest {
 
     private static final int ROWS = 7;
@@ -46,25 +46,32 @@ class ChunkFormatTest {
 
     static Stream<Arguments> wrongFields() {
         return Stream.of(
-                wrong("a chunk starts with GJC1: magic=1", 0, 1),
-                wrong("this release reads versions 1 and 2: version=3", 4, 64 << 16 | 3),
-                wrong("version 2 has one flag: flags=0", 4, 64 << 16 | 2),
-                wrong("the header has 64 bytes: headerLength=72", 4, 72 << 16 | 1),
-                wrong("the length is the array's: lengthBytes=0", 8, 0),
-                wrong("the length is the array's: lengthBytes=-8", 8, -8),
-                wrong("rows are counted from 0: rowCount=-1", 12, -1),
-                wrong("the columns fill the chunk: rowCount=100", 12, 100),
-                wrong("a chunk ends before 2 GiB", 12, Integer.MAX_VALUE),
-                wrong("read under the schema it was written under", 16, 5),
-                wrong("dimensions count from 0: dimension=-2", 20, 0xFFFE),
-                wrong("version 1 has no flags: flags=1", 20, 1 << 16),
-                wrong("partitions count from 0: partition=-2", 24, -2),
-                wrong("no column is carried: carriedOffset=64", 28, 64),
-                wrong("the reserved word is zero: reserved=9", 56, 9));
+                wrong("Bytes are not a chunk, which starts with GJC1: magic=1", 0, 1),
+                wrong(
+                        "Chunk version is unknown; this release reads 1 and 2: version=3",
+                        4,
+                        64 << 16 | 3),
+                wrong("Chunk of version 2 has unknown flags: flags=0", 4, 64 << 16 | 2),
+                wrong("Chunk header does not have 64 bytes: headerLength=72", 4, 72 << 16 | 1),
+                wrong("Chunk length differs from the number of bytes: lengthBytes=0", 8, 0),
+                wrong("Chunk length differs from the number of bytes: lengthBytes=-8", 8, -8),
+                wrong("Chunk has a negative row count: rowCount=-1", 12, -1),
+                wrong("Columns do not fill the chunk: rowCount=100", 12, 100),
+                wrong("Chunk exceeds 2 GiB", 12, Integer.MAX_VALUE),
+                wrong("Chunk was written with another schema", 16, 5),
+                wrong("Chunk has a negative dimension number: dimension=-2", 20, 0xFFFE),
+                wrong("Chunk of version 1 has flags: flags=1", 20, 1 << 16),
+                wrong("Chunk has a negative partition number: partition=-2", 24, -2),
+                wrong(
+                        "Chunk has a variable-width section, but its schema has no such column:"
+                                + " carriedOffset=64",
+                        28,
+                        64),
+                wrong("Reserved word of the chunk header is not zero: reserved=9", 56, 9));
     }
 
     @Test
-    void shouldTellChunksOfManyPartitionsFromOthers() {
+    void shouldMarkChunksOfManyPartitions() {
         ChunkSchema schema = ChunkSamples.SCHEMAS.get(0);
         ChunkBuilder builder = new ChunkBuilder(schema, 1 << 10);
         builder.putLong(0, 5);
@@ -76,7 +83,7 @@ class ChunkFormatTest {
         assertThat(many.getLong(0, 0)).isEqualTo(5);
         assertThat(ChunkSamples.chunk(0, ROWS).hasManyPartitions()).isFalse();
         assertThatThrownBy(() -> builder.sealMany(3, ChunkDescriptor.UNPARTITIONED, 1, 2))
-                .hasMessage("a receiver has partitions: partition=-1");
+                .hasMessage("Chunk of many partitions names none of its receiver: partition=-1");
     }
 
     private static Arguments wrong(String message, int offset, int value) {
@@ -85,8 +92,7 @@ class ChunkFormatTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("wrongFields")
-    void shouldNameTheFieldThatIsWrongEvenUnderARightChecksum(
-            String message, int offset, int value) {
+    void shouldReportTheWrongFieldDespiteAValidChecksum(String message, int offset, int value) {
         byte[] bytes = ChunkSamples.chunk(1, ROWS).bytes();
         ChunkSamples.putInt(bytes, offset, value);
         ChunkSamples.sealAgain(bytes);
@@ -94,14 +100,14 @@ class ChunkFormatTest {
     }
 
     @Test
-    void shouldNameTheSchemaThatDoesNotFit() {
+    void shouldReportADifferentSchema() {
         ChunkSchema schema = ChunkSamples.SCHEMAS.get(0);
         assertRefused(schema, ChunkSamples.chunk(1, ROWS).bytes(), "schema=" + schema);
     }
 
     @ParameterizedTest(name = "schema {0}")
     @MethodSource("schemas")
-    void shouldRefuseAnArrayOfAnotherLength(int index) {
+    void shouldRejectAnArrayOfAnotherLength(int index) {
         ChunkSchema schema = ChunkSamples.SCHEMAS.get(index);
         byte[] bytes = ChunkSamples.chunk(index, ROWS).bytes();
         for (int length = 0; length < bytes.length + 80; length++) {
@@ -119,11 +125,13 @@ class ChunkFormatTest {
                         .isFalse();
             }
         }
-        assertRefused(schema, new byte[0], "a chunk has a header: length=0");
-        assertRefused(schema, new byte[68], "a chunk is whole words: length=68");
+        assertRefused(schema, new byte[0], "Chunk is shorter than its header: length=0");
+        assertRefused(schema, new byte[68], "Chunk length is not a multiple of 8: length=68");
     }
 
-    /** Two rows of (text, number or null); what is done to their carried bytes; the message. */
+    /**
+     * Cases of two rows (text, nullable number): damage to their variable-width values, message.
+     */
     static Stream<Arguments> wrongCarriedBytes() {
         return Stream.of(
                 carried("room=24", bytes -> ends(bytes, 15, 1000)),
@@ -139,9 +147,17 @@ class ChunkFormatTest {
                 carried("valueLength=3", bytes -> value(bytes, 7, 3)),
                 carried("row=0, end=15", bytes -> value(bytes, 7, -1)),
                 carried("row=0, room=15, valueLength=24", bytes -> rows(bytes, 1)),
-                carried("the carried index lies in the chunk", bytes -> rows(bytes, 16)),
-                carried("carried bytes follow the columns: carriedOffset=0", b -> offset(b, 0)),
-                carried("carried bytes follow the columns: carriedOffset=-4", b -> offset(b, -4)));
+                carried(
+                        "Index of variable-width values ends outside the chunk",
+                        bytes -> rows(bytes, 16)),
+                carried(
+                        "Variable-width section of the chunk does not follow its columns:"
+                                + " carriedOffset=0",
+                        b -> offset(b, 0)),
+                carried(
+                        "Variable-width section of the chunk does not follow its columns:"
+                                + " carriedOffset=-4",
+                        b -> offset(b, -4)));
     }
 
     private static final ChunkSchema CARRIED =
@@ -174,7 +190,7 @@ class ChunkFormatTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("wrongCarriedBytes")
-    void shouldRefuseCarriedBytesThatDoNotAddUp(String message, Consumer<byte[]> damage) {
+    void shouldRejectInconsistentVariableWidthSections(String message, Consumer<byte[]> damage) {
         byte[] bytes =
                 TestChunks.of(CARRIED, new Object[] {"abc", 5}, new Object[] {"d", null}).bytes();
         assertThat(bytes).as("15 and 9 carried bytes").hasSize(DATA + 24);

@@ -7,21 +7,22 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Any bytes at all are a chunk that reads within its bounds, or a {@link ChunkFormatException}.
+ * Wraps arbitrary bytes: the chunk reads within its bounds, or wrap throws a {@link
+ * ChunkFormatException}.
  *
- * <p>The build runs the seeds, and the inputs kept in the resource directory {@code
+ * <p>The build runs the seeds and the inputs in the resource directory {@code
  * ChunkFuzzTestInputs/shouldReadAnyBytesInBoundsOrSayWhatIsWrong} of this package. To search for
- * new ones, guided by coverage and with raw memory accesses watched:
+ * new inputs, guided by coverage and with checks of raw memory accesses:
  *
  * <pre>
  * JAZZER_FUZZ=1 mvn test -pl join-core -Dtest=ChunkFuzzTest -Djazzer.hooks=true -Djazzer.max_duration=1h
  * </pre>
  *
- * <p>What it finds is written into that directory, to be committed with the fix.
+ * <p>Jazzer writes inputs that fail into that directory. Commit them with the fix.
  */
 class ChunkFuzzTest {
 
-    /** The first input byte picks the schema, the bits of the second what is made right. */
+    /** The first input byte selects the schema, the bits of the second the fields to repair. */
     private static final int CONTROL_BYTES = 2;
 
     static Stream<byte[]> seeds() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What goes into a chunk comes out of it. */
+/** Reads back what was written to a chunk. */
 class ChunkRoundTripTest {
 
     private static final ChunkSchema ALL =
@@ -39,7 +39,7 @@ class ChunkRoundTripTest {
 
     @ParameterizedTest(name = "schema {0}, {1} rows")
     @MethodSource("shapes")
-    void shouldGiveBackEveryValue(int index, int rowCount) {
+    void shouldReadBackEveryValue(int index, int rowCount) {
         ChunkSchema schema = ChunkSamples.SCHEMAS.get(index);
         List<Object[]> rows = ChunkSamples.randomRows(schema, rowCount, new Random(rowCount));
         Chunk sealed = TestChunks.of(schema, 3, rows);
@@ -57,7 +57,7 @@ class ChunkRoundTripTest {
     }
 
     @Test
-    void shouldGiveBackTheHeader() {
+    void shouldReadBackTheHeader() {
         ChunkBuilder builder = new ChunkBuilder(ChunkSamples.SCHEMAS.get(0), 100);
         Chunk facts = builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, -1, 2);
         assertThat(facts.dimension()).isEqualTo(ChunkDescriptor.FACTS);
@@ -92,7 +92,7 @@ class ChunkRoundTripTest {
     }
 
     @Test
-    void shouldKeepExtremesEmptyValuesAndNullsApart() {
+    void shouldDistinguishExtremesEmptyValuesAndNulls() {
         ChunkCursor cursor = new ChunkCursor(ALL).at(extremes(), 0);
         assertThat(ChunkSamples.values(cursor))
                 .containsExactly(
@@ -125,11 +125,11 @@ class ChunkRoundTripTest {
         assertThat(cursor.at(extremes(), 1).isNull("nd")).isTrue();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cursor.getInt("x"))
-                .withMessage("no such column: name=x, columns=[i, s, l, ni, f, nd, d, b]");
+                .withMessage("Unknown column: name=x, columns=[i, s, l, ni, f, nd, d, b]");
     }
 
     @Test
-    void shouldRefuseToReadAColumnAsWhatItIsNot() {
+    void shouldRejectReadingAColumnAsAnotherType() {
         ChunkCursor cursor = new ChunkCursor(ALL).at(extremes(), 0);
         for (Runnable read :
                 List.<Runnable>of(
@@ -148,21 +148,21 @@ class ChunkRoundTripTest {
                         () -> extremes().getDouble(5, 0))) {
             assertThatIllegalArgumentException()
                     .isThrownBy(read::run)
-                    .withMessageContaining("the column is read as what it is");
+                    .withMessageContaining("Column is read as another type");
         }
     }
 
     @Test
-    void shouldRefuseTheValueOfANull() {
+    void shouldRejectReadingTheValueOfANull() {
         ChunkCursor cursor = new ChunkCursor(ALL).at(extremes(), 1);
         assertThatIllegalStateException()
                 .isThrownBy(() -> cursor.getInt("ni"))
-                .withMessageContaining("a null has no value");
+                .withMessageContaining("Null value is read as a number. Call isNull() first");
         assertThatIllegalStateException().isThrownBy(() -> cursor.getDouble("nd"));
     }
 
     @Test
-    void shouldRefuseRowsThatAreNotThere() {
+    void shouldRejectRowsOutsideTheChunk() {
         Chunk chunk = extremes();
         ChunkCursor cursor = new ChunkCursor(ALL);
         for (int row : new int[] {-1, 2, Integer.MIN_VALUE}) {
@@ -181,7 +181,7 @@ class ChunkRoundTripTest {
     }
 
     @Test
-    void shouldRefuseCarriedBytesOfASchemaWithoutAny() {
+    void shouldRejectVariableWidthReadsOfASchemaWithoutThem() {
         Chunk chunk = ChunkSamples.chunk(0, 3);
         assertThatIllegalArgumentException().isThrownBy(() -> chunk.carriedStart(1));
         assertThatIllegalArgumentException()
@@ -190,7 +190,7 @@ class ChunkRoundTripTest {
     }
 
     @Test
-    void shouldRefuseToWalkChunksOfAnotherSchema() {
+    void shouldRejectACursorOnChunksOfAnotherSchema() {
         ChunkCursor cursor = new ChunkCursor(ChunkSamples.SCHEMAS.get(0));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cursor.at(extremes(), 0))

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/** Schemas and chunks of every shape, and what tests of the byte layout do to them. */
+/** Schemas and chunks of every shape, and helpers for tests of the byte layout. */
 final class ChunkSamples {
 
-    /** Fixed columns only, carried ones only, and both, over all types. */
+    /** Fixed-width columns only, variable-width columns only, and both, of all types. */
     static final List<ChunkSchema> SCHEMAS =
             List.of(
                     ChunkSchema.of(Column.of("key", ColumnType.INT64)),
@@ -38,7 +38,7 @@ final class ChunkSamples {
 
     private ChunkSamples() {}
 
-    /** A chunk of random rows, the same for the same arguments. */
+    /** Returns a chunk of random rows, which depend on the arguments only. */
     static Chunk chunk(int schema, int rowCount) {
         return TestChunks.of(
                 SCHEMAS.get(schema),
@@ -74,7 +74,7 @@ final class ChunkSamples {
         };
     }
 
-    /** The row as boxed values, read through a cursor. */
+    /** Reads a row through a cursor as boxed values. */
     static Object[] values(RowView row) {
         List<Object> values = new ArrayList<>();
         for (int i = 0; i < row.schema().size(); i++) {
@@ -94,7 +94,7 @@ final class ChunkSamples {
         };
     }
 
-    /** Whether the bytes were a chunk; fails where reading it would leave its bounds. */
+    /** Whether the bytes are a chunk. Fails if a read would leave its bounds. */
     static boolean assertReadsInBoundsOrIsRefused(ChunkSchema schema, byte[] bytes) {
         Chunk chunk;
         try {
@@ -130,7 +130,7 @@ final class ChunkSamples {
         return littleEndian(bytes).getInt(offset);
     }
 
-    /** Makes the checksum fit what was changed. */
+    /** Updates the checksum after a change. */
     static void sealAgain(byte[] bytes) {
         littleEndian(bytes)
                 .putLong(ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksumTest.byDefinition(bytes));

@@ -36,7 +36,7 @@ class ChunkSchemaTest {
 
     @ParameterizedTest
     @FieldSource("SCHEMAS")
-    void shouldArriveWhole(ChunkSchema schema) throws Exception {
+    void shouldArriveComplete(ChunkSchema schema) throws Exception {
         ChunkSchema arrived = serialized(schema);
         assertThat(arrived).isEqualTo(schema).hasSameHashCodeAs(schema).hasToString("" + schema);
         assertThat(arrived.fingerprint()).isEqualTo(schema.fingerprint());
@@ -61,22 +61,22 @@ class ChunkSchemaTest {
     }
 
     @Test
-    void shouldNameTheColumnThatIsMissingAndThoseThereAre() {
+    void shouldReportTheMissingColumnAndAllColumns() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SCHEMAS.get(1).require("x"))
-                .withMessage("no such column: name=x, columns=[i, l, f, d]");
+                .withMessage("Unknown column: name=x, columns=[i, l, f, d]");
     }
 
     @Test
-    void shouldRefuseTwoColumnsOfOneName() {
+    void shouldRejectTwoColumnsWithTheSameName() {
         Column column = Column.of("a", ColumnType.INT32);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ChunkSchema.of(column, Column.of("a", ColumnType.STRING)))
-                .withMessage("column names must differ: name=a, schema=(a INT32, a STRING)");
+                .withMessage("Two columns have the same name: name=a, schema=(a INT32, a STRING)");
     }
 
     @Test
-    void shouldTellSchemasApartByNameTypeNullsAndOrder() {
+    void shouldDistinguishSchemasByNameTypeNullabilityAndOrder() {
         ChunkSchema schema =
                 ChunkSchema.of(Column.of("a", ColumnType.INT32), Column.of("b", ColumnType.INT64));
         List<ChunkSchema> others =
@@ -99,7 +99,7 @@ class ChunkSchemaTest {
     }
 
     @Test
-    void shouldKeepItsFingerprintForEver() {
+    void shouldNeverChangeItsFingerprint() {
         assertThat(SCHEMAS.get(0).fingerprint()).isEqualTo("(key INT64)".hashCode());
         assertThat(ChunkSchema.of(Column.nullable("a", ColumnType.STRING)).fingerprint())
                 .isEqualTo("(a STRING NULL)".hashCode());
@@ -117,19 +117,19 @@ class ChunkSchemaTest {
     }
 
     @Test
-    void shouldEndBeforeTwoGiB() {
+    void shouldRejectChunksBeyondTwoGiB() {
         int most = (Integer.MAX_VALUE - 63 - 64) / 8;
         assertThat(SCHEMAS.get(0).offsets(most)[1]).isPositive();
         assertThatExceptionOfType(ChunkFormatException.class)
                 .isThrownBy(() -> SCHEMAS.get(0).offsets(most + 8))
-                .withMessageStartingWith("a chunk ends before 2 GiB: lengthBytes=2147483648");
+                .withMessageStartingWith("Chunk exceeds 2 GiB: lengthBytes=2147483648");
     }
 
     @Test
-    void shouldRefuseAColumnWithoutNameOrType() {
+    void shouldRejectAColumnWithoutNameOrType() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Column.of("", ColumnType.INT32))
-                .withMessage("a column needs a name: type=INT32");
+                .withMessage("Column name is empty: type=INT32");
         assertThatNullPointerException().isThrownBy(() -> Column.of(null, ColumnType.INT32));
         assertThatNullPointerException().isThrownBy(() -> Column.of("a", null));
     }

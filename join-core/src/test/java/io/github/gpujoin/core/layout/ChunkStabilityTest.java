@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Chunks in state written by earlier builds stay readable: the bytes of version 1 do not move. */
+/** Chunks of version 1 in the state of earlier builds stay readable. */
 class ChunkStabilityTest {
 
     private static final ChunkSchema SCHEMA =

@@ -30,19 +30,19 @@ class KeyGroupTableTest {
     }
 
     @Test
-    void shouldRefuseToHaveNoPartition() {
+    void shouldRejectZeroPartitions() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> KeyGroupTable.of(0, mixed(1)))
-                .withMessage("there is at least one partition: partitions=0");
+                .withMessage("Number of partitions is not positive: partitions=0");
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 8, Integer.MAX_VALUE})
-    void shouldRefuseAKeyGroupThatIsNoPartition(int keyGroup) {
+    void shouldRejectAKeyGroupOutsideThePartitions(int keyGroup) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> KeyGroupTable.of(8, key -> keyGroup))
                 .withMessage(
-                        "there are as many key groups as partitions: keyGroup="
+                        "Key group is not one of the partitions: keyGroup="
                                 + keyGroup
                                 + ", partitions=8");
     }

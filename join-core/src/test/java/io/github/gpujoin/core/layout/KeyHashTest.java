@@ -17,7 +17,7 @@ class KeyHashTest {
 
     private static final int KEYS = 1 << 17;
 
-    /** Kinds of keys that real tables have and that weak hashes pile up. */
+    /** Kinds of keys of real tables that weak hashes distribute badly. */
     static Stream<Arguments> keys() {
         Stream<Arguments> strided =
                 IntStream.of(1, 8, 16, 24, 31, 32, 33, 40, 46)
@@ -63,7 +63,7 @@ class KeyHashTest {
                 keys, 64 * 64, hash -> 64 * KeyHash.partition(hash, 64) + KeyHash.slot(hash, 64));
     }
 
-    /** Pearson's chi-square within eight standard deviations of what chance gives. */
+    /** Checks that Pearson's chi-square is within eight standard deviations of its expectation. */
     private static void assertEven(long[] keys, int cells, LongUnaryOperator cellOfHash) {
         long[] count = new long[cells];
         for (long key : keys) {
@@ -81,7 +81,7 @@ class KeyHashTest {
     }
 
     @Test
-    void shouldMoveHalfOfTheBitsForEachBitOfTheKey() {
+    void shouldFlipHalfOfTheHashForEachBitOfTheKey() {
         Random random = new Random(2);
         for (int bit = 0; bit < 64; bit++) {
             long moved = 0;

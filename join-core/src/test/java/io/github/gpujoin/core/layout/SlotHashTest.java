@@ -13,9 +13,7 @@ class SlotHashTest {
 
     private static final int SLOTS = 1_000_003;
 
-    /**
-     * Pairs of keys that share a slot, of so many that n (n - 1) / (2 SLOTS) are to be expected.
-     */
+    /** Counts pairs of keys that share a slot; n (n - 1) / (2 SLOTS) are expected. */
     private static long sharedSlots(long[] keys, long seed, long multiplier) {
         int[] slots =
                 Arrays.stream(keys)
@@ -33,7 +31,7 @@ class SlotHashTest {
 
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldSpreadKeysWhateverTheyAre(long testSeed) {
+    void shouldSpreadAnyKeys(long testSeed) {
         Random random = new Random(testSeed);
         long seed = random.nextLong();
         long multiplier = random.nextLong() | 1;
@@ -52,7 +50,7 @@ class SlotHashTest {
     }
 
     @Test
-    void shouldKnowThatCraftedKeysShareAnUnseededSlot() {
+    void shouldCraftKeysThatShareAnUnseededSlot() {
         assertThat(CraftedKeys.ofOneHashHalf(1_000)).doesNotHaveDuplicates();
         assertThat(Arrays.stream(CraftedKeys.ofOneHashHalf(1_000)).boxed())
                 .extracting(key -> KeyHash.slot(KeyHash.hash(key), SLOTS))
@@ -60,7 +58,7 @@ class SlotHashTest {
     }
 
     @Test
-    void shouldTellAllKeysApart() {
+    void shouldDistinguishAllKeys() {
         assertThat(LongStream.range(-5_000, 5_000).map(SlotHash::hash).boxed())
                 .doesNotHaveDuplicates();
         assertThat(SlotHash.MULTIPLIER & 1).isEqualTo(1);

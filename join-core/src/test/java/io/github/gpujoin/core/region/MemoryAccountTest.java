@@ -11,7 +11,7 @@ class MemoryAccountTest {
     private final MemoryAccount account = new MemoryAccount("test");
 
     @Test
-    void shouldRefuseWhatWouldBringTheTotalOverTheLimit() {
+    void shouldRejectAllocationsBeyondTheLimit() {
         Allocator small = account.within(100);
         Allocator large = account.within(1_000);
         try (Region first = small.allocate(60)) {
@@ -31,7 +31,7 @@ class MemoryAccountTest {
     }
 
     @Test
-    void shouldCountARegionOutOnceThoughItIsClosedTwice() {
+    void shouldCountARegionOnceIfClosedTwice() {
         Region region = account.within(100).allocate(10);
         region.close();
         region.close();
@@ -39,7 +39,7 @@ class MemoryAccountTest {
     }
 
     @Test
-    void shouldRefuseWhatTheMachineHasNot() {
+    void shouldRejectMoreMemoryThanTheMachineHas() {
         assertThatExceptionOfType(MemoryRefusedException.class)
                 .isThrownBy(() -> account.within(Long.MAX_VALUE).allocate(1L << 62))
                 .withCauseInstanceOf(OutOfMemoryError.class);
@@ -47,10 +47,10 @@ class MemoryAccountTest {
     }
 
     @Test
-    void shouldRefuseALimitThatIsNegative() {
+    void shouldRejectANegativeLimit() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> account.within(-1))
-                .withMessage("a memory limit is not negative: limitBytes=-1");
+                .withMessage("Memory limit is negative: limitBytes=-1");
     }
 
     /** Grants a number of bytes. */
@@ -96,7 +96,7 @@ class MemoryAccountTest {
     }
 
     @Test
-    void shouldReleaseWhatTheMachineHasNot() {
+    void shouldReleaseAReservationIfTheMachineHasNoMemory() {
         Granted granted = new Granted(Long.MAX_VALUE);
         assertThatExceptionOfType(MemoryRefusedException.class)
                 .isThrownBy(() -> account.within(granted).allocate(1L << 62))

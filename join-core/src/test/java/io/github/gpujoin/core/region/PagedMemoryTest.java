@@ -12,13 +12,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PagedMemoryTest {
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         assertThat(Region.openCount()).isZero();
     }
 
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {1, 2, 3})
-    void shouldKeepWhatWasWrittenInOrderAndGivePagesBackAsTheyAreRead(long seed) {
+    void shouldReadInOrderAndFreePagesBehindTheCursor(long seed) {
         Random random = new Random(seed);
         List<Integer> expected = new ArrayList<>();
         long takenBytes = 0;

@@ -31,14 +31,14 @@ class RegionTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         assertThat(Region.openCount()).isEqualTo(countBefore);
         assertThat(Region.openBytes()).isEqualTo(bytesBefore);
     }
 
     @ParameterizedTest(name = "{0} bytes")
     @ValueSource(longs = {0, 1, 63, 64, 65, 4096, 100_003})
-    void shouldBeAlignedCountedAndWritableToItsLastByte(long lengthBytes) {
+    void shouldAllocateAlignedCountedAndWritableMemory(long lengthBytes) {
         try (Region region = Region.allocateZeroed(lengthBytes)) {
             assertThat(region.lengthBytes()).isEqualTo(lengthBytes);
             assertThat(region.address() % Region.ALIGNMENT_BYTES).isZero();
@@ -52,10 +52,10 @@ class RegionTest {
     }
 
     @Test
-    void shouldRefuseANegativeLength() {
+    void shouldRejectANegativeLength() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Region.allocate(-1))
-                .withMessage("a region cannot have a negative length: lengthBytes=-1");
+                .withMessage("Length of a region is negative: lengthBytes=-1");
     }
 
     @Test
@@ -66,11 +66,11 @@ class RegionTest {
         assertThat(region.lengthBytes()).isEqualTo(10);
         assertThatIllegalStateException()
                 .isThrownBy(region::address)
-                .withMessage("the region is closed: lengthBytes=10");
+                .withMessage("Region is closed: lengthBytes=10");
     }
 
     @Test
-    void shouldCountWhatSeveralThreadsOpenAndClose() throws Exception {
+    void shouldCountRegionsOfConcurrentThreads() throws Exception {
         CyclicBarrier allOpen = new CyclicBarrier(THREADS + 1);
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
@@ -105,7 +105,7 @@ class RegionTest {
     }
 
     @Test
-    void shouldBeFreedOnceThoughManyThreadsCloseIt() throws Exception {
+    void shouldFreeOnceIfManyThreadsClose() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
             for (int round = 0; round < 200; round++) {

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** A slot is seen whole or not at all. */
+/** A reader sees a complete slot or none. */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "not published yet")
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "published, with its payload")

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** The only slot is written again after it was given back, and never while it is read. */
+/** The writer rewrites the only slot after its release, and never while it is read. */
 @JCStressTest
 @Outcome(
         id = {"0, 0", "1, 0", "1, 1"},
@@ -21,7 +21,7 @@ public class RingReuseStress {
     private static final RingGeometry GEOMETRY = new RingGeometry(1, 128);
     private static final int POLLS = 64;
 
-    /** The ring, then the word by which the reader gives slots back. */
+    /** The ring, then the word in which the reader publishes its released sequence. */
     private final byte[] memory = new byte[(int) GEOMETRY.lengthBytes() + 8];
 
     private final long credit = Memory.BYTES + GEOMETRY.lengthBytes();
@@ -34,7 +34,7 @@ public class RingReuseStress {
         byte[] second = StressPayload.of(2);
         writer.tryWrite(first, Memory.BYTES, first.length);
         for (int i = 0; i < POLLS; i++) {
-            // acquire: the reader's loads of the slot come before our next stores to it
+            // Acquire: the reader's loads of the slot precede the next stores to it.
             writer.acknowledge(Memory.getLongAcquire(memory, credit));
             if (writer.tryWrite(second, Memory.BYTES, second.length)) {
                 return;
@@ -52,7 +52,7 @@ public class RingReuseStress {
             return;
         }
         reader.release();
-        // release: our loads of the slot come before it is given back
+        // Release: the loads of the slot precede its release.
         Memory.putLongRelease(memory, credit, reader.releasedSequence());
         do {
             result.r2 = StressPayload.judge(reader, 2);

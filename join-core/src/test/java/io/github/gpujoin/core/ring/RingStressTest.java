@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs jcstress, which starts JVMs of its own, on the stress tests of this package. */
+/** Runs jcstress, in JVMs of its own, on the stress tests of this package. */
 class RingStressTest {
 
     private static final int LIMIT_S = 120;
 
-    /** One mode of the JVM, and of them the one whose compiler moves most instructions about. */
+    /** A single JVM mode: the one whose compiler reorders most instructions. */
     private static final String JVM =
             "-Xmx256m -XX:+UseSerialGC -XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions"
                     + " -XX:+StressLCM -XX:+StressGCM";

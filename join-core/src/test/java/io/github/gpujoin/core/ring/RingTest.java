@@ -98,23 +98,23 @@ class RingTest {
     }
 
     @Test
-    void shouldNotTakeASlotOfAnotherEpoch() {
+    void shouldRejectASlotOfAnotherEpoch() {
         write(new RingWriter(ring, Memory.BYTES, GEOMETRY, EPOCH - 1), new byte[64]);
         assertThat(reader.poll()).isEqualTo(SlotState.TORN);
     }
 
     @Test
-    void shouldSayThatTheWriterRanAhead() {
+    void shouldReportAWriterWithoutCredit() {
         Memory.putLong(ring, Memory.BYTES + SlotDescriptor.SEQUENCE_OFFSET, 5);
         assertThatExceptionOfType(RingException.class)
                 .isThrownBy(reader::poll)
                 .withMessage(
-                        "a slot is written when it was given back: sequence=1, found=5,"
+                        "Writer overwrote a slot that was not released: sequence=1, found=5,"
                                 + " slotCount=4");
     }
 
     @Test
-    void shouldRefuseAcknowledgementsOfWhatWasNotWrittenOrThatGoBack() {
+    void shouldRejectAcknowledgementsOfUnwrittenOrEarlierSequences() {
         write(writer, new byte[8]);
         write(writer, new byte[8]);
         writer.acknowledge(1);
@@ -149,7 +149,7 @@ class RingTest {
     }
 
     @Test
-    void shouldPublishUnacknowledgedSlotsInAnotherRingWhateverBecameOfTheOldLengths() {
+    void shouldPublishUnacknowledgedSlotsInAnotherRingDespiteDamagedLengths() {
         Random random = new Random(3);
         byte[][] payloads = new byte[4][];
         for (int i = 0; i < 4; i++) {
@@ -157,7 +157,7 @@ class RingTest {
             write(writer, payloads[i]);
         }
         writer.acknowledge(1);
-        // a reader that shares the ring may have written there
+        // A reader that shares the ring may modify it.
         long second = Memory.BYTES + GEOMETRY.slotOffset(2);
         Memory.putInt(ring, second + SlotDescriptor.LENGTH_OFFSET, Integer.MAX_VALUE);
         byte[] another = new byte[ring.length];
@@ -175,23 +175,24 @@ class RingTest {
     }
 
     @Test
-    void shouldGiveNoPayloadBeforeASlotIsReady() {
+    void shouldRejectReadsBeforeASlotIsReady() {
         assertThatIllegalStateException().isThrownBy(() -> reader.copyTo(new byte[8]));
         assertThatIllegalStateException()
                 .isThrownBy(reader::lengthBytes)
-                .withMessage("a slot is read after a look at it said READY: releasedSequence=0");
+                .withMessage("Slot is read before peek() returned READY: releasedSequence=0");
         write(writer, new byte[16]);
         assertThat(reader.peek()).isEqualTo(SlotState.READY);
         assertThatIllegalStateException()
                 .isThrownBy(reader::release)
-                .withMessage("a slot is given back once it was found whole: releasedSequence=0");
+                .withMessage(
+                        "Slot is released before its payload was complete: releasedSequence=0");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> reader.copyTo(new byte[8]))
-                .withMessage("a payload is copied as a whole: lengthBytes=16, arrayBytes=8");
+                .withMessage("Array and payload differ in length: lengthBytes=16, arrayBytes=8");
     }
 
     @Test
-    void shouldRefuseAnEarlierPayloadThatLandsLateInAReusedSlot() {
+    void shouldRejectAnEarlierPayloadThatArrivesLateInAReusedSlot() {
         for (long number = 1; number <= GEOMETRY.slotCount(); number++) {
             write(writer, StressPayload.of(number));
         }
@@ -207,7 +208,7 @@ class RingTest {
         }
         assertThat(reader.poll()).as("whole when it is looked at").isEqualTo(SlotState.READY);
         byte[] secondRound = Arrays.copyOf(ring, end);
-        // the first round's write, sent twice: all of the slot but its sequence
+        // The write of the first round, sent twice: all of the slot except its sequence.
         System.arraycopy(firstSlot, 8, ring, 8, end - 8);
         byte[] payload = new byte[reader.lengthBytes()];
         assertThat(reader.copyTo(payload)).as("late payload").isFalse();
@@ -220,15 +221,15 @@ class RingTest {
     }
 
     @Test
-    void shouldRefuseGeometriesOutOfBounds() {
+    void shouldRejectGeometriesOutOfBounds() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new RingGeometry(0, 128))
-                .withMessage("a ring has 1 to 65536 slots: slotCount=0");
+                .withMessage("Number of slots is out of range (1 to 65536): slotCount=0");
         assertThatIllegalArgumentException().isThrownBy(() -> new RingGeometry(1, 64));
         assertThatIllegalArgumentException().isThrownBy(() -> new RingGeometry(1, 130));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new RingGeometry(1024, (1 << 20) + 64))
-                .withMessage("a ring has at most 1 GiB: slotCount=1024, slotBytes=1048640");
+                .withMessage("Ring exceeds 1 GiB: slotCount=1024, slotBytes=1048640");
     }
 
     private static boolean write(RingWriter writer, byte[] payload) {

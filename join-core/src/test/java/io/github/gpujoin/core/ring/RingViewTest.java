@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A ring that is seen through copies, as one in a device's memory is. */
+/** Reads a ring through copies, like a ring in device memory. */
 class RingViewTest {
 
     private static final RingGeometry GEOMETRY = RingGeometry.forPayload(4, 256);
@@ -22,7 +22,7 @@ class RingViewTest {
     private final byte[] ring = new byte[(int) GEOMETRY.lengthBytes()];
     private final RingWriter writer = new RingWriter(ring, Memory.BYTES, GEOMETRY, EPOCH);
 
-    /** Holds what the last call copied, and nothing else of the ring. */
+    /** Contains only what the last call copied. */
     private final Region window = Region.allocateZeroed(GEOMETRY.slotBytes());
 
     private final RingReader reader = new RingReader(this::copy, GEOMETRY, EPOCH, 0);
@@ -69,7 +69,7 @@ class RingViewTest {
     }
 
     @Test
-    void shouldNotTakeWhatTheHeaderShowedForWhatTheSlotHolds() {
+    void shouldRejectAPayloadThatChangedAfterItsHeaderWasRead() {
         byte[] payload = {1, 2, 3, 4, 5, 6, 7, 8};
         write(payload);
         long checksum = Memory.getLong(ring, Memory.BYTES + SlotDescriptor.CHECKSUM_OFFSET);

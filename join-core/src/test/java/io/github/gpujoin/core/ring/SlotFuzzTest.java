@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever stands in a ring's memory: a payload lies inside its slot, or there is none. */
+/** Reads rings of arbitrary bytes: a payload is inside its slot, or there is none. */
 class SlotFuzzTest {
 
     private static final RingGeometry GEOMETRY = new RingGeometry(2, 192);

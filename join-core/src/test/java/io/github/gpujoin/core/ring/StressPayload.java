@@ -3,7 +3,7 @@ package io.github.gpujoin.core.ring;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 
-/** Payloads of the stress tests: all words of one are the same, and no two are. */
+/** Payloads of the stress tests: all words of a payload are equal, and payloads differ. */
 final class StressPayload {
 
     private static final int WORDS = 8;
@@ -18,7 +18,7 @@ final class StressPayload {
         return payload;
     }
 
-    /** 0: not there; 1: there, as it was written; -1: torn; -2: other words. */
+    /** 0: absent; 1: complete and as written; -1: torn; -2: other words. */
     static int judge(RingReader reader, long word) {
         SlotState state = reader.peek();
         if (state != SlotState.READY) {
