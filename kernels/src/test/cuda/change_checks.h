@@ -133,14 +133,14 @@ inline void shouldLeaveDeletedKeysBehindWhereATableGetsNewSlots(uint64_t seed) {
     }
 }
 
-inline void shouldReferToCarriedBytesOfRowsThatAreThere() {
+inline void shouldReferToVariableWidthBytesOfLiveRows() {
     ChangingSide side(64);
     BuildSide changes({5, 6, 7, 6}, TABLE_UNIQUE);
     changes.setDelete(3);
     side.apply(changes);
     uint32_t references = 0;
     for (uint32_t slot = 0; slot < side.dimension.slotCount; slot++) {
-        uint64_t* ref = carriedRefOf(side.dimension, slot, WIDE_OFFSET);
+        uint64_t* ref = variableWidthRefOf(side.dimension, slot, WIDE_OFFSET);
         if (ref != nullptr) {
             REQUIRE((*ref & 0xFFFFFFFF) == 7);
             references++;

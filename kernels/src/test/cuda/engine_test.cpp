@@ -37,7 +37,7 @@ void runChecks() {
     REQUIRE(stops > 10);
     shouldSpreadKeysThatWereCraftedForOneSlot();
     shouldAddUpInBoundedStepsWhateverTheFanOut();
-    shouldReferToCarriedBytesOfRowsThatAreThere();
+    shouldReferToVariableWidthBytesOfLiveRows();
     shouldCarryBetweenTheHalvesOfALocalSum();
     shouldStopHoweverOftenItWasStarted();
     shouldLetAFewBlocksReadAtOnceAndAllInTheEnd();

@@ -107,8 +107,8 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
     KERNEL(gpujoin_change_settle);
     KERNEL(gpujoin_count_rows);
     KERNEL(gpujoin_move_rows);
-    KERNEL(gpujoin_take_carried);
-    KERNEL(gpujoin_put_carried);
+    KERNEL(gpujoin_read_references);
+    KERNEL(gpujoin_write_references);
     if (name != "gpujoin_serve") {
         return false;
     }

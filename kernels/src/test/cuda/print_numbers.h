@@ -21,7 +21,7 @@ inline void printLayout() {
     FIELD(ChunkHeader, dimension);
     FIELD(ChunkHeader, flags);
     FIELD(ChunkHeader, partition);
-    FIELD(ChunkHeader, carriedOffset);
+    FIELD(ChunkHeader, variableWidthOffset);
     FIELD(ChunkHeader, epoch);
     FIELD(ChunkHeader, sequence);
     FIELD(ChunkHeader, checksum);

@@ -95,10 +95,10 @@ GPUJOIN_HD inline void moveRow(const Dimension& from, uint32_t slot, const Dimen
 
 // Returns the address of the reference to variable-width columns in the row of a slot, or null if
 // the slot has no live row.
-GPUJOIN_HD inline uint64_t* carriedRefOf(const Dimension& table, uint32_t slot,
-                                         uint32_t carriedOffset) {
+GPUJOIN_HD inline uint64_t* variableWidthRefOf(const Dimension& table, uint32_t slot,
+                                               uint32_t variableWidthOffset) {
     return rowNext(table, slot) == ROW_LIVE
-               ? reinterpret_cast<uint64_t*>(rowAt(table, slot) + carriedOffset)
+               ? reinterpret_cast<uint64_t*>(rowAt(table, slot) + variableWidthOffset)
                : nullptr;
 }
 

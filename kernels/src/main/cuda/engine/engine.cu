@@ -164,26 +164,27 @@ extern "C" __global__ void gpujoin_move_rows(const Dimension* from, const Dimens
     }
 }
 
-// Copies the references of a range of slots to `refs`, 0 if a slot has no row. gpujoin_put_carried
-// writes them back.
-extern "C" __global__ void gpujoin_take_carried(const Dimension* table, uint64_t carriedOffset,
-                                                uint64_t firstSlot, uint64_t slotCount,
-                                                uint64_t* refs) {
+// Copies the references of a range of slots to `refs`, 0 if a slot has no row.
+// gpujoin_write_references writes them back.
+extern "C" __global__ void gpujoin_read_references(const Dimension* table,
+                                                   uint64_t variableWidthOffset, uint64_t firstSlot,
+                                                   uint64_t slotCount, uint64_t* refs) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < slotCount; i += stride) {
-        const uint64_t* ref = carriedRefOf(*table, static_cast<uint32_t>(firstSlot + i),
-                                           static_cast<uint32_t>(carriedOffset));
+        const uint64_t* ref = variableWidthRefOf(*table, static_cast<uint32_t>(firstSlot + i),
+                                                 static_cast<uint32_t>(variableWidthOffset));
         refs[i] = ref == nullptr ? 0 : *ref;
     }
 }
 
-extern "C" __global__ void gpujoin_put_carried(const Dimension* table, uint64_t carriedOffset,
-                                               uint64_t firstSlot, uint64_t slotCount,
-                                               const uint64_t* refs) {
+extern "C" __global__ void gpujoin_write_references(const Dimension* table,
+                                                    uint64_t variableWidthOffset,
+                                                    uint64_t firstSlot, uint64_t slotCount,
+                                                    const uint64_t* refs) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < slotCount; i += stride) {
-        uint64_t* ref = carriedRefOf(*table, static_cast<uint32_t>(firstSlot + i),
-                                     static_cast<uint32_t>(carriedOffset));
+        uint64_t* ref = variableWidthRefOf(*table, static_cast<uint32_t>(firstSlot + i),
+                                           static_cast<uint32_t>(variableWidthOffset));
         if (ref != nullptr) {
             *ref = refs[i];
         }

@@ -31,7 +31,7 @@ struct ChunkHeader {
     int16_t dimension;
     uint16_t flags;
     int32_t partition;
-    int32_t carriedOffset;
+    int32_t variableWidthOffset;
     int64_t epoch;
     int64_t sequence;
     uint64_t checksum;

@@ -18,8 +18,8 @@ final class AntiLookup implements KeyLookup {
      */
     AntiLookup(KeyLookup lookup, int maxKeys, PagedMemory memory) {
         this.lookup = lookup;
-        this.foundNumbers = memory.take(4L * maxKeys);
-        this.isLeft = memory.take(maxKeys);
+        this.foundNumbers = memory.allocate(4L * maxKeys);
+        this.isLeft = memory.allocate(maxKeys);
     }
 
     /**

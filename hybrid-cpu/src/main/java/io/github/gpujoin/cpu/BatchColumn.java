@@ -31,7 +31,7 @@ final class BatchColumn {
                                 .payloadColumns()
                                 .indexOf(column.column());
         this.isWidePayload = !column.isFact() && column.type(spec) == ColumnType.INT64;
-        this.scratch = isWidePayload ? 0 : memory.take(8L * maxRows);
+        this.scratch = isWidePayload ? 0 : memory.allocate(8L * maxRows);
     }
 
     /**

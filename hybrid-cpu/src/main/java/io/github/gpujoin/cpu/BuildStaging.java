@@ -17,7 +17,7 @@ final class BuildStaging implements AutoCloseable {
     private final RowLayout layout;
     private final Allocator allocator;
     private final PagedMemory rows;
-    private PagedMemory carried;
+    private PagedMemory variableWidth;
     private long rowCount;
     private long minKey = Long.MAX_VALUE;
     private long maxKey = Long.MIN_VALUE;
@@ -29,7 +29,7 @@ final class BuildStaging implements AutoCloseable {
         this.layout = layout;
         this.allocator = allocator;
         this.rows = new PagedMemory(allocator);
-        this.carried = new PagedMemory(allocator);
+        this.variableWidth = new PagedMemory(allocator);
     }
 
     Allocator allocator() {
@@ -65,13 +65,13 @@ final class BuildStaging implements AutoCloseable {
     }
 
     long lengthBytes() {
-        return rows.lengthBytes() + carried.lengthBytes();
+        return rows.lengthBytes() + variableWidth.lengthBytes();
     }
 
     /** Transfers ownership of the variable-width bytes, which rows reference by address. */
-    PagedMemory takeCarried() {
-        PagedMemory taken = carried;
-        carried = new PagedMemory(allocator);
+    PagedMemory detachVariableWidth() {
+        PagedMemory taken = variableWidth;
+        variableWidth = new PagedMemory(allocator);
         return taken;
     }
 
@@ -80,7 +80,7 @@ final class BuildStaging implements AutoCloseable {
         while (row < chunk.rowCount()) {
             long room = Math.max(1, rows.roomBytes() / layout.rowBytes());
             int count = (int) Math.min(room, chunk.rowCount() - row);
-            appendRows(chunk, row, count, rows.take((long) count * layout.rowBytes()));
+            appendRows(chunk, row, count, rows.allocate((long) count * layout.rowBytes()));
             row += count;
         }
         rowCount += chunk.rowCount();
@@ -93,10 +93,10 @@ final class BuildStaging implements AutoCloseable {
             long at = target + layout.payloadOffset(i);
             copyColumn(chunk, layout.payloadColumn(i), layout.payloadWidth(i), firstRow, count, at);
         }
-        if (layout.carriedOffset() >= 0) {
+        if (layout.variableWidthOffset() >= 0) {
             for (int i = 0; i < count; i++) {
-                long at = target + (long) i * layout.rowBytes() + layout.carriedOffset();
-                Memory.putLong(at, copyCarried(chunk, firstRow + i));
+                long at = target + (long) i * layout.rowBytes() + layout.variableWidthOffset();
+                Memory.putLong(at, copyVariableWidth(chunk, firstRow + i));
             }
         }
     }
@@ -129,10 +129,10 @@ final class BuildStaging implements AutoCloseable {
         }
     }
 
-    private long copyCarried(Chunk chunk, int row) {
-        int start = chunk.carriedStart(row);
-        int length = chunk.carriedEnd(row) - start;
-        long address = carried.take(4L + length);
+    private long copyVariableWidth(Chunk chunk, int row) {
+        int start = chunk.variableWidthStart(row);
+        int length = chunk.variableWidthEnd(row) - start;
+        long address = variableWidth.allocate(4L + length);
         Memory.putInt(address, length);
         Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
         return address;
@@ -141,6 +141,6 @@ final class BuildStaging implements AutoCloseable {
     @Override
     public void close() {
         rows.close();
-        carried.close();
+        variableWidth.close();
     }
 }

@@ -15,7 +15,7 @@ import io.github.gpujoin.core.region.Region;
  *  base:     0 1 1 0 1 ...     a bit for each slot: whether it is taken
  *  rows:     - A B - C ...     rows in {@link RowLayout}, each in the first slot from its hash on
  *                              that was free
- *  carried:  a a b a c ...     int32 lengthBytes and the bytes, referenced by rows; append-only
+ *  values:   a a b a c ...     int32 lengthBytes and the bytes, referenced by rows; append-only
  * </pre>
  *
  * <p>A deletion leaves no tombstone: later rows that would no longer be found move up (Knuth, The
@@ -35,10 +35,10 @@ final class ChangingSegment implements AutoCloseable {
     /** Address of the region, read without a check that it is open. */
     private final long base;
 
-    private PagedMemory carried;
+    private PagedMemory variableWidth;
     private int rowCount;
-    private long deadCarriedBytes;
-    private long liveCarriedBytes;
+    private long deadVariableWidthBytes;
+    private long liveVariableWidthBytes;
 
     /**
      * @param depth upper bits of the hash that all keys of the segment share
@@ -51,7 +51,7 @@ final class ChangingSegment implements AutoCloseable {
         this.slots = slots;
         this.region = allocator.allocate(rowsOffset(slots) + (long) slots * layout.rowBytes());
         this.base = region.address();
-        this.carried = new PagedMemory(allocator);
+        this.variableWidth = new PagedMemory(allocator);
         Memory.fill(null, base, rowsOffset(slots), (byte) 0);
     }
 
@@ -84,7 +84,7 @@ final class ChangingSegment implements AutoCloseable {
     }
 
     long lengthBytes() {
-        return region.lengthBytes() + carried.lengthBytes();
+        return region.lengthBytes() + variableWidth.lengthBytes();
     }
 
     /** Returns whether another row would make probing slow. */
@@ -99,7 +99,7 @@ final class ChangingSegment implements AutoCloseable {
 
     /** Returns whether deleted or replaced rows own most variable-width bytes. */
     boolean isMostlyDead() {
-        return deadCarriedBytes > Math.max(liveCarriedBytes, MIN_COMPACTION_BYTES);
+        return deadVariableWidthBytes > Math.max(liveVariableWidthBytes, MIN_COMPACTION_BYTES);
     }
 
     private int home(long key) {
@@ -140,15 +140,16 @@ final class ChangingSegment implements AutoCloseable {
 
     /** Inserts or replaces the row of a key. A slot must be free. */
     void upsert(long key, Chunk chunk, int row) {
-        long carriedRow = layout.carriedOffset() < 0 ? 0 : copyCarried(chunk, row);
+        long variableWidthRow =
+                layout.variableWidthOffset() < 0 ? 0 : copyVariableWidth(chunk, row);
         int slot = find(key);
         if (isTaken(slot)) {
-            dropCarried(slot);
+            dropVariableWidth(slot);
         } else {
             PresenceBits.set(base, slot);
             rowCount++;
         }
-        write(chunk, row, address(slot), carriedRow);
+        write(chunk, row, address(slot), variableWidthRow);
     }
 
     /**
@@ -161,7 +162,7 @@ final class ChangingSegment implements AutoCloseable {
         if (!isTaken(free)) {
             return false;
         }
-        dropCarried(free);
+        dropVariableWidth(free);
         for (int slot = next(free); isTaken(slot); slot = next(slot)) {
             int home = home(layout.key(address(slot)));
             if (distance(home, slot) >= distance(free, slot)) {
@@ -174,7 +175,7 @@ final class ChangingSegment implements AutoCloseable {
         return true;
     }
 
-    private void write(Chunk chunk, int row, long target, long carriedRow) {
+    private void write(Chunk chunk, int row, long target, long variableWidthRow) {
         copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), row, target);
         for (int i = 0; i < layout.payloadCount(); i++) {
             copyColumn(
@@ -184,8 +185,8 @@ final class ChangingSegment implements AutoCloseable {
                     row,
                     target + layout.payloadOffset(i));
         }
-        if (layout.carriedOffset() >= 0) {
-            Memory.putLong(target + layout.carriedOffset(), carriedRow);
+        if (layout.variableWidthOffset() >= 0) {
+            Memory.putLong(target + layout.variableWidthOffset(), variableWidthRow);
         }
     }
 
@@ -200,35 +201,35 @@ final class ChangingSegment implements AutoCloseable {
 
     // ------------------------------------------------------------------ variable-width bytes
 
-    private long copyCarried(Chunk chunk, int row) {
-        int start = chunk.carriedStart(row);
-        int length = chunk.carriedEnd(row) - start;
-        long address = carried.take(4L + length);
+    private long copyVariableWidth(Chunk chunk, int row) {
+        int start = chunk.variableWidthStart(row);
+        int length = chunk.variableWidthEnd(row) - start;
+        long address = variableWidth.allocate(4L + length);
         Memory.putInt(address, length);
         Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
-        liveCarriedBytes += 4L + length;
+        liveVariableWidthBytes += 4L + length;
         return address;
     }
 
-    private long carriedRow(int slot) {
-        return Memory.getLong(address(slot) + layout.carriedOffset());
+    private long variableWidthRow(int slot) {
+        return Memory.getLong(address(slot) + layout.variableWidthOffset());
     }
 
-    private static long carriedBytes(long carriedRow) {
-        return 4L + Memory.getInt(carriedRow);
+    private static long variableWidthBytes(long variableWidthRow) {
+        return 4L + Memory.getInt(variableWidthRow);
     }
 
-    private void dropCarried(int slot) {
-        if (layout.carriedOffset() >= 0) {
-            long bytes = carriedBytes(carriedRow(slot));
-            liveCarriedBytes -= bytes;
-            deadCarriedBytes += bytes;
+    private void dropVariableWidth(int slot) {
+        if (layout.variableWidthOffset() >= 0) {
+            long bytes = variableWidthBytes(variableWidthRow(slot));
+            liveVariableWidthBytes -= bytes;
+            deadVariableWidthBytes += bytes;
         }
     }
 
-    private static long copyCarried(long from, PagedMemory target) {
-        long to = target.take(carriedBytes(from));
-        Memory.copy(null, from, null, to, carriedBytes(from));
+    private static long copyVariableWidth(long from, PagedMemory target) {
+        long to = target.allocate(variableWidthBytes(from));
+        Memory.copy(null, from, null, to, variableWidthBytes(from));
         return to;
     }
 
@@ -239,17 +240,17 @@ final class ChangingSegment implements AutoCloseable {
             for (int slot = 0; slot < slots; slot++) {
                 if (isTaken(slot)) {
                     Memory.putLong(
-                            address(slot) + layout.carriedOffset(),
-                            copyCarried(carriedRow(slot), live));
+                            address(slot) + layout.variableWidthOffset(),
+                            copyVariableWidth(variableWidthRow(slot), live));
                 }
             }
         } catch (Throwable e) {
             live.close();
             throw e;
         }
-        carried.close();
-        carried = live;
-        deadCarriedBytes = 0;
+        variableWidth.close();
+        variableWidth = live;
+        deadVariableWidthBytes = 0;
     }
 
     // ------------------------------------------------------------------ growth
@@ -302,10 +303,10 @@ final class ChangingSegment implements AutoCloseable {
         }
         PresenceBits.set(base, slot);
         layout.copyRow(row, address(slot));
-        if (layout.carriedOffset() >= 0) {
-            long to = copyCarried(carriedRow(slot), carried);
-            liveCarriedBytes += carriedBytes(to);
-            Memory.putLong(address(slot) + layout.carriedOffset(), to);
+        if (layout.variableWidthOffset() >= 0) {
+            long to = copyVariableWidth(variableWidthRow(slot), variableWidth);
+            liveVariableWidthBytes += variableWidthBytes(to);
+            Memory.putLong(address(slot) + layout.variableWidthOffset(), to);
         }
         rowCount++;
     }
@@ -313,6 +314,6 @@ final class ChangingSegment implements AutoCloseable {
     @Override
     public void close() {
         region.close();
-        carried.close();
+        variableWidth.close();
     }
 }

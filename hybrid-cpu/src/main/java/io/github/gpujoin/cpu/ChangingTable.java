@@ -54,7 +54,7 @@ final class ChangingTable extends CpuJoinTable {
     /**
      * Increases whenever an address of variable-width bytes may refer to other bytes than before.
      */
-    private int carriedGeneration;
+    private int variableWidthGeneration;
 
     ChangingTable(DimensionSpec dimension, Allocator allocator) {
         super(new RowLayout(dimension));
@@ -70,8 +70,8 @@ final class ChangingTable extends CpuJoinTable {
         return rowCount;
     }
 
-    int carriedGeneration() {
-        return carriedGeneration;
+    int variableWidthGeneration() {
+        return variableWidthGeneration;
     }
 
     /** Returns the rows that the last {@link #apply} moved, besides those of its chunk. */
@@ -134,7 +134,7 @@ final class ChangingTable extends CpuJoinTable {
     private void moved(ChangingSegment segment, long addedBytes) {
         count(addedBytes);
         movedRows += segment.rowCount();
-        carriedGeneration++;
+        variableWidthGeneration++;
     }
 
     private void count(long addedBytes) {
@@ -215,7 +215,7 @@ final class ChangingTable extends CpuJoinTable {
 
     @Override
     KeyLookup addressLookup(int maxKeys, PagedMemory memory) {
-        long homes = memory.take(12L * maxKeys);
+        long homes = memory.allocate(12L * maxKeys);
         return (base, keys, count, firstNumber, numbers, matches) -> {
             writeHomes(base, keys, count, homes);
             return findFirst(base, keys, count, homes, firstNumber, numbers, matches);

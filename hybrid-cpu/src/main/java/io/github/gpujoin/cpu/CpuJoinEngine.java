@@ -5,8 +5,8 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
@@ -62,7 +62,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     static final class Probe extends ProbeQueue.Probe {
         boolean opened;
 
-        Probe(PendingProbe pending) {
+        Probe(InFlightProbe pending) {
             super(pending);
         }
     }
@@ -124,7 +124,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
-    public Object tablePlace() {
+    public Object tableLocation() {
         return CpuJoinEngine.class;
     }
 
@@ -134,14 +134,14 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
             throw new IllegalArgumentException(
                     "Build rows for a table shared with another engine: dimension=" + dimension);
         }
-        if (!spec().dimensions().get(dimension).changes()) {
+        if (!spec().dimensions().get(dimension).isChangelog()) {
             staging.get(dimension).append(chunk);
             return;
         }
         ChangingTable table = changingTable(dimension);
-        int generation = table.carriedGeneration();
+        int generation = table.variableWidthGeneration();
         table.apply(chunk);
-        if (pipeline != null && generation != table.carriedGeneration()) {
+        if (pipeline != null && generation != table.variableWidthGeneration()) {
             pipeline.forgetAddresses();
         }
     }
@@ -170,7 +170,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
             return shared.remove(dimension);
         }
         DimensionSpec side = spec().dimensions().get(dimension);
-        if (side.changes()) {
+        if (side.isChangelog()) {
             return changingTable(dimension).retain();
         }
         if (build == null) {
@@ -192,20 +192,20 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
 
     private void openPipeline() {
         pipeline = new ProbePipeline(spec(), tables, scratch);
-        if (spec().aggregates()) {
+        if (spec().isAggregating()) {
             groups = new GroupTable(spec(), ProbePipeline.BATCH_ROWS, scratch);
         }
     }
 
     @Override
-    protected Probe open(PendingProbe pending) {
+    protected Probe open(InFlightProbe pending) {
         return new Probe(pending);
     }
 
     @Override
     protected ResultBatch nextBatch() {
         Probe head = queue().head();
-        if (head == null || awaitsTake()) {
+        if (head == null || awaitsDrain()) {
             return null;
         }
         if (!head.opened) {
@@ -222,13 +222,13 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
-    public boolean awaitsTake() {
+    public boolean awaitsDrain() {
         return groups != null && groups.isFull();
     }
 
     @Override
-    protected GroupRows takenGroups() {
-        return groups.take();
+    protected GroupRows drainedGroups() {
+        return groups.drain();
     }
 
     @Override

@@ -20,7 +20,7 @@ final class DirectTable extends CpuJoinTable {
     private final SlotFunction slotFunction;
     private final Region rows;
     private final PresenceBits presence;
-    private final PagedMemory carried;
+    private final PagedMemory variableWidth;
 
     /**
      * Takes ownership of the memory.
@@ -32,12 +32,12 @@ final class DirectTable extends CpuJoinTable {
             SlotFunction slotFunction,
             Region rows,
             PresenceBits presence,
-            PagedMemory carried) {
+            PagedMemory variableWidth) {
         super(layout);
         this.slotFunction = slotFunction;
         this.rows = rows;
         this.presence = presence;
-        this.carried = carried;
+        this.variableWidth = variableWidth;
     }
 
     @Override
@@ -75,7 +75,7 @@ final class DirectTable extends CpuJoinTable {
     long lengthBytes() {
         return rows.lengthBytes()
                 + (presence == null ? 0 : presence.lengthBytes())
-                + carried.lengthBytes();
+                + variableWidth.lengthBytes();
     }
 
     @Override
@@ -84,6 +84,6 @@ final class DirectTable extends CpuJoinTable {
         if (presence != null) {
             presence.close();
         }
-        carried.close();
+        variableWidth.close();
     }
 }

@@ -101,7 +101,8 @@ final class DirectTableBuilder implements TableBuilder {
             presence = null;
         }
         DirectTable table =
-                new DirectTable(layout, slotFunction, rows, presence, staging.takeCarried());
+                new DirectTable(
+                        layout, slotFunction, rows, presence, staging.detachVariableWidth());
         rows = null;
         presence = null;
         return table;

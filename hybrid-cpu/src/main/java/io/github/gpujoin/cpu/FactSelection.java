@@ -28,7 +28,7 @@ final class FactSelection {
                 filters.stream()
                         .map(filter -> new FactColumn(spec, filter.column()))
                         .toArray(FactColumn[]::new);
-        this.values = memory.take(8L * maxRows);
+        this.values = memory.allocate(8L * maxRows);
     }
 
     /** Returns whether there is any filter. */

@@ -51,13 +51,13 @@ final class GroupTable {
                         .toArray(Summation[]::new);
         int capacity = aggregation.maxGroups() + batchRows;
         this.slotCount = 2 * capacity;
-        this.slots = memory.take(4L * slotCount);
+        this.slots = memory.allocate(4L * slotCount);
         this.groupBytes = 8L * aggregation.groupWidth();
         this.keysBytes = 8L * groupColumns.length;
-        this.groups = memory.take(groupBytes * capacity);
+        this.groups = memory.allocate(groupBytes * capacity);
         this.keys = new long[groupColumns.length];
-        this.hashes = memory.take(8L * batchRows);
-        this.found = memory.take(8L * batchRows);
+        this.hashes = memory.allocate(8L * batchRows);
+        this.found = memory.allocate(8L * batchRows);
         clear();
     }
 
@@ -145,7 +145,7 @@ final class GroupTable {
     }
 
     /** Returns all groups and clears the table. */
-    GroupRows take() {
+    GroupRows drain() {
         long[] values = new long[groupCount * aggregation.groupWidth()];
         Arrays.setAll(values, i -> Memory.getLong(groups + 8L * i));
         clear();

@@ -22,8 +22,8 @@ final class LeftLookup implements KeyLookup {
     LeftLookup(KeyLookup lookup, long zeroRow, int maxKeys, PagedMemory memory) {
         this.lookup = lookup;
         this.zeroRow = zeroRow;
-        this.foundNumbers = memory.take(4L * maxKeys);
-        this.foundRows = memory.take(8L * maxKeys);
+        this.foundNumbers = memory.allocate(4L * maxKeys);
+        this.foundRows = memory.allocate(8L * maxKeys);
     }
 
     @Override

@@ -18,7 +18,7 @@ final class NullKeys {
      */
     NullKeys(JoinSpec spec, int maxRows, PagedMemory memory) {
         this.column = new FactColumn(spec, spec.nullKeysColumn());
-        this.bits = memory.take(8L * maxRows);
+        this.bits = memory.allocate(8L * maxRows);
     }
 
     /** Loads the null bits of some rows of a batch. */

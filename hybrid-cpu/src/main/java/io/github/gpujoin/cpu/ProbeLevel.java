@@ -73,10 +73,10 @@ final class ProbeLevel {
         this.input = input;
         this.output = output;
         int capacityRows = Math.max(input.capacityRows(), output.capacityRows());
-        this.widenedKeys = memory.take(8L * capacityRows);
-        this.origins = memory.take(4L * capacityRows);
-        this.foundOrigins = memory.take(4L * capacityRows);
-        this.foundRows = memory.take(8L * capacityRows);
+        this.widenedKeys = memory.allocate(8L * capacityRows);
+        this.origins = memory.allocate(4L * capacityRows);
+        this.foundOrigins = memory.allocate(4L * capacityRows);
+        this.foundRows = memory.allocate(8L * capacityRows);
     }
 
     /** Starts a chunk, without input. */

@@ -55,7 +55,7 @@ final class ProbePipeline {
         this.tables = tables;
         this.memory = memory;
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
-        this.batchAddress = memory.take(layout.lengthBytes());
+        this.batchAddress = memory.allocate(layout.lengthBytes());
         this.batch = new ResultBatch(layout, batchAddress);
         int dimensions = tables.size();
         this.levels = new ProbeLevel[dimensions];
@@ -63,7 +63,7 @@ final class ProbePipeline {
         this.selection = new FactSelection(spec, BATCH_ROWS, memory);
         this.scan =
                 selection.filters()
-                        ? new MatchBatch(BATCH_ROWS, memory.take(4L * BATCH_ROWS), new long[0])
+                        ? new MatchBatch(BATCH_ROWS, memory.allocate(4L * BATCH_ROWS), new long[0])
                         : new MatchBatch(BATCH_ROWS);
         this.rowsFound = new boolean[dimensions];
         this.zeroRows = new long[dimensions];
@@ -79,7 +79,7 @@ final class ProbePipeline {
             outputs[d] =
                     new MatchBatch(
                             BATCH_ROWS,
-                            last ? batch.probeRowAddress() : memory.take(4L * BATCH_ROWS),
+                            last ? batch.probeRowAddress() : memory.allocate(4L * BATCH_ROWS),
                             matchArrays(d));
             levels[d] =
                     new ProbeLevel(
@@ -98,7 +98,7 @@ final class ProbePipeline {
 
     private long zeroRow(RowLayout layout) {
         long bytes = Math.max(1, layout.rowBytes());
-        long row = memory.take(bytes);
+        long row = memory.allocate(bytes);
         Memory.fill(null, row, bytes, (byte) 0);
         return row;
     }
@@ -124,11 +124,11 @@ final class ProbePipeline {
             RowLayout layout = tables.get(d).layout();
             if (rowsFound[d]) {
                 matches[d] =
-                        layout.carriedOffset() == 0
-                                ? batch.carriedAddress(d)
+                        layout.variableWidthOffset() == 0
+                                ? batch.variableWidthAddress(d)
                                 : batch.payloadAddress(d, 0);
             } else if (layout.hasPayload() || zeroRows[d] != 0) {
-                matches[d] = memory.take(8L * BATCH_ROWS);
+                matches[d] = memory.allocate(8L * BATCH_ROWS);
             }
         }
         return matches;
@@ -227,8 +227,12 @@ final class ProbePipeline {
                 gatherInts(matches, layout.payloadOffset(i), target, rows);
             }
         }
-        if (layout.carriedOffset() >= 0) {
-            gatherLongs(matches, layout.carriedOffset(), batch.carriedAddress(dimension), rows);
+        if (layout.variableWidthOffset() >= 0) {
+            gatherLongs(
+                    matches,
+                    layout.variableWidthOffset(),
+                    batch.variableWidthAddress(dimension),
+                    rows);
         }
         if (zeroRows[dimension] != 0) {
             writeMatched(matches, zeroRows[dimension], batch.matchedAddress(dimension), rows);

@@ -19,8 +19,8 @@ final class RankedLookup implements KeyLookup {
      */
     RankedLookup(RankedTable table, int maxKeys, PagedMemory memory) {
         this.table = table;
-        this.slots = memory.take(4L * maxKeys);
-        this.scratch = memory.take(8L * maxKeys);
+        this.slots = memory.allocate(4L * maxKeys);
+        this.scratch = memory.allocate(8L * maxKeys);
     }
 
     @Override

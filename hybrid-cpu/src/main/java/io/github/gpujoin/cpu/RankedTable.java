@@ -31,7 +31,7 @@ final class RankedTable extends CpuJoinTable {
     private final RankDirectory directory;
     private final Region rows;
     private final Region starts;
-    private final PagedMemory carried;
+    private final PagedMemory variableWidth;
     private final long rowsAddress;
     private final long rowsEnd;
 
@@ -48,13 +48,13 @@ final class RankedTable extends CpuJoinTable {
             Region rows,
             long rowCount,
             Region starts,
-            PagedMemory carried) {
+            PagedMemory variableWidth) {
         super(layout);
         this.slotFunction = slotFunction;
         this.directory = directory;
         this.rows = rows;
         this.starts = starts;
-        this.carried = carried;
+        this.variableWidth = variableWidth;
         this.rowsAddress = rows.address();
         this.rowsEnd = rowsAddress + rowCount * layout.rowBytes();
     }
@@ -73,7 +73,7 @@ final class RankedTable extends CpuJoinTable {
         return rows.lengthBytes()
                 + directory.lengthBytes()
                 + (starts == null ? 0 : starts.lengthBytes())
-                + carried.lengthBytes();
+                + variableWidth.lengthBytes();
     }
 
     @Override
@@ -159,7 +159,7 @@ final class RankedTable extends CpuJoinTable {
     void free() {
         rows.close();
         directory.close();
-        carried.close();
+        variableWidth.close();
         if (starts != null) {
             starts.close();
         }

@@ -106,7 +106,7 @@ final class RankedTableBuilder implements TableBuilder {
                         rows,
                         rowsKept,
                         starts,
-                        staging.takeCarried());
+                        staging.detachVariableWidth());
         rows = null;
         starts = null;
         directory = null;

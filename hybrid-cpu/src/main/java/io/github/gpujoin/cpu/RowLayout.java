@@ -8,15 +8,15 @@ import java.util.List;
  * Byte layout of a build row in staging and in a table. Immutable.
  *
  * <pre>
- *  0          keyBytes                                carriedOffset    rowBytes
+ *  0          keyBytes                            variableWidthOffset  rowBytes
  *  +----------+------------+-----+--------------------+----------------+
- *  | key      | payload 0  | ... | payload n-1        | int64 carried- |
- *  | 0/4/8 B  | 4 or 8 B   |     | 4 or 8 B           | Ref, if any    |
+ *  | key      | payload 0  | ... | payload n-1        | int64 variable-|
+ *  | 0/4/8 B  | 4 or 8 B   |     | 4 or 8 B           | WidthRef if any|
  *  +----------+------------+-----+--------------------+----------------+
  * </pre>
  *
  * <p>Fields are packed: a row is a multiple of 4 bytes, and 8-byte fields are aligned to 4 bytes.
- * The carriedRef references variable-width bytes, see {@link
+ * The variableWidthRef references variable-width bytes, see {@link
  * io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class RowLayout {
@@ -26,7 +26,7 @@ final class RowLayout {
     private final int[] payloadColumns;
     private final int[] payloadOffsets;
     private final int[] payloadWidths;
-    private final int carriedOffset;
+    private final int variableWidthOffset;
     private final int rowBytes;
 
     /** Creates a layout of rows with their key. */
@@ -47,8 +47,8 @@ final class RowLayout {
             payloadWidths[i] = dimension.schema().column(payloadColumns[i]).type().widthBytes();
             next += payloadWidths[i];
         }
-        this.carriedOffset = dimension.hasCarriedPayload() ? next : -1;
-        this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
+        this.variableWidthOffset = dimension.hasVariableWidthPayload() ? next : -1;
+        this.rowBytes = dimension.hasVariableWidthPayload() ? next + Long.BYTES : next;
     }
 
     /**
@@ -87,8 +87,8 @@ final class RowLayout {
     }
 
     /** Returns the offset of the reference to variable-width bytes; -1 if rows have none. */
-    int carriedOffset() {
-        return carriedOffset;
+    int variableWidthOffset() {
+        return variableWidthOffset;
     }
 
     int rowBytes() {
@@ -102,7 +102,8 @@ final class RowLayout {
 
     /** Returns whether a row is a single 8-byte field, key or not. */
     boolean isOneLong() {
-        int fields = payloadColumns.length + (keyBytes > 0 ? 1 : 0) + (carriedOffset < 0 ? 0 : 1);
+        int fields =
+                payloadColumns.length + (keyBytes > 0 ? 1 : 0) + (variableWidthOffset < 0 ? 0 : 1);
         return fields == 1 && rowBytes == Long.BYTES;
     }
 

@@ -115,7 +115,7 @@ final class UniqueRankedBuilder implements TableBuilder {
                         rows,
                         keyCount,
                         null,
-                        staging.takeCarried());
+                        staging.detachVariableWidth());
         rows = null;
         directory = null;
         return table;

@@ -33,8 +33,13 @@ final class BatchRows implements AutoCloseable {
                 int width = layout.payloadWidth(d, p);
                 gather(batch.payloadAddress(d, p), copy.payloadAddress(d, p), width, rows, count);
             }
-            if (layout.carriedOffset(d) >= 0) {
-                gather(batch.carriedAddress(d), copy.carriedAddress(d), Long.BYTES, rows, count);
+            if (layout.variableWidthOffset(d) >= 0) {
+                gather(
+                        batch.variableWidthAddress(d),
+                        copy.variableWidthAddress(d),
+                        Long.BYTES,
+                        rows,
+                        count);
             }
             if (layout.matchedOffset(d) >= 0) {
                 gather(batch.matchedAddress(d), copy.matchedAddress(d), Byte.BYTES, rows, count);

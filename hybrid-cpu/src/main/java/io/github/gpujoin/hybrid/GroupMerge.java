@@ -36,7 +36,7 @@ final class GroupMerge {
     }
 
     /** Returns all merged groups and clears them. */
-    GroupRows take() {
+    GroupRows drain() {
         LongBuffer values = LongBuffer.allocate(groups.size() * aggregation.groupWidth());
         groups.forEach((key, sums) -> values.put(key.duplicate()).put(sums));
         groups.clear();

@@ -6,10 +6,10 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayDeque;
@@ -69,7 +69,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             BuildChunks log,
             Consumer<EngineUnavailableException> onDeviceLost) {
         super(spec, MAX_IN_FLIGHT);
-        if (spec.changes()) {
+        if (spec.hasChangelog()) {
             throw new IllegalArgumentException(
                     "A changelog dimension cannot be divided into partition groups: dimensions="
                             + spec.dimensions().stream().map(DimensionSpec::name).toList());
@@ -89,10 +89,10 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
                         this.host,
                         this::finishMove,
                         this::loseDevice);
-        this.groups = spec.aggregates() ? new GroupMerge(spec.aggregation()) : null;
+        this.groups = spec.isAggregating() ? new GroupMerge(spec.aggregation()) : null;
         this.spilledJoins =
                 new SpilledPartitionJoins(
-                        this::openSpilledJoin, engine -> groups.add(engine.takeGroups()));
+                        this::openSpilledJoin, engine -> groups.add(engine.drainGroups()));
         this.deduplicator = new FallbackDeduplicator(spec, device != null);
     }
 
@@ -226,7 +226,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     // ------------------------------------------------------------------ probe side
 
     @Override
-    protected HybridProbe open(PendingProbe pending) {
+    protected HybridProbe open(InFlightProbe pending) {
         int partition = pending.chunk().partition();
         int index = rows.index(partition);
         return new HybridProbe(pending, placement.groupOf(index), options.firstPartition() + index);
@@ -278,7 +278,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         spilledJoins.closeIfUnused(queue());
         closeRetired();
         HybridProbe head = queue().head();
-        if (head == null || awaitsTake()) {
+        if (head == null || awaitsDrain()) {
             return null;
         }
         ResultBatch batch = null;
@@ -302,7 +302,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
             return null;
         }
         ResultBatch batch = partitionGroup.engine().poll();
-        if (batch == null && partitionGroup.engine().awaitsTake()) {
+        if (batch == null && partitionGroup.engine().awaitsDrain()) {
             takeGroupsOf(partitionGroup);
         }
         return batch;
@@ -323,7 +323,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private void retireSpilledJoin(JoinEngine engine) {
         retired.add(engine);
         if (groups != null && state() == EngineState.JOINING) {
-            groups.add(engine.takeGroups());
+            groups.add(engine.drainGroups());
         }
     }
 
@@ -331,7 +331,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         PartitionGroup partitionGroup = head.partitionGroup();
         ResultBatch batch =
                 deduplicator.deduplicate(given, partitionGroup.tier() == MemoryTier.DEVICE);
-        if (spec().aggregates()
+        if (spec().isAggregating()
                 && partitionGroup.tier().hasTables()
                 && batch.completedRows() > head.completedRows()) {
             partitionGroup.setHasGroups(true);
@@ -348,26 +348,26 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     // ------------------------------------------------------------------ groups
 
     @Override
-    public boolean awaitsTake() {
+    public boolean awaitsDrain() {
         return groups != null && groups.isFull();
     }
 
     @Override
-    protected GroupRows takenGroups() {
+    protected GroupRows drainedGroups() {
         if (queue().size() == 0) {
             placement.groups().forEach(this::takeGroupsOf);
-            spilledJoins.takeGroups();
+            spilledJoins.drainGroups();
         }
-        return groups.take();
+        return groups.drain();
     }
 
     private void takeGroupsOf(PartitionGroup partitionGroup) {
         if (partitionGroup.engine() == null
-                || !partitionGroup.hasGroups() && !partitionGroup.engine().awaitsTake()) {
+                || !partitionGroup.hasGroups() && !partitionGroup.engine().awaitsDrain()) {
             return;
         }
         try {
-            groups.add(partitionGroup.engine().takeGroups());
+            groups.add(partitionGroup.engine().drainGroups());
             // A device may have aggregated more of a chunk than was polled.
             partitionGroup.setHasGroups(partitionGroup.hasSubmitted());
         } catch (EngineUnavailableException e) {

@@ -1,6 +1,6 @@
 package io.github.gpujoin.hybrid;
 
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 
 /** An in-flight probe with its partition group. */
@@ -14,7 +14,7 @@ final class HybridProbe extends ProbeQueue.Probe {
     /**
      * @param partition of the chunk; ignored if the chunk spans all partitions of the group
      */
-    HybridProbe(PendingProbe pending, PartitionGroup partitionGroup, int partition) {
+    HybridProbe(InFlightProbe pending, PartitionGroup partitionGroup, int partition) {
         super(pending);
         this.partitionGroup = partitionGroup;
         boolean many = pending.chunk().hasManyPartitions();

@@ -371,7 +371,7 @@ final class Placement implements AutoCloseable {
     private void giveUpMove(EngineUnavailableException e) {
         PartitionGroupMove refused = endMove();
         refused.giveUp();
-        if (e.scope() == EngineUnavailableException.Scope.PLACE) {
+        if (e.scope() == EngineUnavailableException.Scope.DEVICE) {
             if (refused.target() == MemoryTier.HOST) {
                 throw e;
             }

@@ -33,7 +33,7 @@ final class ResultRowBytes {
                 fixed += layout.payloadWidth(d, p);
             }
             fixed += layout.matchedOffset(d) < 0 ? 0 : Byte.BYTES;
-            references += layout.carriedOffset(d) < 0 ? 0 : Long.BYTES;
+            references += layout.variableWidthOffset(d) < 0 ? 0 : Long.BYTES;
         }
         this.fixedBytes = fixed;
         this.lengthBytes = fixed + references;
@@ -63,8 +63,9 @@ final class ResultRowBytes {
             }
         }
         for (int d = 0; d < dimensions; d++) {
-            if (layout.carriedOffset(d) >= 0) {
-                Memory.putLong(target, to, Memory.getLong(batch.carriedAddress(d) + 8L * row));
+            if (layout.variableWidthOffset(d) >= 0) {
+                Memory.putLong(
+                        target, to, Memory.getLong(batch.variableWidthAddress(d) + 8L * row));
                 to += Long.BYTES;
             }
         }

@@ -236,7 +236,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
         }
         long now = System.nanoTime();
         retryAtNs = now + RETRY_NS;
-        boolean onlyWhole = kind != JoinKind.INNER && spec.aggregates();
+        boolean onlyWhole = kind != JoinKind.INNER && spec.isAggregating();
         if (loaded > 0 && sliceChunks > 1 && !onlyWhole) {
             sliceChunks = Math.max(1, loaded / 2);
             return;
@@ -247,7 +247,8 @@ final class SpilledPartitionJoin implements AutoCloseable {
         } else if (now - waitsSinceNs > memoryWaitNs) {
             throw noRoom(
                     onlyWhole
-                            ? "one whole partition, which left, anti and semi joins with groups need"
+                            ? "one whole partition, which left, anti and semi joins with groups"
+                                    + " need"
                             : "the replicated dimensions and one chunk of the other",
                     e);
         }

@@ -14,19 +14,19 @@ import java.util.function.Function;
 final class SpilledPartitionJoins implements AutoCloseable {
 
     private final Function<HybridProbe, SpilledPartitionJoin> opener;
-    private final Consumer<JoinEngine> takeGroups;
+    private final Consumer<JoinEngine> drainGroups;
 
     /** Null before the first chunk. */
     private SpilledPartitionJoin current;
 
     /**
      * @param opener starts the join of the partitions of a chunk
-     * @param takeGroups takes the groups of an engine that waits for that
+     * @param drainGroups takes the groups of an engine that waits for that
      */
     SpilledPartitionJoins(
-            Function<HybridProbe, SpilledPartitionJoin> opener, Consumer<JoinEngine> takeGroups) {
+            Function<HybridProbe, SpilledPartitionJoin> opener, Consumer<JoinEngine> drainGroups) {
         this.opener = opener;
-        this.takeGroups = takeGroups;
+        this.drainGroups = drainGroups;
     }
 
     /**
@@ -53,8 +53,8 @@ final class SpilledPartitionJoins implements AutoCloseable {
             return null; // until the memory of the last tables is free
         }
         ResultBatch batch = current.poll(head);
-        if (batch == null && current.engine() != null && current.engine().awaitsTake()) {
-            takeGroups();
+        if (batch == null && current.engine() != null && current.engine().awaitsDrain()) {
+            drainGroups();
         }
         return batch;
     }
@@ -62,9 +62,9 @@ final class SpilledPartitionJoins implements AutoCloseable {
     /**
      * Takes the groups of the current join, if no probe is in flight or there are too many groups.
      */
-    void takeGroups() {
+    void drainGroups() {
         if (current != null && current.engine() != null) {
-            takeGroups.accept(current.engine());
+            drainGroups.accept(current.engine());
         }
     }
 

@@ -107,7 +107,7 @@ final class TierEngines implements AutoCloseable {
         closeLoad();
         long waitNs = tier == MemoryTier.HOST ? HOST_WAIT_NS : 0;
         boolean waited = System.nanoTime() - startNs >= waitNs;
-        if (e.scope() == Scope.PLACE || attempts >= MIN_ATTEMPTS && waited) {
+        if (e.scope() == Scope.DEVICE || attempts >= MIN_ATTEMPTS && waited) {
             throw e;
         }
         attempts++;

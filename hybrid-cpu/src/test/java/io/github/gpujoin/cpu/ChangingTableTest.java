@@ -154,9 +154,9 @@ class ChangingTableTest {
 
     /** The last characters of a row's variable-width bytes. */
     private static String text(ChangingTable table, long row, int length) {
-        long carried = Memory.getLong(row + table.layout().carriedOffset());
+        long variableWidth = Memory.getLong(row + table.layout().variableWidthOffset());
         byte[] bytes = new byte[length];
-        long end = carried + 4 + Memory.getInt(carried);
+        long end = variableWidth + 4 + Memory.getInt(variableWidth);
         Memory.copy(null, end - length, bytes, Memory.BYTES, length);
         return new String(bytes, StandardCharsets.US_ASCII);
     }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.RandomJoinData;
 import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -114,7 +114,7 @@ class CpuJoinEngineTest {
     private static List<ResultRow> joinInTwoParts(
             JoinEngineFactory first, JoinEngineFactory second, RandomJoinData data, int polls) {
         List<ResultRow> rows = new ArrayList<>();
-        List<PendingProbe> pending;
+        List<InFlightProbe> pending;
         int submitted = 0;
         try (JoinEngine engine = EngineRun.loaded(first, data.spec(), data.builds())) {
             while (submitted < data.probes().size()
@@ -122,7 +122,7 @@ class CpuJoinEngineTest {
                 submitted++;
             }
             List<ResultRow> chunkRows = new ArrayList<>();
-            for (int i = 0; i < polls && engine.inFlight() > 0; i++) {
+            for (int i = 0; i < polls && engine.inFlightCount() > 0; i++) {
                 ResultBatch batch = engine.poll();
                 chunkRows.addAll(ResultRows.of(data.spec(), batch));
                 if (batch.isLast()) {

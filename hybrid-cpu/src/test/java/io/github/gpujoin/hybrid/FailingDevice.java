@@ -46,7 +46,7 @@ final class FailingDevice implements JoinEngineFactory {
         if (CALLS.contains(name) && goodCalls-- <= 0) {
             failed = true;
             throw new EngineUnavailableException(
-                    EngineUnavailableException.Scope.PLACE, "told to fail: call=" + name, null);
+                    EngineUnavailableException.Scope.DEVICE, "told to fail: call=" + name, null);
         }
     }
 

@@ -34,19 +34,19 @@ final class FullDevice implements JoinEngineFactory {
                         FullDevice.class.getClassLoader(),
                         new Class<?>[] {ForkableJoinEngine.class},
                         (proxy, method, arguments) -> {
-                            boolean full = !taken[0] && inner.inFlight() > 0;
+                            boolean full = !taken[0] && inner.inFlightCount() > 0;
                             switch (method.getName()) {
                                 case "poll" -> {
                                     if (full) {
                                         return null;
                                     }
                                 }
-                                case "awaitsTake" -> {
+                                case "awaitsDrain" -> {
                                     if (full) {
                                         return true;
                                     }
                                 }
-                                case "takeGroups" -> {
+                                case "drainGroups" -> {
                                     if (full) {
                                         taken[0] = true;
                                         return new GroupRows(

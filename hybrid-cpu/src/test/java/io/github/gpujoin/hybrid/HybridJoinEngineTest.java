@@ -399,7 +399,7 @@ class HybridJoinEngineTest {
             EngineRun run = new EngineRun(engine);
             run.submit(TWO_FACTS, 0);
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             assertThat(lost).hasSize(1);
             assertThat(run.groups()).isEqualTo(Map.of(List.of(), List.of(2L * MATCHES)));
         }
@@ -529,7 +529,7 @@ class HybridJoinEngineTest {
                 spilled(star, hostMemory.within(LEAST_BYTES), TimeUnit.MINUTES.toNanos(1))) {
             EngineRun run = new EngineRun(engine);
             star.probes().forEach(probe -> run.submit(probe, 0));
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 assertThat(run.poll()).isTrue();
             }
             long joiningBytes = hostMemory.usedBytes();

@@ -13,7 +13,7 @@ class HybridSpilledConformanceTest extends JoinEngineConformance {
     protected JoinEngineFactory factory() {
         return new LoggedHybrid(
                 null,
-                spec -> CrampedEngines.create(spec, spec.aggregates() ? Integer.MAX_VALUE : 1));
+                spec -> CrampedEngines.create(spec, spec.isAggregating() ? Integer.MAX_VALUE : 1));
     }
 
     @Override

@@ -200,7 +200,7 @@ final class PartitionedStar {
         EngineRun run = new EngineRun(engine);
         probes.forEach(probe -> run.submit(probe, 0));
         run.drain();
-        run.takeGroups();
+        run.drainGroups();
         return run;
     }
 }

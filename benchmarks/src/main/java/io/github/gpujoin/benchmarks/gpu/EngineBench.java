@@ -128,7 +128,7 @@ final class EngineBench implements GpuBench {
                 }
             }
         }
-        while (engine.inFlight() > 0) {
+        while (engine.inFlightCount() > 0) {
             answer = answer.plus(poll(engine, reader));
         }
         return answer;

@@ -105,7 +105,7 @@ public final class EngineContender implements Contender {
                 answer = answer.plus(next(engine));
             }
         }
-        while (engine.inFlight() > 0) {
+        while (engine.inFlightCount() > 0) {
             answer = answer.plus(next(engine));
         }
         return answer;

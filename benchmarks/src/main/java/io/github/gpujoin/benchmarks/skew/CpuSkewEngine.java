@@ -112,7 +112,7 @@ final class CpuSkewEngine implements SkewEngine {
         if (!engine.submitProbe(chunk, 0)) {
             throw new IllegalStateException("an engine with nothing in flight takes a chunk");
         }
-        while (engine.inFlight() > 0) {
+        while (engine.inFlightCount() > 0) {
             ResultBatch batch = engine.poll();
             answer = batch == null ? answer : answer.plus(OrdersStar.answerOf(batch));
         }

@@ -27,7 +27,7 @@ class WorkloadTest {
         engine.finishBuild();
         for (Chunk chunk : facts) {
             assertThat(engine.submitProbe(chunk, 0)).isTrue();
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 answer = answer.plus(answerOf.apply(engine.poll()));
             }
         }

@@ -26,7 +26,7 @@ class OrdersStarTest {
             engine.finishBuild();
             for (Chunk chunk : facts.chunks()) {
                 engine.submitProbe(chunk, 0);
-                while (engine.inFlight() > 0) {
+                while (engine.inFlightCount() > 0) {
                     ResultBatch batch = engine.poll();
                     answer = batch == null ? answer : answer.plus(OrdersStar.answerOf(batch));
                 }

@@ -162,7 +162,7 @@ public final class BuildLog {
 
     public void append(Chunk chunk) throws Exception {
         int partition = chunk.partition();
-        boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).changes();
+        boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).isChangelog();
         if (copies != null && copies.isOf(chunk.dimension())) {
             copies.add(chunk, compacts);
         } else if (partition != ChunkDescriptor.UNPARTITIONED) {

@@ -74,8 +74,8 @@ public final class ChunkMigration {
             if (!was.key().equals(is.key()) || !was.kind().equals(is.kind())) {
                 throw new IllegalStateException(
                         String.format(
-                                "Dimension '%s' was joined on %s (%s) and now is on %s (%s). Keep key"
-                                        + " and kind, or start without the snapshot.",
+                                "Dimension '%s' was joined on %s (%s) and now is on %s (%s). Keep"
+                                        + " key and kind, or start without the snapshot.",
                                 is.name(), was.key(), was.kind(), is.key(), is.kind()));
             }
         }
@@ -157,9 +157,9 @@ public final class ChunkMigration {
             if (!were.equals(are)) {
                 throw new IllegalStateException(
                         String.format(
-                                "Rows of %s had the join's own columns %s and now have %s. Keep keys,"
-                                        + " .changing(), .versioned() and .ttl(...), or start without"
-                                        + " the snapshot.",
+                                "Rows of %s had the join's own columns %s and now have %s. Keep"
+                                        + " keys, .changing(), .versioned() and .ttl(...), or start"
+                                        + " without the snapshot.",
                                 side, were, are));
             }
         }
@@ -170,15 +170,15 @@ public final class ChunkMigration {
             }
             Chunk chunk = Chunk.wrap(from, bytes);
             requireAll();
-            int rowBytes = Math.max(1, to.fixedRowBytes() + 8 * to.carriedColumns());
+            int rowBytes = Math.max(1, to.fixedRowBytes() + 8 * to.variableWidthColumnCount());
             ChunkBuilder builder =
                     new ChunkBuilder(
                             to, Math.toIntExact(Math.max(1L, (long) rowBytes * chunk.rowCount())));
-            byte[][] carried = new byte[from.size()][];
+            byte[][] variableWidth = new byte[from.size()][];
             for (int row = 0; row < chunk.rowCount(); row++) {
-                readCarried(chunk, row, carried);
+                readVariableWidth(chunk, row, variableWidth);
                 for (int column = 0; column < sources.length; column++) {
-                    copy(chunk, row, column, carried[sources[column]], builder);
+                    copy(chunk, row, column, variableWidth[sources[column]], builder);
                 }
                 builder.endRow();
             }
@@ -193,7 +193,8 @@ public final class ChunkMigration {
                 String message =
                         String.format(
                                 "Column '%s' of %s is not in the snapshot, which holds rows without"
-                                        + " it: %s.\nTake it out of .select(...), read the dimension again,"
+                                        + " it: %s.\n"
+                                        + "Take it out of .select(...), read the dimension again,"
                                         + " .generation(n), or start without the snapshot.",
                                 to.column(missing).name(), side, from);
                 throw new SuppressRestartsException(new IllegalStateException(message));
@@ -201,33 +202,34 @@ public final class ChunkMigration {
         }
 
         /** Variable-width and nullable values of a row, by column; null for a null. */
-        private void readCarried(Chunk chunk, int row, byte[][] carried) {
-            if (!from.hasCarried()) {
+        private void readVariableWidth(Chunk chunk, int row, byte[][] variableWidth) {
+            if (!from.hasVariableWidth()) {
                 return;
             }
-            int at = chunk.carriedStart(row);
-            for (int column = 0; column < carried.length; column++) {
+            int at = chunk.variableWidthStart(row);
+            for (int column = 0; column < variableWidth.length; column++) {
                 if (from.column(column).isFixed()) {
                     continue;
                 }
                 int length = Memory.getInt(chunk.array(), Memory.BYTES + at);
                 at += Integer.BYTES;
                 boolean isNull = length == ChunkDescriptor.NULL_LENGTH;
-                carried[column] =
+                variableWidth[column] =
                         isNull ? null : Arrays.copyOfRange(chunk.array(), at, at + length);
                 at += isNull ? 0 : length;
             }
         }
 
-        private void copy(Chunk chunk, int row, int column, byte[] carried, ChunkBuilder builder)
+        private void copy(
+                Chunk chunk, int row, int column, byte[] variableWidth, ChunkBuilder builder)
                 throws IOException {
             int source = sources[column];
             if (from.column(source).isFixed()) {
                 copyFixed(chunk, row, column, builder);
-            } else if (carried == null) {
+            } else if (variableWidth == null) {
                 builder.addNull();
             } else {
-                byte[] value = values[column].migrate(carried);
+                byte[] value = values[column].migrate(variableWidth);
                 builder.addBytes(value, 0, value.length);
             }
         }

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.checkpoint;
 
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
@@ -54,7 +54,7 @@ public final class ProbeLog {
     private final Map<Integer, Integer> putOff = new HashMap<>();
 
     /** What {@link #peek} read last, still waiting; null if that is to be read again. */
-    private PendingProbe oldest;
+    private InFlightProbe oldest;
 
     /** Keys under which the last snapshot put chunks in flight. */
     private final Set<Integer> inFlightKeys = new HashSet<>();
@@ -115,7 +115,7 @@ public final class ProbeLog {
         }
     }
 
-    public void append(PendingProbe probe) throws Exception {
+    public void append(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
         byte[] entry = encode(probe);
@@ -157,7 +157,7 @@ public final class ProbeLog {
     }
 
     /** The chunk that goes next: one that was put off, else the one that has waited longest. */
-    public PendingProbe peek() throws Exception {
+    public InFlightProbe peek() throws Exception {
         if (oldest == null) {
             setCurrentKey.accept(next().element());
             oldest = decode(waiting.get(0));
@@ -183,7 +183,7 @@ public final class ProbeLog {
     }
 
     /** Adds a chunk that waits for {@link #resume}. */
-    public void appendPutOff(PendingProbe probe) throws Exception {
+    public void appendPutOff(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
@@ -208,13 +208,13 @@ public final class ProbeLog {
     }
 
     /** Makes {@code probes} the chunks in flight of the next snapshot. */
-    public void snapshotInFlight(List<PendingProbe> probes) throws Exception {
+    public void snapshotInFlight(List<InFlightProbe> probes) throws Exception {
         for (int key : inFlightKeys) {
             setCurrentKey.accept(key);
             inFlight.clear();
         }
         inFlightKeys.clear();
-        for (PendingProbe probe : probes) {
+        for (InFlightProbe probe : probes) {
             int key = keys.nextKeyFor(probe.chunk());
             setCurrentKey.accept(key);
             inFlight.append(encode(probe));
@@ -222,7 +222,7 @@ public final class ProbeLog {
         }
     }
 
-    private static byte[] encode(PendingProbe probe) {
+    private static byte[] encode(InFlightProbe probe) {
         byte[] chunk = probe.chunk().bytes();
         byte[] entry = new byte[PREFIX_BYTES + chunk.length];
         Memory.putInt(entry, Memory.BYTES, probe.firstRow());
@@ -230,9 +230,9 @@ public final class ProbeLog {
         return entry;
     }
 
-    private PendingProbe decode(byte[] entry) {
+    private InFlightProbe decode(byte[] entry) {
         byte[] chunk = new byte[entry.length - PREFIX_BYTES];
         System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
-        return new PendingProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
+        return new InFlightProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
     }
 }

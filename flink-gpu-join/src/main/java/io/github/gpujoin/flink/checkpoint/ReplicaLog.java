@@ -98,7 +98,7 @@ public final class ReplicaLog {
         logs.add(new PartitionLog(store, NAME, spec, keys, setCurrentKey));
         dimensions.add(null);
         for (int d = 0; d < spec.dimensions().size(); d++) {
-            if (spec.dimensions().get(d).changes()) {
+            if (spec.dimensions().get(d).isChangelog()) {
                 changing.put(d, logs.size());
                 dimensions.add(d);
                 logs.add(new PartitionLog(store, NAME + "-" + d, spec, keys, setCurrentKey));

@@ -74,14 +74,16 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         }
     }
 
-    /** Appends up to {@code count} rows, fewer where their carried bytes fill the builder. */
+    /**
+     * Appends up to {@code count} rows, fewer where their variable-width bytes fill the builder.
+     */
     private int append(int row, int count) {
         for (int column = 0; column < readers.length; column++) {
             if (builder.schema().column(column).isFixed()) {
                 gather(column, row, count);
             }
         }
-        if (!builder.schema().hasCarried()) {
+        if (!builder.schema().hasVariableWidth()) {
             builder.advance(count);
             return count;
         }
@@ -90,10 +92,10 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
             int length = 0;
             for (int column = 0; column < readers.length; column++) {
                 if (!builder.schema().column(column).isFixed()) {
-                    length = copyCarried(readers[column], row + appended, length);
+                    length = copyVariableWidth(readers[column], row + appended, length);
                 }
             }
-            builder.addCarriedRow(scratch, 0, length);
+            builder.addVariableWidthRow(scratch, 0, length);
             builder.endRow();
             appended++;
         }
@@ -141,8 +143,11 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         }
     }
 
-    /** Copies a value with the length before it, which is how a carried row holds it too. */
-    private int copyCarried(FieldReader reader, int row, int at) {
+    /**
+     * Copies a value with the length before it, which is how a row of variable-width values holds
+     * it too.
+     */
+    private int copyVariableWidth(FieldReader reader, int row, int at) {
         if (reader.source().mayBeAbsent() && reader.isAbsent(row, probeRows[row])) {
             ensureScratch(at + Integer.BYTES);
             Memory.putInt(scratch, Memory.BYTES + at, ChunkDescriptor.NULL_LENGTH);
@@ -158,7 +163,7 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         return at + length;
     }
 
-    /** Writes a fixed value as a carried one, in the width of the result's column. */
+    /** Writes a fixed value as a variable-width one, in the width of the result's column. */
     private int carryFixed(FieldReader reader, long source, int at) {
         ColumnType type = reader.kind().columnType();
         int width = type.widthBytes();

@@ -11,7 +11,8 @@ import io.github.gpujoin.core.layout.ColumnType;
  * Where an engine's results hold a column, and what says that they hold none.
  *
  * @param dimension for the places in a dimension
- * @param index of the fixed fact column, of the fixed payload column, or among the carried columns
+ * @param index of the fixed fact column, of the fixed payload column, or among the variable-width
+ *     columns
  * @param type as it is stored there
  * @param unmatched dimension in which a row without a match has no value; {@value #NONE} where that
  *     does not matter
@@ -25,9 +26,9 @@ record ColumnSource(
 
     enum Place {
         FACT_FIXED,
-        FACT_CARRIED,
+        FACT_VARIABLE_WIDTH,
         PAYLOAD_FIXED,
-        PAYLOAD_CARRIED
+        PAYLOAD_VARIABLE_WIDTH
     }
 
     /** Whether the value may be missing, besides being null in its column. */
@@ -75,9 +76,9 @@ record ColumnSource(
                     unmatched(spec, field),
                     0);
         }
-        int index = indexAmongCarried(dimension.schema(), field.column());
+        int index = indexAmongVariableWidth(dimension.schema(), field.column());
         return new ColumnSource(
-                Place.PAYLOAD_CARRIED,
+                Place.PAYLOAD_VARIABLE_WIDTH,
                 field.side(),
                 index,
                 column.type(),
@@ -90,9 +91,9 @@ record ColumnSource(
         boolean key = field.side() != ChunkDescriptor.FACTS;
         Column column = key ? facts.column(index) : checked(field, facts, index);
         return new ColumnSource(
-                column.isFixed() ? Place.FACT_FIXED : Place.FACT_CARRIED,
+                column.isFixed() ? Place.FACT_FIXED : Place.FACT_VARIABLE_WIDTH,
                 -1,
-                column.isFixed() ? index : indexAmongCarried(facts, index),
+                column.isFixed() ? index : indexAmongVariableWidth(facts, index),
                 column.type(),
                 key ? unmatched(spec, field) : NONE,
                 field.nullKeyBits());
@@ -114,7 +115,7 @@ record ColumnSource(
         return column;
     }
 
-    private static int indexAmongCarried(ChunkSchema schema, int column) {
+    private static int indexAmongVariableWidth(ChunkSchema schema, int column) {
         int index = 0;
         for (int i = 0; i < column; i++) {
             index += schema.column(i).isFixed() ? 0 : 1;

@@ -15,8 +15,8 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 
 /**
  * Finds one field's values in result batches and restores them. Fixed values are read in place, at
- * {@link #base()} and {@link #locate}; so are carried ones, whose place is that of their length.
- * Not thread-safe.
+ * {@link #base()} and {@link #locate}; so are variable-width ones, whose place is that of their
+ * length. Not thread-safe.
  */
 final class FieldReader {
 
@@ -45,7 +45,8 @@ final class FieldReader {
         this.kind = field.field().kind();
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
-        boolean repeats = source.place() == Place.PAYLOAD_CARRIED && kind == FieldKind.STRING;
+        boolean repeats =
+                source.place() == Place.PAYLOAD_VARIABLE_WIDTH && kind == FieldKind.STRING;
         this.texts = repeats ? new TextCache() : null;
     }
 
@@ -72,14 +73,14 @@ final class FieldReader {
                 base = chunk.array();
                 start = Memory.BYTES + chunk.columnOffset(source.index());
             }
-            case FACT_CARRIED -> base = chunk.array();
+            case FACT_VARIABLE_WIDTH -> base = chunk.array();
             case PAYLOAD_FIXED -> {
                 base = null;
                 start = batch.payloadAddress(source.dimension(), source.index());
             }
-            case PAYLOAD_CARRIED -> {
+            case PAYLOAD_VARIABLE_WIDTH -> {
                 base = null;
-                start = batch.carriedAddress(source.dimension());
+                start = batch.variableWidthAddress(source.dimension());
             }
         }
     }
@@ -116,13 +117,13 @@ final class FieldReader {
                                 != 0;
     }
 
-    /** Where the fixed value stands, or the length that stands before the carried value. */
+    /** Where the fixed value stands, or the length that stands before the variable-width value. */
     long locate(int row, int probeRow) {
         return switch (source.place()) {
             case FACT_FIXED -> start + (long) source.type().widthBytes() * probeRow;
             case PAYLOAD_FIXED -> start + (long) source.type().widthBytes() * row;
-            case FACT_CARRIED -> walk(Memory.BYTES + chunk.carriedStart(probeRow));
-            case PAYLOAD_CARRIED -> walk(Memory.getLong(start + 8L * row) + 4);
+            case FACT_VARIABLE_WIDTH -> walk(Memory.BYTES + chunk.variableWidthStart(probeRow));
+            case PAYLOAD_VARIABLE_WIDTH -> walk(Memory.getLong(start + 8L * row) + 4);
         };
     }
 
@@ -142,7 +143,7 @@ final class FieldReader {
             return text(row, probeRow);
         }
         long at = locate(row, probeRow);
-        return source.isFixed() ? fixed(at) : carried(at);
+        return source.isFixed() ? fixed(at) : variableWidth(at);
     }
 
     private Object fixed(long at) {
@@ -154,7 +155,7 @@ final class FieldReader {
         return restore(at, source.type());
     }
 
-    private Object carried(long at) throws IOException {
+    private Object variableWidth(long at) throws IOException {
         int length = Memory.getInt(base, at);
         if (length < 0) {
             return null;
@@ -184,7 +185,7 @@ final class FieldReader {
         int slot = texts.slot(address);
         return texts.holds(slot, address)
                 ? texts.text(slot)
-                : texts.put(slot, address, (String) carried(locate(row, probeRow)));
+                : texts.put(slot, address, (String) variableWidth(locate(row, probeRow)));
     }
 
     /** Where the last {@link #bytes} start in their array. */

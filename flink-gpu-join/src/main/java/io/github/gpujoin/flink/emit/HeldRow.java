@@ -8,8 +8,8 @@ import io.github.gpujoin.core.region.Region;
 import java.util.BitSet;
 
 /**
- * A copy of a result row, carried bytes included, for when its batch and the tables behind it may
- * be gone. In some dimensions the copy has no match, though the row has.
+ * A copy of a result row, variable-width bytes included, for when its batch and the tables behind
+ * it may be gone. In some dimensions the copy has no match, though the row has.
  */
 final class HeldRow implements AutoCloseable {
 
@@ -23,15 +23,16 @@ final class HeldRow implements AutoCloseable {
         // A layout of its own has readers forget what they know by addresses.
         ResultLayout layout = new ResultLayout(spec, 1);
         int dimensions = spec.dimensions().size();
-        byte[][] carried = new byte[dimensions][];
-        long carriedBytes = 0;
+        byte[][] variableWidth = new byte[dimensions][];
+        long variableWidthBytes = 0;
         for (int d = 0; d < dimensions; d++) {
-            if (layout.carriedOffset(d) >= 0 && !unmatched.get(d)) {
-                carried[d] = from.carried(d, row);
-                carriedBytes += carried[d] == null ? 0 : Integer.BYTES + carried[d].length;
+            if (layout.variableWidthOffset(d) >= 0 && !unmatched.get(d)) {
+                variableWidth[d] = from.variableWidth(d, row);
+                variableWidthBytes +=
+                        variableWidth[d] == null ? 0 : Integer.BYTES + variableWidth[d].length;
             }
         }
-        this.region = Region.allocateZeroed(layout.lengthBytes() + carriedBytes);
+        this.region = Region.allocateZeroed(layout.lengthBytes() + variableWidthBytes);
         this.batch = new ResultBatch(layout, region.address());
         batch.set(from.chunk(), 1, from.completedRows());
         Memory.putInt(batch.probeRowAddress(), from.probeRow(row));
@@ -40,8 +41,8 @@ final class HeldRow implements AutoCloseable {
             if (!unmatched.get(d) && from.isMatched(d, row)) {
                 copyPayload(from, row, d);
             }
-            if (carried[d] != null) {
-                next = copyCarried(carried[d], d, next);
+            if (variableWidth[d] != null) {
+                next = copyVariableWidth(variableWidth[d], d, next);
             }
         }
     }
@@ -58,10 +59,10 @@ final class HeldRow implements AutoCloseable {
         }
     }
 
-    private long copyCarried(byte[] bytes, int dimension, long at) {
+    private long copyVariableWidth(byte[] bytes, int dimension, long at) {
         Memory.putInt(at, bytes.length);
         Memory.copy(bytes, Memory.BYTES, null, at + Integer.BYTES, bytes.length);
-        Memory.putLong(batch.carriedAddress(dimension), at);
+        Memory.putLong(batch.variableWidthAddress(dimension), at);
         return at + Integer.BYTES + bytes.length;
     }
 

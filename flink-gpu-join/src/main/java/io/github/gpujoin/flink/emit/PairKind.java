@@ -37,7 +37,7 @@ public enum PairKind {
      * @param conditioned whether records with equal keys may still not match, so that all of them
      *     are needed to tell
      */
-    public JoinKind ofCandidates(boolean conditioned) {
+    public JoinKind withAllMatches(boolean conditioned) {
         JoinKind kind =
                 switch (this) {
                     case INNER, RIGHT -> JoinKind.INNER;
@@ -45,6 +45,6 @@ public enum PairKind {
                     case SEMI -> JoinKind.SEMI;
                     case ANTI -> JoinKind.ANTI;
                 };
-        return conditioned ? kind.ofCandidates() : kind;
+        return conditioned ? kind.withAllMatches() : kind;
     }
 }

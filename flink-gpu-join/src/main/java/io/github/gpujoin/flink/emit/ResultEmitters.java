@@ -107,11 +107,11 @@ public final class ResultEmitters {
                             + ", probe="
                             + probe.schema());
         }
-        if (spec.dimensions().get(0).kind() != join.kind().ofCandidates(join.isVerified())) {
+        if (spec.dimensions().get(0).kind() != join.kind().withAllMatches(join.isVerified())) {
             throw new IllegalArgumentException(
                     "an engine is asked for the candidates of a join: kind="
                             + join.kind()
-                            + ", ofCandidates="
+                            + ", withAllMatches="
                             + spec.dimensions().get(0).kind());
         }
         return context -> {

@@ -4,8 +4,8 @@ import io.github.gpujoin.core.layout.KeyHash;
 import java.util.Arrays;
 
 /**
- * Remembers the text of a dimension's column by the address of its row's carried bytes, so that
- * rows that are met again and again share one String. Direct-mapped, of fixed size.
+ * Remembers the text of a dimension's column by the address of its row's variable-width bytes, so
+ * that rows that are met again and again share one String. Direct-mapped, of fixed size.
  */
 final class TextCache {
 

@@ -7,7 +7,7 @@ import java.io.Serializable;
  * A dimension that an engine compares with the facts by hashes of their keys, so that each pair it
  * finds is compared once more. Travels with the job.
  *
- * @param kind of the join; the engine is asked for its {@linkplain JoinKind#ofCandidates
+ * @param kind of the join; the engine is asked for its {@linkplain JoinKind#withAllMatches
  *     candidates}
  * @param factBytes the facts' column of their key's bytes
  * @param bytes the dimension's

@@ -73,7 +73,7 @@ public final class EngineOpener {
 
     /** Whether the subtasks of a TaskManager have their tables in common. */
     private boolean sharesTables() {
-        return engines.division() == null && !spec.changes();
+        return engines.division() == null && !spec.hasChangelog();
     }
 
     private Opened open(

@@ -4,10 +4,10 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.explain.PartitionClass;
@@ -68,7 +68,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     private final JoinEngineFactory standby;
     private final BuildLogReplay buildLog;
     private final Consumer<GpuUnavailableException> onFallback;
-    private final ArrayDeque<PendingProbe> pending = new ArrayDeque<>();
+    private final ArrayDeque<InFlightProbe> pending = new ArrayDeque<>();
     private final FallbackDeduplicator deduplicator;
     private volatile JoinEngine engine;
 
@@ -240,7 +240,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
         EngineChecks.probe(spec, chunk);
-        PendingProbe probe = new PendingProbe(chunk, firstRow);
+        InFlightProbe probe = new InFlightProbe(chunk, firstRow);
         boolean hasRoom = pending.size() < MAX_PENDING_REBUILD;
         boolean taken = orTakeOver(() -> engine.submitProbe(chunk, firstRow), hasRoom);
         if (taken) {
@@ -250,7 +250,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     @Override
-    public void restore(List<PendingProbe> probes) {
+    public void restore(List<InFlightProbe> probes) {
         EngineChecks.nothingInFlight(pending.size());
         orTakeOver(
                 () -> {
@@ -273,31 +273,31 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
             return null;
         }
         ResultBatch batch = deduplicator.deduplicate(given, failure == null);
-        PendingProbe head = pending.remove();
+        InFlightProbe head = pending.remove();
         int completed = batch.completedRows() - head.firstRow();
         probeRows += completed;
         resultRows += batch.rowCount();
         if (!batch.isLast()) {
-            pending.addFirst(new PendingProbe(head.chunk(), batch.completedRows()));
+            pending.addFirst(new InFlightProbe(head.chunk(), batch.completedRows()));
         }
-        hasUntaken |= spec.aggregates() && completed > 0;
+        hasUntaken |= spec.isAggregating() && completed > 0;
         return batch;
     }
 
     @Override
-    public boolean awaitsTake() {
-        return !rebuilds && engine.awaitsTake();
+    public boolean awaitsDrain() {
+        return !rebuilds && engine.awaitsDrain();
     }
 
     @Override
-    public GroupRows takeGroups() {
+    public GroupRows drainGroups() {
         if (rebuilds) {
-            EngineChecks.takingGroups(spec, pending.size(), false);
+            EngineChecks.drainingGroups(spec, pending.size(), false);
             return noGroups();
         }
         GroupRows groups;
         try {
-            groups = engine.takeGroups();
+            groups = engine.drainGroups();
         } catch (GpuUnavailableException e) {
             takeOver(e);
             // What the failed one had added up is still pending, and the standby has none of it.
@@ -363,12 +363,12 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     }
 
     @Override
-    public int inFlight() {
+    public int inFlightCount() {
         return pending.size();
     }
 
     @Override
-    public List<PendingProbe> snapshot() {
+    public List<InFlightProbe> snapshot() {
         return new ArrayList<>(pending);
     }
 

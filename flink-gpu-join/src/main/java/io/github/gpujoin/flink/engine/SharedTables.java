@@ -19,7 +19,7 @@ final class SharedTables implements AutoCloseable {
     /**
      * Who made the tables, of what: subtasks share only where all of it agrees.
      *
-     * @param place where they stand, see {@link ForkableJoinEngine#tablePlace}
+     * @param place where they stand, see {@link ForkableJoinEngine#tableLocation}
      * @param checksums sum over all chunks, as they come in any order
      */
     record Key(Scope scope, Object place, long chunks, long rows, long checksums) {}

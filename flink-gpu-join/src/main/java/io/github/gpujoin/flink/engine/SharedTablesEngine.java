@@ -5,10 +5,10 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -50,7 +50,7 @@ final class SharedTablesEngine implements JoinEngine {
     private SharedTablesEngine(SharedTables.Scope scope, ForkableJoinEngine engine) {
         this.scope = scope;
         this.engine = engine;
-        this.shares = !engine.spec().changes();
+        this.shares = !engine.spec().hasChangelog();
     }
 
     /** Makes engines that share, of a kind that can; others as they are. */
@@ -144,7 +144,7 @@ final class SharedTablesEngine implements JoinEngine {
 
     private SharedTables.Key key() {
         return new SharedTables.Key(
-                scope, engine.tablePlace(), kept.size(), keptRows, keptChecksums);
+                scope, engine.tableLocation(), kept.size(), keptRows, keptChecksums);
     }
 
     private boolean buildShared(long maxRows) {
@@ -205,27 +205,27 @@ final class SharedTablesEngine implements JoinEngine {
     }
 
     @Override
-    public boolean awaitsTake() {
-        return engine.awaitsTake();
+    public boolean awaitsDrain() {
+        return engine.awaitsDrain();
     }
 
     @Override
-    public GroupRows takeGroups() {
-        return engine.takeGroups();
+    public GroupRows drainGroups() {
+        return engine.drainGroups();
     }
 
     @Override
-    public int inFlight() {
-        return engine.inFlight();
+    public int inFlightCount() {
+        return engine.inFlightCount();
     }
 
     @Override
-    public List<PendingProbe> snapshot() {
+    public List<InFlightProbe> snapshot() {
         return engine.snapshot();
     }
 
     @Override
-    public void restore(List<PendingProbe> pending) {
+    public void restore(List<InFlightProbe> pending) {
         engine.restore(pending);
     }
 

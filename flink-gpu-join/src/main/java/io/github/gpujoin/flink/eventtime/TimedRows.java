@@ -102,7 +102,7 @@ final class TimedRows {
             return chunk;
         }
         ChunkSchema schema = chunk.schema();
-        int rowBytes = Math.max(1, schema.fixedRowBytes() + 8 * schema.carriedColumns());
+        int rowBytes = Math.max(1, schema.fixedRowBytes() + 8 * schema.variableWidthColumnCount());
         ChunkBuilder builder = new ChunkBuilder(schema, size() * rowBytes);
         int[] left = Arrays.copyOfRange(rows, next, rows.length);
         Arrays.sort(left);

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.expiry;
 
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import java.util.ArrayDeque;
@@ -69,7 +69,7 @@ public final class FactExpiry {
         long before = time.getCurrentProcessingTime() - ttlMs;
         for (int i = 0; i < most && !arrivalsMs.isEmpty() && arrivalsMs.peek() < before; i++) {
             arrivalsMs.remove();
-            PendingProbe oldest = log.peek();
+            InFlightProbe oldest = log.peek();
             log.remove();
             expiredFacts.inc(oldest.chunk().rowCount() - oldest.firstRow());
             dropped.accept(oldest.chunk());

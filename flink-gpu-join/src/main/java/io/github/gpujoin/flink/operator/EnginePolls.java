@@ -25,7 +25,7 @@ final class EnginePolls {
     ResultBatch poll() {
         idle.markEnd();
         ResultBatch batch = engine.poll();
-        if (batch == null && engine.inFlight() > 0 && !engine.awaitsTake()) {
+        if (batch == null && engine.inFlightCount() > 0 && !engine.awaitsDrain()) {
             idle.markStart();
         }
         return batch;

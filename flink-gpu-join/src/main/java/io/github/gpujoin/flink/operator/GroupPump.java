@@ -65,9 +65,9 @@ final class GroupPump<OUT> implements ResultPump {
     public boolean turn() throws Exception {
         ResultBatch batch = polls.poll();
         if (batch == null) {
-            boolean isFull = engine.awaitsTake();
+            boolean isFull = engine.awaitsDrain();
             if (isFull) {
-                emitter.emit(engine.takeGroups(), output);
+                emitter.emit(engine.drainGroups(), output);
             }
             return isFull;
         }
@@ -111,13 +111,13 @@ final class GroupPump<OUT> implements ResultPump {
     /** Waits for the engine's short queue, and emits. */
     @Override
     public void beforeBarrier() throws Exception {
-        while (engine.inFlight() > 0) {
+        while (engine.inFlightCount() > 0) {
             if (!turn()) {
                 check.run();
                 Thread.onSpinWait();
             }
         }
-        emitter.emit(engine.takeGroups(), output);
+        emitter.emit(engine.drainGroups(), output);
         lastEmittedMs = time.getCurrentProcessingTime();
         while (!held.isEmpty()) {
             ResultPump.emit(held.remove(), output);

@@ -1,8 +1,8 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.backpressure.InputHold;
 import io.github.gpujoin.flink.backpressure.OutputRoom;
@@ -214,7 +214,7 @@ final class ProbeSide {
      * @return false if they must be divided, to wait in state
      */
     private boolean submitWhole(Chunk chunk) throws Exception {
-        PendingProbe probe = new PendingProbe(chunk, 0);
+        InFlightProbe probe = new InFlightProbe(chunk, 0);
         while (takesManyPartitions()) {
             if (trySubmit(probe)) {
                 watermarks.accepted(line(chunk));
@@ -239,7 +239,7 @@ final class ProbeSide {
      * @return whether they go to the engine next, behind those that wait
      */
     boolean submit(Chunk chunk) throws Exception {
-        PendingProbe probe = new PendingProbe(chunk, 0);
+        InFlightProbe probe = new InFlightProbe(chunk, 0);
         watermarks.accepted(line(chunk));
         if (phase == JoinPhase.LOAD) {
             log.append(probe);
@@ -361,7 +361,7 @@ final class ProbeSide {
      * without transactions, and come again after the restore.
      */
     private void emitAnswers(long deadlineNs) throws Exception {
-        while (engine.inFlight() > 0
+        while (engine.inFlightCount() > 0
                 && engine.state() == EngineState.JOINING
                 && output.isAvailable()
                 && System.nanoTime() - deadlineNs < 0) {
@@ -410,9 +410,9 @@ final class ProbeSide {
     }
 
     /** The same facts in chunks that state can hold. */
-    private List<PendingProbe> divided(List<PendingProbe> probes) throws Exception {
-        List<PendingProbe> parts = new ArrayList<>();
-        for (PendingProbe probe : probes) {
+    private List<InFlightProbe> divided(List<InFlightProbe> probes) throws Exception {
+        List<InFlightProbe> parts = new ArrayList<>();
+        for (InFlightProbe probe : probes) {
             if (probe.chunk().hasManyPartitions()) {
                 divider.add(probe.chunk(), probe.firstRow());
             } else {
@@ -420,7 +420,7 @@ final class ProbeSide {
             }
         }
         if (divider != null) {
-            divider.divide(part -> parts.add(new PendingProbe(part, 0)));
+            divider.divide(part -> parts.add(new InFlightProbe(part, 0)));
         }
         return parts;
     }
@@ -475,7 +475,7 @@ final class ProbeSide {
     }
 
     /** Submits behind what waits in state, never past it. */
-    private boolean trySubmit(PendingProbe probe) {
+    private boolean trySubmit(InFlightProbe probe) {
         return log.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
     }
 
@@ -489,7 +489,9 @@ final class ProbeSide {
 
     /** Whether the engine has facts, or makes its tables anew for some. */
     private boolean isAnswering() {
-        return engine.inFlight() > 0 || pump.holdsBatch() || engine.state() == EngineState.BUILDING;
+        return engine.inFlightCount() > 0
+                || pump.holdsBatch()
+                || engine.state() == EngineState.BUILDING;
     }
 
     /**
@@ -510,7 +512,7 @@ final class ProbeSide {
             goesOn &= System.nanoTime() - deadlineNs < 0 && !makesWayForBarrier();
             goesOn &= output.hasRoom();
         }
-        if (phase == JoinPhase.JOIN && engine.inFlight() == 0 && !pump.holdsBatch()) {
+        if (phase == JoinPhase.JOIN && engine.inFlightCount() == 0 && !pump.holdsBatch()) {
             engine.poll(); // lets go of what the last batch needed
         }
         // A barrier may come next, and it must not find results that nobody has.
@@ -532,7 +534,7 @@ final class ProbeSide {
 
     private void submitWaiting() throws Exception {
         while (hasWaiting()) {
-            PendingProbe probe = log.peek();
+            InFlightProbe probe = log.peek();
             if (!engine.submitProbe(probe.chunk(), probe.firstRow())) {
                 return;
             }

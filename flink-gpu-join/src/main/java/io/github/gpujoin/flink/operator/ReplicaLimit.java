@@ -35,15 +35,16 @@ final class ReplicaLimit {
         long limit = replicas.maxBytes().getOrDefault(dimension, Replicas.UNLIMITED);
         DimensionSpec side = spec.dimensions().get(dimension);
         boolean isWhole = chunk.partition() == ChunkDescriptor.UNPARTITIONED;
-        if (limit == Replicas.UNLIMITED || side.changes() || !isWhole) {
+        if (limit == Replicas.UNLIMITED || side.isChangelog() || !isWhole) {
             return;
         }
         long measured = bytes.merge(dimension, EngineChecks.payloadBytes(chunk), Long::sum);
         if (measured > limit) {
             throw new IllegalStateException(
-                    ("Replicated dimension too large: dimension=%s, measured at least %d bytes, %s=%d%s."
-                                    + "\nUse .partitioned() for it, .replicated() to replicate it at any"
-                                    + " size, or raise the option.")
+                    ("Replicated dimension too large: dimension=%s, measured at least %d bytes,"
+                         + " %s=%d%s.\n"
+                         + "Use .partitioned() for it, .replicated() to replicate it at any size,"
+                         + " or raise the option.")
                             .formatted(
                                     side.name(),
                                     measured,

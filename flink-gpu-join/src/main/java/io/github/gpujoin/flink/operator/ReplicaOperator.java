@@ -291,7 +291,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
             }
             return;
         }
-        if (complete && !settings.spec().dimensions().get(chunk.dimension()).changes()) {
+        if (complete && !settings.spec().dimensions().get(chunk.dimension()).isChangelog()) {
             lateRows.accept(chunk, "all replicated dimensions complete");
             return;
         }

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import java.util.List;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -28,7 +28,7 @@ interface ResultPump {
      *
      * @param inFlight as the engine sees it: what it gave counts as emitted
      */
-    default List<PendingProbe> emitted(List<PendingProbe> inFlight) {
+    default List<InFlightProbe> emitted(List<InFlightProbe> inFlight) {
         return inFlight;
     }
 

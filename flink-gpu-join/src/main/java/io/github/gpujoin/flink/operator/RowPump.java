@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.operator;
 
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.ResultEmitter;
@@ -180,15 +180,15 @@ final class RowPump<OUT> implements ResultPump {
     }
 
     @Override
-    public List<PendingProbe> emitted(List<PendingProbe> inFlight) {
+    public List<InFlightProbe> emitted(List<InFlightProbe> inFlight) {
         if (cutBatch == null) {
             return inFlight;
         }
-        List<PendingProbe> emitted = new ArrayList<>(inFlight);
+        List<InFlightProbe> emitted = new ArrayList<>(inFlight);
         if (!cutBatch.isLast()) {
             emitted.remove(0);
         }
-        emitted.add(0, new PendingProbe(cutBatch.chunk(), cutBatch.probeRow(cutFrom)));
+        emitted.add(0, new InFlightProbe(cutBatch.chunk(), cutBatch.probeRow(cutFrom)));
         return emitted;
     }
 

@@ -1,7 +1,7 @@
 package io.github.gpujoin.flink.operator;
 
 import io.github.gpujoin.core.engine.EngineChecks;
-import io.github.gpujoin.core.engine.PendingProbe;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.flink.checkpoint.ProbeLog;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import java.util.ArrayList;
@@ -90,7 +90,7 @@ final class SpilledFacts {
      *
      * @return whether it did; if not, the chunk goes behind all that the log has of its partition
      */
-    boolean putOff(PendingProbe probe) throws Exception {
+    boolean putOff(InFlightProbe probe) throws Exception {
         factsCame = true;
         int partition = probe.chunk().partition();
         if (ended || !engine.isSpilled(partition)) {
@@ -108,7 +108,7 @@ final class SpilledFacts {
      */
     void putOffNext() throws Exception {
         while (!log.isEmpty() && !log.isDue()) {
-            PendingProbe next = log.peek();
+            InFlightProbe next = log.peek();
             if (!engine.isSpilled(next.chunk().partition())) {
                 return;
             }
@@ -118,7 +118,7 @@ final class SpilledFacts {
         resumeAtEnd();
     }
 
-    private void count(PendingProbe probe) {
+    private void count(InFlightProbe probe) {
         int partition = probe.chunk().partition();
         long now = time.getCurrentProcessingTime();
         Waiting waiting = partitions.computeIfAbsent(partition, p -> new Waiting(now));

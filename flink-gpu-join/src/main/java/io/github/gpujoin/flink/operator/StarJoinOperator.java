@@ -68,8 +68,8 @@ import org.apache.flink.util.function.ThrowingConsumer;
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
  * wait in state. The phase ends when {@link LoadProgress} has all dimensions complete, or with the
  * end of input 1. In {@link JoinPhase#JOIN} facts go to the engine and results to the output
- * ({@link ProbeSide}), and changes of a dimension that {@linkplain DimensionSpec#changes() changes}
- * to the log and the engine, behind the facts that it has.
+ * ({@link ProbeSide}), and changes of a dimension that {@linkplain DimensionSpec#isChangelog()
+ * changes} to the log and the engine, behind the facts that it has.
  *
  * <p>A snapshot holds the build log, the facts that wait, and the facts in flight with how far they
  * were emitted. Nothing is drained at a barrier, but for an aggregating engine, whose groups are
@@ -366,7 +366,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private ResultPump createPump(ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
         ResultEmitter<OUT> timed = new TimedEmitter<>(emitter, counts.times());
-        if (!settings.spec().aggregates()) {
+        if (!settings.spec().isAggregating()) {
             int warnFrom = settings.reporting().fanOutWarning();
             FanOutWatch fanOut =
                     new FanOutWatch(
@@ -527,7 +527,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     private boolean isLate(int dimension) {
         boolean wasLoaded = wasComplete && !settings.replicas().dimensions().contains(dimension);
         return (isLoadComplete() || wasLoaded)
-                && !settings.spec().dimensions().get(dimension).changes();
+                && !settings.spec().dimensions().get(dimension).isChangelog();
     }
 
     private void awaitEngine() throws Exception {

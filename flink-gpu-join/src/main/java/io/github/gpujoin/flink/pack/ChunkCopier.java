@@ -15,30 +15,30 @@ final class ChunkCopier {
     private final ChunkSchema source;
     private final ChunkSchema target;
     private final ChunkCursor cursor;
-    private final int[] carriedIndex;
-    private final boolean wholeCarriedRow;
-    private final int[] carriedAt;
+    private final int[] variableWidthIndex;
+    private final boolean wholeVariableWidthRow;
+    private final int[] variableWidthAt;
 
     ChunkCopier(ChunkProjection projection) {
         this.projection = projection;
         this.source = projection.source();
         this.target = projection.schema();
         this.cursor = new ChunkCursor(source);
-        this.carriedIndex = new int[target.carriedColumns()];
-        this.carriedAt = new int[source.carriedColumns() + 1];
+        this.variableWidthIndex = new int[target.variableWidthColumnCount()];
+        this.variableWidthAt = new int[source.variableWidthColumnCount() + 1];
         int next = 0;
-        boolean inOrder = target.carriedColumns() == source.carriedColumns();
+        boolean inOrder = target.variableWidthColumnCount() == source.variableWidthColumnCount();
         for (int column = 0; column < target.size(); column++) {
             if (!target.column(column).isFixed()) {
-                int index = indexAmongCarried(source, projection.sourceColumn(column));
+                int index = indexAmongVariableWidth(source, projection.sourceColumn(column));
                 inOrder &= index == next;
-                carriedIndex[next++] = index;
+                variableWidthIndex[next++] = index;
             }
         }
-        this.wholeCarriedRow = inOrder;
+        this.wholeVariableWidthRow = inOrder;
     }
 
-    private static int indexAmongCarried(ChunkSchema schema, int column) {
+    private static int indexAmongVariableWidth(ChunkSchema schema, int column) {
         int index = 0;
         for (int i = 0; i < column; i++) {
             index += schema.column(i).isFixed() ? 0 : 1;
@@ -58,13 +58,13 @@ final class ChunkCopier {
                 appendFixed(chunk, column, rows, from, fitting, builder);
             }
         }
-        if (!target.hasCarried()) {
+        if (!target.hasVariableWidth()) {
             builder.advance(fitting);
             return fitting;
         }
         int appended = 0;
         while (appended < fitting && !builder.isFull()) {
-            appendCarried(chunk, rows[from + appended], builder);
+            appendVariableWidth(chunk, rows[from + appended], builder);
             builder.endRow();
             appended++;
         }
@@ -126,21 +126,21 @@ final class ChunkCopier {
         }
     }
 
-    private void appendCarried(Chunk chunk, int row, ChunkBuilder builder) {
-        int start = chunk.carriedStart(row);
+    private void appendVariableWidth(Chunk chunk, int row, ChunkBuilder builder) {
+        int start = chunk.variableWidthStart(row);
         byte[] bytes = chunk.array();
-        if (wholeCarriedRow) {
-            builder.addCarriedRow(bytes, start, chunk.carriedEnd(row));
+        if (wholeVariableWidthRow) {
+            builder.addVariableWidthRow(bytes, start, chunk.variableWidthEnd(row));
             return;
         }
         int at = start;
-        for (int i = 0; i < source.carriedColumns(); i++) {
-            carriedAt[i] = at;
+        for (int i = 0; i < source.variableWidthColumnCount(); i++) {
+            variableWidthAt[i] = at;
             at += 4 + Math.max(0, Memory.getInt(bytes, Memory.BYTES + at));
         }
-        carriedAt[source.carriedColumns()] = at;
-        for (int index : carriedIndex) {
-            builder.addCarriedRow(bytes, carriedAt[index], carriedAt[index + 1]);
+        variableWidthAt[source.variableWidthColumnCount()] = at;
+        for (int index : variableWidthIndex) {
+            builder.addVariableWidthRow(bytes, variableWidthAt[index], variableWidthAt[index + 1]);
         }
     }
 }

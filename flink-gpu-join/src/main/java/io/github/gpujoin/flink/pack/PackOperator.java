@@ -189,7 +189,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             encoder.encode(record, timestamp, target);
         } catch (Exception e) {
             if (target != null) {
-                target.abandonRow();
+                target.discardRow();
             }
             throw unpackable(e);
         }

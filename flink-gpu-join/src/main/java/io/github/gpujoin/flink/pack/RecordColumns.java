@@ -31,7 +31,7 @@ final class RecordColumns {
         this.sources = sources.toArray(Source[]::new);
     }
 
-    /** Empty where a column is carried or not read from a field's place. */
+    /** Empty where a column has variable width or is not read from a field's place. */
     static Optional<RecordColumns> of(RecordLayout<?> layout) {
         if (!layout.keys().isEmpty() || layout.hasChanges()) {
             return Optional.empty();

@@ -40,10 +40,10 @@ public final class RecordEncoder<T> {
             this.builder = builder;
             this.starts8 = starts(builder, raw8);
             this.starts4 = starts(builder, raw4);
-            this.carries = builder.schema().hasCarried();
+            this.carries = builder.schema().hasVariableWidth();
         }
 
-        /** Whether the builder must be sealed; without carried bytes, rows alone fill it. */
+        /** Whether the builder must be sealed; without variable-width bytes, rows alone fill it. */
         boolean isFull() {
             int rows = builder.rowCount();
             return rows == builder.capacityRows() || (carries && builder.isFull());
@@ -55,8 +55,8 @@ public final class RecordEncoder<T> {
         }
 
         /** Forgets a row that could not be encoded to its end. */
-        void abandonRow() {
-            builder.abandonRow();
+        void discardRow() {
+            builder.discardRow();
         }
 
         private static long[] starts(ChunkBuilder builder, RawColumns raw) {

@@ -20,7 +20,7 @@ final class ValueWriter {
             } else if (value == null) {
                 target.addNull();
             } else {
-                addCarried(value, slot, target);
+                addVariableWidth(value, slot, target);
             }
         } catch (ClassCastException e) {
             throw new IllegalArgumentException(
@@ -43,7 +43,7 @@ final class ValueWriter {
         }
     }
 
-    private void addCarried(Object value, ColumnSlot<?> slot, ChunkBuilder target)
+    private void addVariableWidth(Object value, ColumnSlot<?> slot, ChunkBuilder target)
             throws IOException {
         FieldKind kind = slot.field().kind();
         switch (kind) {

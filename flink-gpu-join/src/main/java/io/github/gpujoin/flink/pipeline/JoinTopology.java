@@ -410,9 +410,9 @@ final class JoinTopology {
         if (rings.usesRings()) {
             partitioner.disableUnalignedCheckpoints();
             LOG.info(
-                    "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints are"
-                            + " off on the edges into the join: what a descriptor in a snapshot points"
-                            + " at would be gone when the snapshot is restored.",
+                    "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints"
+                            + " are off on the edges into the join: what a descriptor in a snapshot"
+                            + " points at would be gone when the snapshot is restored.",
                     uid("join"),
                     name,
                     rings.description());
@@ -459,7 +459,7 @@ final class JoinTopology {
                         new StarJoinOperatorFactory<>(
                                 new JoinSettings(
                                         spec,
-                                        engines(plan.partitionedDimension(), spec.changes()),
+                                        engines(plan.partitionedDimension(), spec.hasChangelog()),
                                         maxParallelism,
                                         groupIntervalMs(),
                                         rings,

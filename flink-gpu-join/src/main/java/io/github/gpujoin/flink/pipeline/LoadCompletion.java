@@ -190,7 +190,7 @@ final class LoadCompletion extends AbstractStreamOperator<Chunk>
     @Override
     public void processElement(StreamRecord<Chunk> element) {
         rows.received(element.getValue());
-        boolean changes = dimension.spec().dimensions().get(dimension.number()).changes();
+        boolean changes = dimension.spec().dimensions().get(dimension.number()).isChangelog();
         if (complete && !changes && completeAtWatermark != FROM_THE_START) {
             lateRows.accept(element.getValue(), "watermark=" + watermark);
         } else {

@@ -68,9 +68,9 @@ final class PackedSides {
             InputSide<?> side = sides.dimensions().get(d).input();
             if (!keys.get(d).isExact() && (grouped || side.isChanging())) {
                 throw new IllegalArgumentException(
-                        "a key of more than 64 bits is joined by its hash and compared again in each"
-                                + " row of the result, so there are no groups over such a dimension,"
-                                + " and it does not change: dimension="
+                        "a key of more than 64 bits is joined by its hash and compared again in"
+                                + " each row of the result, so there are no groups over such a"
+                                + " dimension, and it does not change: dimension="
                                 + side.name()
                                 + ", columns="
                                 + sides.dimensions().get(d).columns());
@@ -149,7 +149,7 @@ final class PackedSides {
                             packed.schema(),
                             packed.column(keys.get(d).column()),
                             facts.column(keys.get(d).factColumn()),
-                            keys.get(d).isExact() ? side.kind() : side.kind().ofCandidates(),
+                            keys.get(d).isExact() ? side.kind() : side.kind().withAllMatches(),
                             packed.schema().indexOf(RecordLayout.CHANGE)));
         }
         return specs;

@@ -289,7 +289,7 @@ public final class PairJoinPipeline<B, P> {
         PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, function);
         RecordLayout<B> buildLayout = packedBuild(buildKey);
         RecordLayout<P> probeLayout = packedProbe(probeKey);
-        JoinSpec spec = spec(buildLayout, probeLayout, kind.ofCandidates(join.isVerified()));
+        JoinSpec spec = spec(buildLayout, probeLayout, kind.withAllMatches(join.isVerified()));
         return new Plan<>(buildLayout, probeLayout, join, spec);
     }
 

@@ -123,7 +123,7 @@ public final class JoinMetrics {
         stat("resultRows", engine, EngineStats::resultRows);
         stat("tableBytes", engine, EngineStats::tableBytes);
         gauge("waitingProbeChunks", waiting::size);
-        gauge("inFlightProbeChunks", engine::inFlight);
+        gauge("inFlightProbeChunks", engine::inFlightCount);
         gauge("offHeapBytes", Region::openBytes);
         gauge("hostBytes", () -> CpuJoinEngineFactory.memoryUse().usedBytes());
     }

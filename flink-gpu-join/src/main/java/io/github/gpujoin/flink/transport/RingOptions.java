@@ -59,7 +59,8 @@ public record RingOptions(
         if (!transport.equals(FLINK)) {
             TransportProvider.named(transport);
         }
-        // The index of carried rows comes on top of what the builder counts, half of it at most.
+        // The index of variable-width values comes on top of what the builder counts, half of it at
+        // most.
         long payloadBytes = GpuJoinOptions.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
         return new RingOptions(
                 transport,
@@ -149,9 +150,9 @@ public record RingOptions(
             long ringKib = geometry().lengthBytes() >> 10;
             throw new SuppressRestartsException(
                     new IllegalConfigurationException(
-                            "Too many rings: %d into each subtask of the join, each of %d KiB, a thread"
-                                    + " and a socket on either side; %s=%d.\nLower the parallelism,"
-                                    + " raise that option, or set %s: %s.",
+                            "Too many rings: %d into each subtask of the join, each of %d KiB, a"
+                                    + " thread and a socket on either side; %s=%d.\n"
+                                    + "Lower the parallelism, raise that option, or set %s: %s.",
                             ringCount,
                             ringKib,
                             GpuJoinOptions.RING_MAX_RINGS.key(),

@@ -100,7 +100,7 @@ class CollidingKeysTest {
                                         build.schema(),
                                         0,
                                         0,
-                                        kind.ofCandidates(join.isVerified()))),
+                                        kind.withAllMatches(join.isVerified()))),
                         List.of(),
                         null,
                         probe.schema().indexOf(RecordLayout.NULL_KEYS));

@@ -235,7 +235,7 @@ class CollidingStarTest {
                                                 side.layout.schema(),
                                                 0,
                                                 facts.schema().require(side.factKey.name()),
-                                                side.kind.ofCandidates()))
+                                                side.kind.withAllMatches()))
                         .toList(),
                 List.of(),
                 null,

@@ -89,7 +89,7 @@ class PairKindTest {
                                         build.schema(),
                                         0,
                                         0,
-                                        kind.ofCandidates(condition != null))),
+                                        kind.withAllMatches(condition != null))),
                         List.of(),
                         null,
                         probe.schema().indexOf(RecordLayout.NULL_KEYS));

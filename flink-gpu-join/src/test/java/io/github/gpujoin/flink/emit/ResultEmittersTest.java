@@ -163,7 +163,7 @@ class ResultEmittersTest {
 
     @ParameterizedTest(name = "chunks of {0} bytes")
     @ValueSource(ints = {1, 100, 5000, 1 << 20})
-    void shouldGatherChunksOfFixedAndCarriedColumns(int chunkBytes) throws Exception {
+    void shouldGatherChunksOfFixedAndVariableWidthColumns(int chunkBytes) throws Exception {
         Random random = new Random(chunkBytes);
         Data data = Data.random(random);
         ResultColumns columns =

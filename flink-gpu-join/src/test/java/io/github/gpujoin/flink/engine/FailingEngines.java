@@ -5,10 +5,10 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
@@ -106,7 +106,7 @@ public final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
-        public Object tablePlace() {
+        public Object tableLocation() {
             return FailingEngines.this;
         }
 
@@ -122,7 +122,7 @@ public final class FailingEngines implements JoinEngineFactory {
 
         @Override
         public void submitBuild(int dimension, Chunk chunk) {
-            if (spec().changes() && inner.state() == EngineState.JOINING) {
+            if (spec().hasChangelog() && inner.state() == EngineState.JOINING) {
                 inner.submitBuild(dimension, chunk);
                 call();
                 return;
@@ -137,7 +137,7 @@ public final class FailingEngines implements JoinEngineFactory {
         public boolean buildStep(long maxRows) {
             inner.state().require(EngineState.LOADING);
             call();
-            if (!spec().changes()) {
+            if (!spec().hasChangelog()) {
                 Collections.reverse(builds);
             }
             build();
@@ -165,28 +165,28 @@ public final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
-        public boolean awaitsTake() {
-            return inner.awaitsTake();
+        public boolean awaitsDrain() {
+            return inner.awaitsDrain();
         }
 
         @Override
-        public GroupRows takeGroups() {
+        public GroupRows drainGroups() {
             call();
-            return inner.takeGroups();
+            return inner.drainGroups();
         }
 
         @Override
-        public int inFlight() {
-            return inner.inFlight();
+        public int inFlightCount() {
+            return inner.inFlightCount();
         }
 
         @Override
-        public List<PendingProbe> snapshot() {
+        public List<InFlightProbe> snapshot() {
             return inner.snapshot();
         }
 
         @Override
-        public void restore(List<PendingProbe> pending) {
+        public void restore(List<InFlightProbe> pending) {
             inner.restore(pending);
             call();
         }

@@ -41,7 +41,7 @@ class FallbackJoinEngineConformanceTest extends JoinEngineConformance {
                     new FallbackJoinEngine(
                             spec,
                             // Groups of an engine that fails are lost: that is not conformance.
-                            new FailingEngines(spec.aggregates() ? 0 : goodCalls),
+                            new FailingEngines(spec.isAggregating() ? 0 : goodCalls),
                             new CpuJoinEngineFactory(),
                             () -> FallbackJoinEngineTest.reader(log),
                             reason -> {});

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.EngineRun;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
@@ -102,9 +102,9 @@ class FallbackJoinEngineTest {
             fallbacks.clear();
             FailingEngines failing = new FailingEngines(goodCalls);
             List<StreamElement> output = new ArrayList<>();
-            List<PendingProbe> pending =
+            List<InFlightProbe> pending =
                     scenario.factChunks().stream()
-                            .map(chunk -> new PendingProbe(chunk, 0))
+                            .map(chunk -> new InFlightProbe(chunk, 0))
                             .toList();
             pending = join(scenario, failing, pending, turns, output);
             failed = failing.hasFailed();
@@ -118,19 +118,19 @@ class FallbackJoinEngineTest {
     }
 
     /** Joins for so many turns at most; returns what is pending then. */
-    private List<PendingProbe> join(
+    private List<InFlightProbe> join(
             JoinScenario scenario,
             JoinEngineFactory preferred,
-            List<PendingProbe> pending,
+            List<InFlightProbe> pending,
             int turns,
             List<StreamElement> output)
             throws Exception {
         try (FallbackJoinEngine engine = engine(scenario, preferred, CPU)) {
             ThrowingRunnable<Exception> pump = JoinScenario.pump(engine, output);
-            for (PendingProbe probe : pending) {
+            for (InFlightProbe probe : pending) {
                 assertThat(engine.submitProbe(probe.chunk(), probe.firstRow())).isTrue();
             }
-            for (int i = 0; i < turns && engine.inFlight() > 0; i++) {
+            for (int i = 0; i < turns && engine.inFlightCount() > 0; i++) {
                 pump.run();
             }
             return engine.snapshot();
@@ -146,7 +146,7 @@ class FallbackJoinEngineTest {
             for (Chunk chunk : scenario.factChunks()) {
                 engine.submitProbe(chunk, 0);
             }
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 engine.poll();
             }
             assertThat(failing.hasFailed()).isTrue();
@@ -187,14 +187,14 @@ class FallbackJoinEngineTest {
             engine.submitBuild(0, build);
             engine.finishBuild();
             engine.submitProbe(scenario.factChunks().get(0), 0);
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 engine.poll();
             }
             if (batches == 0) {
-                assertThat(engine.takeGroups().rowCount()).isEqualTo(1);
+                assertThat(engine.drainGroups().rowCount()).isEqualTo(1);
             } else {
                 assertThatIllegalStateException()
-                        .isThrownBy(engine::takeGroups)
+                        .isThrownBy(engine::drainGroups)
                         .withMessageContaining("from the last checkpoint");
             }
             assertThat(failing.hasFailed()).isTrue();
@@ -228,12 +228,12 @@ class FallbackJoinEngineTest {
             run.submit(scenario.factChunks().get(0), 0);
             assertThat(run.poll()).isTrue();
             assertThat(engine.poll()).isNull();
-            assertThat(engine.awaitsTake()).isTrue();
-            run.takeGroups();
+            assertThat(engine.awaitsDrain()).isTrue();
+            run.drainGroups();
             assertThat(failing.failedCalls()).isEqualTo(1);
             assertThat(run.groups()).as("those of the first engine come again").isEmpty();
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             assertThat(run.groups())
                     .isEqualTo(Map.of(List.of(1L), List.of(4L, 42L), List.of(2L), List.of(1L, 7L)));
         }

@@ -114,7 +114,7 @@ class SharedDeviceFailureTest {
                     pump.run();
                 }
             }
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 pump.run();
             }
             assertThat(engine.current()).isNotInstanceOf(SharedTablesEngine.class);

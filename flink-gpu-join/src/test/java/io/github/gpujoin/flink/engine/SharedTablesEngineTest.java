@@ -55,7 +55,7 @@ class SharedTablesEngineTest {
         List<String> results = new ArrayList<>();
         for (Chunk chunk : scenario.factChunks()) {
             assertThat(engine.submitProbe(chunk, 0)).isTrue();
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 ResultBatch batch = engine.poll();
                 for (int row = 0; batch != null && row < batch.rowCount(); row++) {
                     long number = batch.chunk().getLong(1, batch.probeRow(row));
@@ -241,7 +241,7 @@ class SharedTablesEngineTest {
             second.complete(next);
             assertThat(first.claim(failing)).isFalse();
             try (JoinEngine fork = first.built().fork()) {
-                assertThat(fork.inFlight()).isZero();
+                assertThat(fork.inFlightCount()).isZero();
             }
         }
     }

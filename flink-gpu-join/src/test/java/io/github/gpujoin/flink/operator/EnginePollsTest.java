@@ -16,7 +16,7 @@ class EnginePollsTest {
     private final TimerGauge idle = new TimerGauge(clock);
 
     private int inFlight;
-    private boolean awaitsTake;
+    private boolean awaitsDrain;
 
     /** An engine that never has results. */
     private final EnginePolls polls =
@@ -29,7 +29,7 @@ class EnginePollsTest {
                                             switch (method.getName()) {
                                                 case "poll" -> pollFor(Duration.ofMillis(2));
                                                 case "inFlight" -> inFlight;
-                                                case "awaitsTake" -> awaitsTake;
+                                                case "awaitsDrain" -> awaitsDrain;
                                                 default ->
                                                         throw new UnsupportedOperationException(
                                                                 method.getName());
@@ -65,7 +65,7 @@ class EnginePollsTest {
     @Test
     void shouldNotCountTimeInWhichTheEngineWaitsForTheSubtaskAsIdle() {
         inFlight = 1;
-        awaitsTake = true;
+        awaitsDrain = true;
         polls.poll();
         clock.advanceTime(Duration.ofMillis(5));
         polls.interrupted();

@@ -422,7 +422,7 @@ public final class JoinScenario {
                             new Class<?>[] {JoinEngine.class},
                             (proxy, method, arguments) -> {
                                 if (method.getName().equals("poll")
-                                        && engine.inFlight() > 0
+                                        && engine.inFlightCount() > 0
                                         && allowedBatches-- <= 0) {
                                     return null;
                                 }

@@ -3,9 +3,9 @@ package io.github.gpujoin.flink.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
@@ -108,7 +108,7 @@ class RowPumpTest {
         int stoppedInside = 0;
         for (int turns = 0; ; turns++) {
             List<StreamElement> results;
-            List<PendingProbe> pending;
+            List<InFlightProbe> pending;
             boolean done;
             try (Run run = new Run(first, scenario)) {
                 for (Chunk chunk : scenario.factChunks()) {
@@ -119,7 +119,7 @@ class RowPumpTest {
                 }
                 results = run.output;
                 pending = run.engine.snapshot();
-                done = run.engine.inFlight() == 0;
+                done = run.engine.inFlightCount() == 0;
                 assertThat(run.completedChunks).isEqualTo(done ? 1 : 0);
             }
             stoppedInside += done || results.isEmpty() ? 0 : 1;
@@ -169,7 +169,7 @@ class RowPumpTest {
         int cuts = 0;
         for (int turns = 0; ; turns++) {
             List<StreamElement> results;
-            List<PendingProbe> pending;
+            List<InFlightProbe> pending;
             boolean done;
             try (Run run = new Run(first, scenario, new SlicingEmitter())) {
                 for (Chunk chunk : scenario.factChunks()) {
@@ -183,7 +183,7 @@ class RowPumpTest {
                 results = run.output;
                 pending = run.pump.emitted(run.engine.snapshot());
                 cuts += run.pump.holdsBatch() ? 1 : 0;
-                done = run.engine.inFlight() == 0 && !run.pump.holdsBatch();
+                done = run.engine.inFlightCount() == 0 && !run.pump.holdsBatch();
             }
             try (Run run = new Run(second, scenario)) {
                 run.engine.restore(pending);

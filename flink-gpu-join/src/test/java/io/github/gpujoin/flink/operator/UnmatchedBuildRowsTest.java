@@ -151,7 +151,7 @@ class UnmatchedBuildRowsTest {
                         probe.schema(),
                         List.of(
                                 new DimensionSpec(
-                                        "build", build.schema(), 0, 0, kind.ofCandidates(true))),
+                                        "build", build.schema(), 0, 0, kind.withAllMatches(true))),
                         List.of(),
                         null,
                         probe.schema().indexOf(RecordLayout.NULL_KEYS));

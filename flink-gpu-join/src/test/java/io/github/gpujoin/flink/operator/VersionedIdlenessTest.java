@@ -52,7 +52,7 @@ class VersionedIdlenessTest {
                                 EVENT_TIME,
                                 TimesToLive.NONE),
                         context ->
-                                spec.aggregates()
+                                spec.isAggregating()
                                         ? new JoinScenario.GroupTextEmitter()
                                         : new JoinScenario.TextEmitter());
         JoinHarness join = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0);

@@ -47,7 +47,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     protected abstract boolean buildTables(long maxRows);
 
     /** Returns the engine's record of a probe chunk that enters the queue. */
-    protected abstract P open(PendingProbe pending);
+    protected abstract P open(InFlightProbe pending);
 
     /** Runs after a chunk was queued. If this method throws, the engine is FAILED. */
     protected void queued(Chunk chunk) {}
@@ -59,7 +59,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     protected abstract ResultBatch nextBatch();
 
     /** Returns the groups so far and clears them; for aggregating engines. */
-    protected abstract GroupRows takenGroups();
+    protected abstract GroupRows drainedGroups();
 
     /** Returns the memory of the tables in bytes, without tables that another engine counts. */
     protected abstract long tableBytes();
@@ -118,7 +118,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
      */
     protected final void requireForkable() {
         state.require(EngineState.JOINING);
-        if (spec.changes()) {
+        if (spec.hasChangelog()) {
             throw new IllegalStateException(
                     "Tables of changelog dimensions cannot be shared: dimensions="
                             + spec.dimensions().stream().map(DimensionSpec::name).toList());
@@ -193,26 +193,26 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     }
 
     @Override
-    public final GroupRows takeGroups() {
+    public final GroupRows drainGroups() {
         state.require(EngineState.JOINING);
-        EngineChecks.takingGroups(spec, queue.size(), awaitsTake());
-        GroupRows groups = takenGroups();
+        EngineChecks.drainingGroups(spec, queue.size(), awaitsDrain());
+        GroupRows groups = drainedGroups();
         queue.delivered(groups);
         return groups;
     }
 
     @Override
-    public final int inFlight() {
+    public final int inFlightCount() {
         return queue.size();
     }
 
     @Override
-    public final List<PendingProbe> snapshot() {
+    public final List<InFlightProbe> snapshot() {
         return queue.snapshot();
     }
 
     @Override
-    public final void restore(List<PendingProbe> pending) {
+    public final void restore(List<InFlightProbe> pending) {
         state.require(EngineState.JOINING);
         queue.restore(pending);
         orFail(() -> pending.forEach(probe -> queued(probe.chunk())));

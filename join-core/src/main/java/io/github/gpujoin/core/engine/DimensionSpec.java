@@ -44,7 +44,7 @@ public record DimensionSpec(
     }
 
     /** Whether rows are inserted, updated and deleted while facts are joined. */
-    public boolean changes() {
+    public boolean isChangelog() {
         return changeColumn != NO_CHANGES;
     }
 
@@ -64,7 +64,7 @@ public record DimensionSpec(
     }
 
     /** Whether results refer to variable-width values of build rows. */
-    public boolean hasCarriedPayload() {
-        return kind.keepsPayload() && schema.hasCarried();
+    public boolean hasVariableWidthPayload() {
+        return kind.keepsPayload() && schema.hasVariableWidth();
     }
 }

@@ -46,7 +46,7 @@ public final class EngineChecks {
         boolean isChangelog =
                 dimension >= 0
                         && dimension < spec.dimensions().size()
-                        && spec.dimensions().get(dimension).changes();
+                        && spec.dimensions().get(dimension).isChangelog();
         if (!isChangelog || state != EngineState.JOINING) {
             state.require(EngineState.LOADING);
         } else if (inFlight > 0) {
@@ -58,13 +58,13 @@ public final class EngineChecks {
         }
     }
 
-    /** Checks the state for {@link JoinEngine#takeGroups()} of a JOINING engine. */
-    public static void takingGroups(JoinSpec spec, int inFlight, boolean awaitsTake) {
-        if (!spec.aggregates() || inFlight > 0 && !awaitsTake) {
+    /** Checks the state for {@link JoinEngine#drainGroups()} of a JOINING engine. */
+    public static void drainingGroups(JoinSpec spec, int inFlight, boolean awaitsDrain) {
+        if (!spec.isAggregating() || inFlight > 0 && !awaitsDrain) {
             throw new IllegalStateException(
                     "Groups are read from a join without groups, or while probe chunks are in"
                             + " flight: aggregates="
-                            + spec.aggregates()
+                            + spec.isAggregating()
                             + ", inFlight="
                             + inFlight);
         }
@@ -78,8 +78,8 @@ public final class EngineChecks {
         ChunkSchema schema = chunk.schema();
         int rows = chunk.rowCount();
         long bytes = (long) schema.fixedRowBytes() * rows;
-        if (schema.hasCarried() && rows > 0) {
-            bytes += chunk.carriedEnd(rows - 1) - chunk.carriedStart(0);
+        if (schema.hasVariableWidth() && rows > 0) {
+            bytes += chunk.variableWidthEnd(rows - 1) - chunk.variableWidthStart(0);
         }
         return bytes;
     }

@@ -15,7 +15,7 @@ public class EngineUnavailableException extends RuntimeException {
         /** This engine found no memory. Engines that have their memory are unaffected. */
         NO_MEMORY,
         /** All engines of the device: none can be used from now on. */
-        PLACE
+        DEVICE
     }
 
     private final Scope scope;

@@ -33,5 +33,5 @@ public interface ForkableJoinEngine extends JoinEngine {
      * Identifies the memory that holds the tables. Engines with equal values can share tables;
      * engines of another kind or device return another value. It is valid while the engine is open.
      */
-    Object tablePlace();
+    Object tableLocation();
 }

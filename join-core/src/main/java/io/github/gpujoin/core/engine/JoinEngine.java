@@ -17,8 +17,8 @@ import java.util.List;
  * not fit memory may pass over a chunk several times, each time in that order; it then reports no
  * row complete before the last pass.
  *
- * <p>If the {@linkplain JoinSpec#aggregates() join aggregates}, batches have no rows and report
- * only progress. {@link #takeGroups()} returns the groups.
+ * <p>If the {@linkplain JoinSpec#isAggregating() join aggregates}, batches have no rows and report
+ * only progress. {@link #drainGroups()} returns the groups.
  */
 public interface JoinEngine extends AutoCloseable {
 
@@ -29,9 +29,9 @@ public interface JoinEngine extends AutoCloseable {
     /**
      * Adds rows to the table of a dimension. Keys may repeat, within a chunk and across chunks.
      *
-     * <p>If the dimension {@linkplain DimensionSpec#changes() is a changelog}, its rows are applied
-     * in order: by its {@link RowChange}, a row replaces or deletes the row of its key. Such rows
-     * are also legal while JOINING, and affect the facts submitted after them.
+     * <p>If the dimension {@linkplain DimensionSpec#isChangelog() is a changelog}, its rows are
+     * applied in order: by its {@link RowChange}, a row replaces or deletes the row of its key.
+     * Such rows are also legal while JOINING, and affect the facts submitted after them.
      *
      * @throws IllegalStateException unless LOADING; for a changelog dimension, unless LOADING, or
      *     JOINING with nothing in flight
@@ -81,16 +81,16 @@ public interface JoinEngine extends AutoCloseable {
      * {@link ResultBatch#isLast()} marks its last one.
      *
      * @return null if no results are ready. A synchronous engine returns null only if nothing is in
-     *     flight or {@link #awaitsTake()}.
+     *     flight or {@link #awaitsDrain()}.
      * @throws IllegalStateException unless JOINING
      */
     ResultBatch poll();
 
     /**
      * Whether an aggregating engine reached its maximum number of groups and pauses until {@link
-     * #takeGroups()}.
+     * #drainGroups()}.
      */
-    boolean awaitsTake();
+    boolean awaitsDrain();
 
     /**
      * Returns the groups of all rows aggregated since the last call, and clears them.
@@ -99,18 +99,18 @@ public interface JoinEngine extends AutoCloseable {
      * in-flight chunk is partly in these groups and partly in later ones.
      *
      * @throws IllegalStateException unless JOINING and aggregating, with nothing in flight or
-     *     {@link #awaitsTake()}
+     *     {@link #awaitsDrain()}
      */
-    GroupRows takeGroups();
+    GroupRows drainGroups();
 
     /** Returns the number of submitted probe chunks whose last batch was not polled. */
-    int inFlight();
+    int inFlightCount();
 
     /**
      * Returns the in-flight probe chunks in order, each with the rows that polled batches
      * completed. The engine continues unchanged.
      */
-    List<PendingProbe> snapshot();
+    List<InFlightProbe> snapshot();
 
     /**
      * Queues all probe chunks of a snapshot of any engine, even if they exceed what {@link
@@ -120,7 +120,7 @@ public interface JoinEngine extends AutoCloseable {
      * @throws IllegalArgumentException if a chunk does not have the schema of the facts; nothing is
      *     queued then
      */
-    void restore(List<PendingProbe> pending);
+    void restore(List<InFlightProbe> pending);
 
     EngineStats stats();
 

@@ -41,7 +41,7 @@ public enum JoinKind {
      * Returns the kind that an engine joins with if a later hash collision check or condition may
      * reject matches. The result contains all rows with equal keys.
      */
-    public JoinKind ofCandidates() {
+    public JoinKind withAllMatches() {
         return switch (this) {
             case INNER, SEMI -> INNER;
             case LEFT, ANTI -> LEFT;

@@ -74,12 +74,12 @@ public record JoinSpec(
     }
 
     /** Whether a dimension is a changelog. */
-    public boolean changes() {
-        return dimensions.stream().anyMatch(DimensionSpec::changes);
+    public boolean hasChangelog() {
+        return dimensions.stream().anyMatch(DimensionSpec::isChangelog);
     }
 
     /** Whether the join returns groups instead of rows. */
-    public boolean aggregates() {
+    public boolean isAggregating() {
         return aggregation != null;
     }
 

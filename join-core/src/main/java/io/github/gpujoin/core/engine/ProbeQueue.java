@@ -21,7 +21,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
         private final int firstRow;
         private int completedRows;
 
-        protected Probe(PendingProbe pending) {
+        protected Probe(InFlightProbe pending) {
             this.chunk = pending.chunk();
             this.firstRow = pending.firstRow();
             this.completedRows = firstRow;
@@ -42,7 +42,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
 
     private final JoinSpec spec;
     private final int capacity;
-    private final Function<PendingProbe, P> opener;
+    private final Function<InFlightProbe, P> opener;
     private final ArrayDeque<P> probes = new ArrayDeque<>();
     private long probeRows;
     private long resultRows;
@@ -51,7 +51,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
      * @param capacity chunks that may be in flight at once
      * @param opener creates the engine's record of a chunk
      */
-    public ProbeQueue(JoinSpec spec, int capacity, Function<PendingProbe, P> opener) {
+    public ProbeQueue(JoinSpec spec, int capacity, Function<InFlightProbe, P> opener) {
         this.spec = spec;
         this.capacity = capacity;
         this.opener = opener;
@@ -60,7 +60,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
     /** Does the same as {@link JoinEngine#submitProbe} for a JOINING engine. */
     public boolean submit(Chunk chunk, int firstRow) {
         EngineChecks.probe(spec, chunk);
-        PendingProbe pending = new PendingProbe(chunk, firstRow);
+        InFlightProbe pending = new InFlightProbe(chunk, firstRow);
         return probes.size() < capacity && probes.add(opener.apply(pending));
     }
 
@@ -95,14 +95,14 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
     }
 
     /** Does the same as {@link JoinEngine#snapshot()}. */
-    public List<PendingProbe> snapshot() {
+    public List<InFlightProbe> snapshot() {
         return probes.stream()
-                .map(probe -> new PendingProbe(probe.chunk(), probe.completedRows()))
+                .map(probe -> new InFlightProbe(probe.chunk(), probe.completedRows()))
                 .toList();
     }
 
     /** Does the same as {@link JoinEngine#restore} for a JOINING engine. */
-    public void restore(List<PendingProbe> pending) {
+    public void restore(List<InFlightProbe> pending) {
         EngineChecks.nothingInFlight(probes.size());
         pending.forEach(probe -> EngineChecks.probe(spec, probe.chunk()));
         pending.forEach(probe -> probes.add(opener.apply(probe)));

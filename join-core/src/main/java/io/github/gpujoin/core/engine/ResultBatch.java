@@ -73,8 +73,8 @@ public final class ResultBatch {
         return address + layout.payloadOffset(dimension, payload);
     }
 
-    public long carriedAddress(int dimension) {
-        return address + layout.carriedOffset(dimension);
+    public long variableWidthAddress(int dimension) {
+        return address + layout.variableWidthOffset(dimension);
     }
 
     public long matchedAddress(int dimension) {
@@ -105,12 +105,12 @@ public final class ResultBatch {
     }
 
     /** Returns a copy of the build row's variable-width values, or null if there is no match. */
-    public byte[] carried(int dimension, int row) {
-        if (layout.carriedOffset(dimension) < 0) {
+    public byte[] variableWidth(int dimension, int row) {
+        if (layout.variableWidthOffset(dimension) < 0) {
             throw new IllegalArgumentException(
                     "Dimension has no variable-width columns: dimension=" + dimension);
         }
-        long ref = Memory.getLong(carriedAddress(dimension) + 8L * checkRow(row));
+        long ref = Memory.getLong(variableWidthAddress(dimension) + 8L * checkRow(row));
         if (ref == 0) {
             return null;
         }

@@ -7,24 +7,24 @@ import java.util.List;
  * Byte layout of a result batch of up to {@code capacityRows} rows, in native memory.
  *
  * <pre>
- *  int32 probeRow[capacityRows]              row in the probe chunk
+ *  int32 probeRow[capacityRows]               row in the probe chunk
  *  for each dimension:
- *    for each fixed-width payload column:  values[capacityRows]
- *    if it has variable-width columns:  int64 carriedRef[capacityRows]
- *    if left-joined:                 int8 matched[capacityRows]   1, or 0 if there is no match
+ *    for each fixed-width payload column:     values[capacityRows]
+ *    if it has variable-width columns:        int64 variableWidthRef[capacityRows]
+ *    if it is left-joined:                    int8 matched[capacityRows]   1, or 0 without a match
  *  (each array starts at a multiple of 64 bytes)
  * </pre>
  *
- * <p>A carriedRef is the native address of {@code int32 lengthBytes} and the build row's
+ * <p>A variableWidthRef is the native address of {@code int32 lengthBytes} and the build row's
  * variable-width values, in the layout of a chunk. If a left-joined dimension has no match, its
- * payload values and its carriedRef are 0.
+ * payload values and its variableWidthRef are 0.
  */
 public final class ResultLayout {
 
     private final int capacityRows;
     private final long[][] payloadOffsets;
     private final int[][] payloadWidths;
-    private final long[] carriedOffsets;
+    private final long[] variableWidthOffsets;
     private final long[] matchedOffsets;
     private final long lengthBytes;
 
@@ -33,7 +33,7 @@ public final class ResultLayout {
         int dimensions = spec.dimensions().size();
         this.payloadOffsets = new long[dimensions][];
         this.payloadWidths = new int[dimensions][];
-        this.carriedOffsets = new long[dimensions];
+        this.variableWidthOffsets = new long[dimensions];
         this.matchedOffsets = new long[dimensions];
         long next = align(4L * capacityRows);
         for (int d = 0; d < dimensions; d++) {
@@ -47,9 +47,9 @@ public final class ResultLayout {
                 payloadWidths[d][i] = width;
                 next = align(next + (long) width * capacityRows);
             }
-            carriedOffsets[d] = -1;
-            if (dimension.hasCarriedPayload()) {
-                carriedOffsets[d] = next;
+            variableWidthOffsets[d] = -1;
+            if (dimension.hasVariableWidthPayload()) {
+                variableWidthOffsets[d] = next;
                 next = align(next + 8L * capacityRows);
             }
             matchedOffsets[d] = -1;
@@ -93,11 +93,11 @@ public final class ResultLayout {
     }
 
     /**
-     * Returns the offset of the carriedRef array, or -1 if the dimension has no variable-width
-     * columns.
+     * Returns the offset of the variableWidthRef array, or -1 if the dimension has no
+     * variable-width columns.
      */
-    public long carriedOffset(int dimension) {
-        return carriedOffsets[dimension];
+    public long variableWidthOffset(int dimension) {
+        return variableWidthOffsets[dimension];
     }
 
     /** Returns the offset of the matched array, or -1 if every row has a match. */

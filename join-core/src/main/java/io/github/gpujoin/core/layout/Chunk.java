@@ -1,6 +1,5 @@
 package io.github.gpujoin.core.layout;
 
-import static io.github.gpujoin.core.layout.ChunkDescriptor.CARRIED_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.CHECKSUM_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.DIMENSION_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.EPOCH_OFFSET;
@@ -19,6 +18,7 @@ import static io.github.gpujoin.core.layout.ChunkDescriptor.ROW_COUNT_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.SCHEMA_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.UNPARTITIONED;
+import static io.github.gpujoin.core.layout.ChunkDescriptor.VARIABLE_WIDTH_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_WITH_FLAGS;
@@ -75,25 +75,25 @@ public final class Chunk {
         require(rows >= 0, "Chunk has a negative row count", "rowCount", rows);
         int[] offsets = schema.offsets(rows);
         int fixedEnd = offsets[schema.size()];
-        int carried = intAt(bytes, CARRIED_OFFSET);
-        if (schema.hasCarried()) {
+        int variableWidth = intAt(bytes, VARIABLE_WIDTH_OFFSET);
+        if (schema.hasVariableWidth()) {
             require(
-                    carried == fixedEnd,
+                    variableWidth == fixedEnd,
                     "Variable-width section of the chunk does not follow its columns",
-                    "carriedOffset",
-                    carried);
+                    "variableWidthOffset",
+                    variableWidth);
             require(
-                    carried + 4L * rows <= length,
+                    variableWidth + 4L * rows <= length,
                     "Index of variable-width values ends outside the chunk",
                     "rowCount",
                     rows);
-            checkCarried(schema, bytes, carried, rows);
+            checkVariableWidth(schema, bytes, variableWidth, rows);
         } else {
             require(
-                    carried == 0,
+                    variableWidth == 0,
                     "Chunk has a variable-width section, but its schema has no such column",
-                    "carriedOffset",
-                    carried);
+                    "variableWidthOffset",
+                    variableWidth);
             require(fixedEnd == length, "Columns do not fill the chunk", "rowCount", rows);
         }
         return new Chunk(schema, bytes, rows, offsets);
@@ -177,14 +177,15 @@ public final class Chunk {
     }
 
     /** Checks every variable-width value once, so that cursors need no checks. */
-    private static void checkCarried(ChunkSchema schema, byte[] bytes, int carried, int rows) {
-        int[] widths = schema.carriedWidths();
-        int data = carried + 4 * rows;
+    private static void checkVariableWidth(
+            ChunkSchema schema, byte[] bytes, int variableWidth, int rows) {
+        int[] widths = schema.variableWidthValueBytes();
+        int data = variableWidth + 4 * rows;
         int room = bytes.length - data;
         int end = 0;
         for (int row = 0; row < rows; row++) {
             int at = data + end;
-            end = intAt(bytes, carried + 4 * row);
+            end = intAt(bytes, variableWidth + 4 * row);
             if (end < 0 || end > room) {
                 throw rowOutside(row, end, room);
             }
@@ -350,18 +351,18 @@ public final class Chunk {
     }
 
     /** Returns the offset of the row's variable-width values in {@link #array()}. */
-    public int carriedStart(int row) {
-        checkCarriedRow(row);
-        int carried = offsets[schema.size()];
-        int data = carried + 4 * rowCount;
-        return row == 0 ? data : data + intAt(bytes, carried + 4 * (row - 1));
+    public int variableWidthStart(int row) {
+        checkVariableWidthRow(row);
+        int variableWidth = offsets[schema.size()];
+        int data = variableWidth + 4 * rowCount;
+        return row == 0 ? data : data + intAt(bytes, variableWidth + 4 * (row - 1));
     }
 
     /** Returns the offset after the row's variable-width values in {@link #array()}. */
-    public int carriedEnd(int row) {
-        checkCarriedRow(row);
-        int carried = offsets[schema.size()];
-        return carried + 4 * rowCount + intAt(bytes, carried + 4 * row);
+    public int variableWidthEnd(int row) {
+        checkVariableWidthRow(row);
+        int variableWidth = offsets[schema.size()];
+        return variableWidth + 4 * rowCount + intAt(bytes, variableWidth + 4 * row);
     }
 
     private long fixedAt(int column, int row, ColumnType expected) {
@@ -380,9 +381,9 @@ public final class Chunk {
         }
     }
 
-    private void checkCarriedRow(int row) {
+    private void checkVariableWidthRow(int row) {
         checkRow(row);
-        if (!schema.hasCarried()) {
+        if (!schema.hasVariableWidth()) {
             throw new IllegalArgumentException(
                     "Schema has no variable-width column: schema=" + schema);
         }

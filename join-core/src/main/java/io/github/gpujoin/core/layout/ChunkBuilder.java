@@ -10,7 +10,7 @@ import java.util.Objects;
  * Not thread-safe.
  *
  * <p>To write a row, put every fixed-width column at {@link #rowCount()}, add every variable-width
- * column in schema order, and call {@link #endRow()}. {@link #abandonRow()} discards a row that was
+ * column in schema order, and call {@link #endRow()}. {@link #discardRow()} discards a row that was
  * begun and not ended.
  */
 public final class ChunkBuilder {
@@ -26,9 +26,9 @@ public final class ChunkBuilder {
     /** A chunk without a header. A full builder hands it to the sealed chunk, without a copy. */
     private byte[] bytes;
 
-    private final int[] carriedEnds;
-    private byte[] carried;
-    private int carriedBytes;
+    private final int[] variableWidthEnds;
+    private byte[] variableWidth;
+    private int variableWidthBytes;
     private int rowCount;
 
     /**
@@ -41,7 +41,7 @@ public final class ChunkBuilder {
         }
         this.schema = schema;
         this.targetBytes = targetBytes;
-        int rowBytes = schema.fixedRowBytes() + 8 * schema.carriedColumns();
+        int rowBytes = schema.fixedRowBytes() + 8 * schema.variableWidthColumnCount();
         this.capacityRows = Math.max(1, targetBytes / Math.max(1, rowBytes));
         this.widths = new int[schema.size()];
         for (int i = 0; i < widths.length; i++) {
@@ -52,8 +52,8 @@ public final class ChunkBuilder {
         }
         this.offsets = schema.offsets(capacityRows);
         this.bytes = new byte[offsets[schema.size()]];
-        this.carriedEnds = schema.hasCarried() ? new int[capacityRows] : new int[0];
-        this.carried = new byte[schema.hasCarried() ? Math.min(targetBytes, 4096) : 0];
+        this.variableWidthEnds = schema.hasVariableWidth() ? new int[capacityRows] : new int[0];
+        this.variableWidth = new byte[schema.hasVariableWidth() ? Math.min(targetBytes, 4096) : 0];
     }
 
     public ChunkSchema schema() {
@@ -75,7 +75,7 @@ public final class ChunkBuilder {
     /** Whether the next row might not fit. Seal a full builder before the next row. */
     public boolean isFull() {
         return rowCount == capacityRows
-                || (long) rowCount * schema.fixedRowBytes() + carriedBytes >= targetBytes;
+                || (long) rowCount * schema.fixedRowBytes() + variableWidthBytes >= targetBytes;
     }
 
     /** Sets a fixed-width INT32 column, or the raw bits of a FLOAT32 column. */
@@ -105,8 +105,8 @@ public final class ChunkBuilder {
         Objects.checkFromIndexSize(offset, length, value.length);
         reserve(4L + length);
         appendInt(length);
-        System.arraycopy(value, offset, carried, carriedBytes, length);
-        carriedBytes += length;
+        System.arraycopy(value, offset, variableWidth, variableWidthBytes, length);
+        variableWidthBytes += length;
     }
 
     /**
@@ -164,15 +164,15 @@ public final class ChunkBuilder {
     public void addLong(long value) {
         reserve(12);
         appendInt(8);
-        Memory.putLong(carried, Memory.BYTES + carriedBytes, value);
-        carriedBytes += 8;
+        Memory.putLong(variableWidth, Memory.BYTES + variableWidthBytes, value);
+        variableWidthBytes += 8;
     }
 
     /** Adds all variable-width columns of a row of another chunk at once. */
-    public void addCarriedRow(byte[] source, int start, int end) {
+    public void addVariableWidthRow(byte[] source, int start, int end) {
         reserve(end - start);
-        System.arraycopy(source, start, carried, carriedBytes, end - start);
-        carriedBytes += end - start;
+        System.arraycopy(source, start, variableWidth, variableWidthBytes, end - start);
+        variableWidthBytes += end - start;
     }
 
     /** Adds a row of a chunk of this schema. */
@@ -202,22 +202,23 @@ public final class ChunkBuilder {
                 Memory.copy(source.array(), from, bytes, to, widths[i]);
             }
         }
-        if (schema.hasCarried()) {
-            addCarriedRow(source.array(), source.carriedStart(row), source.carriedEnd(row));
+        if (schema.hasVariableWidth()) {
+            addVariableWidthRow(
+                    source.array(), source.variableWidthStart(row), source.variableWidthEnd(row));
         }
     }
 
     public void endRow() {
         checkRoom();
-        if (schema.hasCarried()) {
-            carriedEnds[rowCount] = carriedBytes;
+        if (schema.hasVariableWidth()) {
+            variableWidthEnds[rowCount] = variableWidthBytes;
         }
         rowCount++;
     }
 
     /** Discards what was added since the last {@link #endRow()}. */
-    public void abandonRow() {
-        carriedBytes = endedCarriedBytes();
+    public void discardRow() {
+        variableWidthBytes = endedVariableWidthBytes();
     }
 
     /**
@@ -238,7 +239,7 @@ public final class ChunkBuilder {
 
     /** Adds rows whose fixed-width columns were written through {@link #array}. */
     public void advance(int rows) {
-        if (schema.hasCarried() || rows < 0 || rows > capacityRows - rowCount) {
+        if (schema.hasVariableWidth() || rows < 0 || rows > capacityRows - rowCount) {
             throw new IllegalArgumentException(
                     "Rows do not fit the chunk, or its schema has variable-width columns: rows="
                             + rows
@@ -269,7 +270,7 @@ public final class ChunkBuilder {
 
     private Chunk seal(int dimension, int partition, long epoch, long sequence, boolean many) {
         checkSealable(dimension);
-        boolean isCompact = rowCount == capacityRows && !schema.hasCarried();
+        boolean isCompact = rowCount == capacityRows && !schema.hasVariableWidth();
         byte[] sealed = isCompact ? bytes : compacted();
         if (isCompact) {
             bytes = new byte[bytes.length];
@@ -287,7 +288,7 @@ public final class ChunkBuilder {
                     (short) ChunkDescriptor.MANY_PARTITIONS);
         }
         rowCount = 0;
-        carriedBytes = 0;
+        variableWidthBytes = 0;
         return Chunk.unverified(schema, sealed);
     }
 
@@ -296,8 +297,8 @@ public final class ChunkBuilder {
         int[] target = schema.offsets(rowCount);
         int fixedEnd = target[schema.size()];
         long length = fixedEnd;
-        if (schema.hasCarried()) {
-            length += 4L * rowCount + carriedBytes;
+        if (schema.hasVariableWidth()) {
+            length += 4L * rowCount + variableWidthBytes;
         }
         if (length > Integer.MAX_VALUE - 8) {
             throw new ChunkFormatException("Chunk exceeds 2 GiB: lengthBytes=" + length);
@@ -308,11 +309,11 @@ public final class ChunkBuilder {
                 System.arraycopy(bytes, offsets[i], copy, target[i], widths[i] * rowCount);
             }
         }
-        if (schema.hasCarried()) {
+        if (schema.hasVariableWidth()) {
             for (int row = 0; row < rowCount; row++) {
-                Memory.putInt(copy, Memory.BYTES + fixedEnd + 4L * row, carriedEnds[row]);
+                Memory.putInt(copy, Memory.BYTES + fixedEnd + 4L * row, variableWidthEnds[row]);
             }
-            System.arraycopy(carried, 0, copy, fixedEnd + 4 * rowCount, carriedBytes);
+            System.arraycopy(variableWidth, 0, copy, fixedEnd + 4 * rowCount, variableWidthBytes);
         }
         return copy;
     }
@@ -332,8 +333,9 @@ public final class ChunkBuilder {
         Memory.putInt(bytes, at + ChunkDescriptor.SCHEMA_OFFSET, schema.fingerprint());
         Memory.putShort(bytes, at + ChunkDescriptor.DIMENSION_OFFSET, (short) dimension);
         Memory.putInt(bytes, at + ChunkDescriptor.PARTITION_OFFSET, partition);
-        int carriedAt = schema.hasCarried() ? schema.offsets(rowCount)[schema.size()] : 0;
-        Memory.putInt(bytes, at + ChunkDescriptor.CARRIED_OFFSET, carriedAt);
+        int variableWidthAt =
+                schema.hasVariableWidth() ? schema.offsets(rowCount)[schema.size()] : 0;
+        Memory.putInt(bytes, at + ChunkDescriptor.VARIABLE_WIDTH_OFFSET, variableWidthAt);
         Memory.putLong(bytes, at + ChunkDescriptor.EPOCH_OFFSET, epoch);
         Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
         Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksum.NONE);
@@ -345,16 +347,16 @@ public final class ChunkBuilder {
                     "Dimension number is out of range (facts -1, dimensions 0 to 32767): dimension="
                             + dimension);
         }
-        if (carriedBytes != endedCarriedBytes()) {
+        if (variableWidthBytes != endedVariableWidthBytes()) {
             throw new IllegalStateException(
-                    "Chunk is sealed in the middle of a row. Call endRow() or abandonRow() first:"
+                    "Chunk is sealed in the middle of a row. Call endRow() or discardRow() first:"
                             + " row="
                             + rowCount);
         }
     }
 
-    private int endedCarriedBytes() {
-        return rowCount == 0 || !schema.hasCarried() ? 0 : carriedEnds[rowCount - 1];
+    private int endedVariableWidthBytes() {
+        return rowCount == 0 || !schema.hasVariableWidth() ? 0 : variableWidthEnds[rowCount - 1];
     }
 
     /**
@@ -380,19 +382,20 @@ public final class ChunkBuilder {
     }
 
     private void appendInt(int value) {
-        Memory.putInt(carried, Memory.BYTES + carriedBytes, value);
-        carriedBytes += 4;
+        Memory.putInt(variableWidth, Memory.BYTES + variableWidthBytes, value);
+        variableWidthBytes += 4;
     }
 
     private void reserve(long bytes) {
-        long needed = carriedBytes + bytes;
+        long needed = variableWidthBytes + bytes;
         if (needed > Integer.MAX_VALUE - 64) {
             throw new ChunkFormatException(
-                    "Variable-width values of a chunk exceed 2 GiB: carriedBytes=" + needed);
+                    "Variable-width values of a chunk exceed 2 GiB: variableWidthBytes=" + needed);
         }
-        if (needed > carried.length) {
-            long grown = Math.min(Integer.MAX_VALUE - 64, Math.max(needed, 2L * carried.length));
-            carried = Arrays.copyOf(carried, (int) grown);
+        if (needed > variableWidth.length) {
+            long grown =
+                    Math.min(Integer.MAX_VALUE - 64, Math.max(needed, 2L * variableWidth.length));
+            variableWidth = Arrays.copyOf(variableWidth, (int) grown);
         }
     }
 }

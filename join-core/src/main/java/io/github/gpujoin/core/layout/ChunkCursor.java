@@ -9,16 +9,16 @@ import java.util.Arrays;
 public final class ChunkCursor implements RowView {
 
     private final ChunkSchema schema;
-    private final int[] carriedIndex;
+    private final int[] variableWidthIndex;
     private Chunk chunk;
     private int row;
 
     public ChunkCursor(ChunkSchema schema) {
         this.schema = schema;
-        this.carriedIndex = new int[schema.size()];
+        this.variableWidthIndex = new int[schema.size()];
         int next = 0;
         for (int i = 0; i < schema.size(); i++) {
-            carriedIndex[i] = schema.column(i).isFixed() ? -1 : next++;
+            variableWidthIndex[i] = schema.column(i).isFixed() ? -1 : next++;
         }
     }
 
@@ -54,58 +54,58 @@ public final class ChunkCursor implements RowView {
 
     @Override
     public boolean isNull(int column) {
-        return carriedIndex[column] >= 0
+        return variableWidthIndex[column] >= 0
                 && lengthAt(valueAt(column)) == ChunkDescriptor.NULL_LENGTH;
     }
 
     @Override
     public int getInt(int column) {
-        if (carriedIndex[column] < 0) {
+        if (variableWidthIndex[column] < 0) {
             return chunk.getInt(column, row);
         }
-        return Memory.getInt(chunk.array(), carriedFixed(column, ColumnType.INT32));
+        return Memory.getInt(chunk.array(), variableWidthFixed(column, ColumnType.INT32));
     }
 
     @Override
     public long getLong(int column) {
-        if (carriedIndex[column] < 0) {
+        if (variableWidthIndex[column] < 0) {
             return chunk.getLong(column, row);
         }
         if (schema.column(column).type() == ColumnType.INT32) {
             return getInt(column);
         }
-        return Memory.getLong(chunk.array(), carriedFixed(column, ColumnType.INT64));
+        return Memory.getLong(chunk.array(), variableWidthFixed(column, ColumnType.INT64));
     }
 
     @Override
     public double getDouble(int column) {
-        if (carriedIndex[column] < 0) {
+        if (variableWidthIndex[column] < 0) {
             return chunk.getDouble(column, row);
         }
         if (schema.column(column).type() == ColumnType.FLOAT32) {
-            long at = carriedFixed(column, ColumnType.FLOAT32);
+            long at = variableWidthFixed(column, ColumnType.FLOAT32);
             return Float.intBitsToFloat(Memory.getInt(chunk.array(), at));
         }
-        long at = carriedFixed(column, ColumnType.FLOAT64);
+        long at = variableWidthFixed(column, ColumnType.FLOAT64);
         return Double.longBitsToDouble(Memory.getLong(chunk.array(), at));
     }
 
     @Override
     public String getString(int column) {
-        int at = carried(column, ColumnType.STRING);
+        int at = variableWidth(column, ColumnType.STRING);
         int length = lengthAt(at);
         return length < 0 ? null : Chunk.text(chunk.array(), at + 4, length);
     }
 
     @Override
     public byte[] getBytes(int column) {
-        int at = carried(column, ColumnType.BYTES);
+        int at = variableWidth(column, ColumnType.BYTES);
         int length = lengthAt(at);
         return length < 0 ? null : Arrays.copyOfRange(chunk.array(), at + 4, at + 4 + length);
     }
 
-    private long carriedFixed(int column, ColumnType expected) {
-        int at = carried(column, expected);
+    private long variableWidthFixed(int column, ColumnType expected) {
+        int at = variableWidth(column, expected);
         if (lengthAt(at) != expected.widthBytes()) {
             throw new IllegalStateException(
                     "Null value is read as a number. Call isNull() first: column="
@@ -116,7 +116,7 @@ public final class ChunkCursor implements RowView {
         return Memory.BYTES + at + 4;
     }
 
-    private int carried(int column, ColumnType expected) {
+    private int variableWidth(int column, ColumnType expected) {
         if (schema.column(column).type() != expected) {
             throw new IllegalArgumentException(
                     "Column is read as another type: column="
@@ -128,8 +128,8 @@ public final class ChunkCursor implements RowView {
     }
 
     private int valueAt(int column) {
-        int at = chunk.carriedStart(row);
-        for (int i = carriedIndex[column]; i > 0; i--) {
+        int at = chunk.variableWidthStart(row);
+        for (int i = variableWidthIndex[column]; i > 0; i--) {
             at += 4 + Math.max(0, lengthAt(at));
         }
         return at;

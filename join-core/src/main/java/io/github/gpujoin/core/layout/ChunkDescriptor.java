@@ -10,7 +10,7 @@ package io.github.gpujoin.core.layout;
  *  | magic             | version | hdrLen  | lengthBytes       | rowCount          |
  *  +-------------------+---------+---------+-------------------+-------------------+
  *  16                  20        22        24                  28
- *  | schemaFingerprint | dimens. | flags   | partition         | carriedOffset     |
+ *  | schemaFingerprint | dimens. | flags   | partition         |variableWidthOffset|
  *  +-------------------+---------+---------+-------------------+-------------------+
  *  32                                      40
  *  | epoch                                 | sequence                              |
@@ -20,7 +20,7 @@ package io.github.gpujoin.core.layout;
  *  +---------------------------------------+---------------------------------------+
  *  64: fixed column 0: rowCount values, zero-padded to 64 bytes
  *      fixed column 1 ...
- *  carriedOffset (0 if no column has variable width):
+ *  variableWidthOffset (0 if no column has variable width):
  *      int32 ends[rowCount]   end of each row's variable-width values, from the byte after ends
  *      the rows' values; for each variable-width column, in schema order:
  *        int32 length (-1 for null, else 4 or 8 for a number), then as many bytes
@@ -55,7 +55,7 @@ public final class ChunkDescriptor {
     public static final int DIMENSION_OFFSET = 20;
     public static final int FLAGS_OFFSET = 22;
     public static final int PARTITION_OFFSET = 24;
-    public static final int CARRIED_OFFSET = 28;
+    public static final int VARIABLE_WIDTH_OFFSET = 28;
     public static final int EPOCH_OFFSET = 32;
     public static final int SEQUENCE_OFFSET = 40;
     public static final int CHECKSUM_OFFSET = 48;

@@ -17,7 +17,7 @@ public final class ChunkSchema implements Serializable {
     private final transient Map<String, Integer> indexes = new HashMap<>();
     private final transient int fingerprint;
     private final transient int fixedRowBytes;
-    private final transient int[] carriedWidths;
+    private final transient int[] variableWidthValueBytes;
 
     private ChunkSchema(List<Column> columns) {
         this.columns = List.copyOf(columns);
@@ -34,7 +34,7 @@ public final class ChunkSchema implements Serializable {
             bytes += column.isFixed() ? column.type().widthBytes() : 0;
         }
         this.fixedRowBytes = bytes;
-        this.carriedWidths =
+        this.variableWidthValueBytes =
                 this.columns.stream()
                         .filter(column -> !column.isFixed())
                         .mapToInt(column -> column.type().widthBytes())
@@ -93,20 +93,20 @@ public final class ChunkSchema implements Serializable {
         return fixedRowBytes;
     }
 
-    public boolean hasCarried() {
-        return carriedWidths.length > 0;
+    public boolean hasVariableWidth() {
+        return variableWidthValueBytes.length > 0;
     }
 
-    public int carriedColumns() {
-        return carriedWidths.length;
+    public int variableWidthColumnCount() {
+        return variableWidthValueBytes.length;
     }
 
     /**
      * Returns, for each variable-width column, the bytes of a value that is not null, or 0 if they
      * vary. The caller must not modify the array.
      */
-    int[] carriedWidths() {
-        return carriedWidths;
+    int[] variableWidthValueBytes() {
+        return variableWidthValueBytes;
     }
 
     /**

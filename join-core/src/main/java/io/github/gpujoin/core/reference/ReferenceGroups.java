@@ -46,7 +46,7 @@ final class ReferenceGroups {
     }
 
     /** Returns the groups and clears them. */
-    GroupRows take() {
+    GroupRows drain() {
         long[] values =
                 sums.entrySet().stream()
                         .flatMapToLong(

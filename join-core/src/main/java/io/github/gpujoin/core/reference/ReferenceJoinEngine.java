@@ -4,9 +4,9 @@ import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
@@ -37,7 +37,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
 
     private final List<Map<Long, List<JoinedRow>>> tables = new ArrayList<>();
     // By identity: each build row is one object, and hashing it would read the whole chunk.
-    private final Map<JoinedRow, Region> carried = new IdentityHashMap<>();
+    private final Map<JoinedRow, Region> variableWidth = new IdentityHashMap<>();
     private final Region memory;
     private ResultBatch batch;
     private final ReferenceGroups groups;
@@ -48,7 +48,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.memory = Region.allocate(layout.lengthBytes());
         this.batch = new ResultBatch(layout, memory.address());
-        this.groups = spec.aggregates() ? new ReferenceGroups(spec) : null;
+        this.groups = spec.isAggregating() ? new ReferenceGroups(spec) : null;
     }
 
     @Override
@@ -58,7 +58,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         for (int row = 0; row < chunk.rowCount(); row++) {
             long key = chunk.getLong(side.keyColumn(), row);
             JoinedRow joined = new JoinedRow(chunk, row);
-            if (!side.changes()) {
+            if (!side.isChangelog()) {
                 table.computeIfAbsent(key, k -> new ArrayList<>()).add(joined);
             } else if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
                 table.put(key, List.of(joined));
@@ -67,7 +67,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
             }
         }
         if (state() == EngineState.JOINING) {
-            forgetCarried();
+            forgetVariableWidth();
         }
     }
 
@@ -75,9 +75,9 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
      * Frees copies of rows that may be deleted. A new layout object tells readers that earlier
      * addresses are invalid.
      */
-    private void forgetCarried() {
-        carried.values().forEach(Region::close);
-        carried.clear();
+    private void forgetVariableWidth() {
+        variableWidth.values().forEach(Region::close);
+        variableWidth.clear();
         batch = new ResultBatch(new ResultLayout(spec(), BATCH_ROWS), memory.address());
     }
 
@@ -93,14 +93,14 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     }
 
     @Override
-    protected Progress open(PendingProbe pending) {
+    protected Progress open(InFlightProbe pending) {
         return new Progress(pending);
     }
 
     @Override
     protected ResultBatch nextBatch() {
         Progress head = queue().head();
-        if (head == null || awaitsTake()) {
+        if (head == null || awaitsDrain()) {
             return null;
         }
         int rows = groups == null ? join(head) : aggregate(head);
@@ -118,7 +118,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     }
 
     private int aggregate(Progress head) {
-        for (int i = 0; i < BATCH_ROWS && head.hasMore() && !awaitsTake(); i++) {
+        for (int i = 0; i < BATCH_ROWS && head.hasMore() && !awaitsDrain(); i++) {
             int probeRow = head.nextRow;
             groups.add(new JoinedRow(head.chunk(), probeRow), head.next());
         }
@@ -126,13 +126,13 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     }
 
     @Override
-    public boolean awaitsTake() {
+    public boolean awaitsDrain() {
         return groups != null && groups.isFull();
     }
 
     @Override
-    protected GroupRows takenGroups() {
-        return groups.take();
+    protected GroupRows drainedGroups() {
+        return groups.drain();
     }
 
     private void write(int row, int probeRow, List<JoinedRow> matches) {
@@ -158,9 +158,9 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
                 long target = batch.payloadAddress(d, i) + (long) width * row;
                 Memory.copy(match.chunk.array(), source, null, target, width);
             }
-            if (side.hasCarriedPayload()) {
-                long ref = carried.computeIfAbsent(match, this::carriedCopy).address();
-                Memory.putLong(batch.carriedAddress(d) + 8L * row, ref);
+            if (side.hasVariableWidthPayload()) {
+                long ref = variableWidth.computeIfAbsent(match, this::variableWidthCopy).address();
+                Memory.putLong(batch.variableWidthAddress(d) + 8L * row, ref);
             }
         }
     }
@@ -170,14 +170,14 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
             long width = batch.layout().payloadWidth(dimension, i);
             Memory.fill(null, batch.payloadAddress(dimension, i) + width * row, width, (byte) 0);
         }
-        if (spec().dimensions().get(dimension).hasCarriedPayload()) {
-            Memory.putLong(batch.carriedAddress(dimension) + 8L * row, 0);
+        if (spec().dimensions().get(dimension).hasVariableWidthPayload()) {
+            Memory.putLong(batch.variableWidthAddress(dimension) + 8L * row, 0);
         }
     }
 
-    private Region carriedCopy(JoinedRow match) {
-        int start = match.chunk.carriedStart(match.row);
-        int length = match.chunk.carriedEnd(match.row) - start;
+    private Region variableWidthCopy(JoinedRow match) {
+        int start = match.chunk.variableWidthStart(match.row);
+        int length = match.chunk.variableWidthEnd(match.row) - start;
         Region copy = Region.allocate(4L + length);
         Memory.putInt(copy.address(), length);
         Memory.copy(match.chunk.array(), Memory.BYTES + start, null, copy.address() + 4, length);
@@ -187,8 +187,8 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     @Override
     protected void release() {
         tables.clear();
-        carried.values().forEach(Region::close);
-        carried.clear();
+        variableWidth.values().forEach(Region::close);
+        variableWidth.clear();
         memory.close();
     }
 
@@ -201,7 +201,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         private List<List<JoinedRow>> choices;
         private int[] choice;
 
-        Progress(PendingProbe pending) {
+        Progress(InFlightProbe pending) {
             super(pending);
             this.nextRow = firstRow();
             findChoices();

@@ -36,14 +36,15 @@ public final class PagedMemory implements AutoCloseable {
     }
 
     /**
-     * @param maxPageBytes maximum size of a page, unless a single call of {@link #take} needs more
+     * @param maxPageBytes maximum size of a page, unless a single call of {@link #allocate} needs
+     *     more
      */
     public PagedMemory(Allocator allocator, long maxPageBytes) {
         this.allocator = allocator;
         this.maxPageBytes = maxPageBytes;
     }
 
-    /** Returns the bytes that {@link #take} can return without a new page. */
+    /** Returns the bytes that {@link #allocate} can return without a new page. */
     public long roomBytes() {
         return roomBytes;
     }
@@ -58,7 +59,7 @@ public final class PagedMemory implements AutoCloseable {
      *
      * @throws MemoryRefusedException if a new page is needed and refused
      */
-    public long take(long bytes) {
+    public long allocate(long bytes) {
         if (bytes > roomBytes) {
             addPage(bytes);
         }

@@ -29,7 +29,7 @@ public final class EngineRun {
         private int completedRows;
         private int lastProbeRow;
 
-        private Probe(PendingProbe pending) {
+        private Probe(InFlightProbe pending) {
             this.chunk = pending.chunk();
             this.firstRow = pending.firstRow();
             this.completedRows = pending.firstRow();
@@ -106,7 +106,7 @@ public final class EngineRun {
             EngineRun run = new EngineRun(engine);
             probes.forEach(probe -> run.submit(probe, 0));
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             return run.groups();
         }
     }
@@ -116,16 +116,16 @@ public final class EngineRun {
         while (!engine.submitProbe(chunk, firstRow)) {
             assertThat(poll()).as("an engine without room has something in flight").isTrue();
         }
-        track(new PendingProbe(chunk, firstRow));
+        track(new InFlightProbe(chunk, firstRow));
     }
 
-    public void restore(List<PendingProbe> pending) {
+    public void restore(List<InFlightProbe> pending) {
         engine.restore(pending);
         pending.forEach(this::track);
     }
 
     /** Counts a chunk that was submitted past {@link #submit}. */
-    void track(PendingProbe pending) {
+    void track(InFlightProbe pending) {
         Probe probe = new Probe(pending);
         probes.add(probe);
         inFlight.add(probe);
@@ -136,8 +136,8 @@ public final class EngineRun {
         long deadline = System.nanoTime() + TIMEOUT_NS;
         ResultBatch batch = engine.poll();
         while (batch == null && !inFlight.isEmpty()) {
-            if (engine.awaitsTake()) {
-                takeGroups();
+            if (engine.awaitsDrain()) {
+                drainGroups();
             }
             assertThat(System.nanoTime()).as("results within a minute").isLessThan(deadline);
             Thread.onSpinWait();
@@ -154,7 +154,7 @@ public final class EngineRun {
         assertThat(probe).as("the chunk of a batch is in flight").isNotNull();
         assertThat(batch.chunk()).isSameAs(probe.chunk);
         assertThat(batch.rowCount())
-                .isBetween(0, engine.spec().aggregates() ? 0 : batch.layout().capacityRows());
+                .isBetween(0, engine.spec().isAggregating() ? 0 : batch.layout().capacityRows());
         assertThat(batch.completedRows()).isBetween(probe.completedRows, probe.chunk.rowCount());
         if (probe.completedRows == probe.firstRow) {
             // No row is complete: the engine may start another pass over the chunk.
@@ -172,13 +172,13 @@ public final class EngineRun {
         if (batch.isLast()) {
             inFlight.remove();
         }
-        assertThat(engine.inFlight()).isEqualTo(inFlight.size());
+        assertThat(engine.inFlightCount()).isEqualTo(inFlight.size());
     }
 
     /** Reads the engine's groups and merges them with earlier ones. */
-    public void takeGroups() {
+    public void drainGroups() {
         Aggregation aggregation = engine.spec().aggregation();
-        GroupRows rows = engine.takeGroups();
+        GroupRows rows = engine.drainGroups();
         takes++;
         Set<List<Long>> once = new HashSet<>();
         for (int row = 0; row < rows.rowCount(); row++) {

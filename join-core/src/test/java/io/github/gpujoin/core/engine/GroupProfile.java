@@ -156,12 +156,12 @@ public final class GroupProfile {
         long end = System.nanoTime() + caseNs;
         int next = 0;
         long takes = 0;
-        while (System.nanoTime() < end || engine.inFlight() > 0) {
+        while (System.nanoTime() < end || engine.inFlightCount() > 0) {
             while (System.nanoTime() < end && engine.submitProbe(probes.get(next), 0)) {
                 next = (next + 1) % probes.size();
             }
-            if (engine.poll() == null && engine.awaitsTake()) {
-                engine.takeGroups();
+            if (engine.poll() == null && engine.awaitsDrain()) {
+                engine.drainGroups();
                 takes++;
             }
         }

@@ -178,7 +178,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
                     .isThrownBy(() -> engine.submitBuild(0, change))
                     .withMessageContaining("prices")
                     .withMessageContaining("inFlight=1");
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 engine.poll();
             }
             EngineRun.awaitTables(engine);

@@ -206,10 +206,10 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
             while (batch.rowCount() == 0) {
                 batch = next(engine);
             }
-            byte[] carried = batch.carried(0, 0);
+            byte[] variableWidth = batch.variableWidth(0, 0);
             byte[] text = "Zürich 𝄞".getBytes(StandardCharsets.UTF_8);
-            assertThat(carried).hasSize(4 + text.length + 4 + any.length + 4 + 8);
-            assertThat(Arrays.copyOfRange(carried, 4, 4 + text.length)).isEqualTo(text);
+            assertThat(variableWidth).hasSize(4 + text.length + 4 + any.length + 4 + 8);
+            assertThat(Arrays.copyOfRange(variableWidth, 4, 4 + text.length)).isEqualTo(text);
         }
     }
 
@@ -334,7 +334,7 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     private static ResultBatch next(JoinEngine engine) {
         ResultBatch batch = engine.poll();
         while (batch == null) {
-            assertThat(engine.inFlight()).isPositive();
+            assertThat(engine.inFlightCount()).isPositive();
             batch = engine.poll();
         }
         return batch;

@@ -142,7 +142,7 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                 run.submit(valued(from, from + facts / 8), 0);
             }
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             Map<List<Long>, List<Long>> expected = new HashMap<>();
             for (long i = 0; i < facts; i++) {
                 if (i % 3 < 2) {
@@ -160,19 +160,19 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
     void shouldReturnOneGroupWithoutGroupColumnsAndNoneWithoutRows() {
         try (JoinEngine engine = weighing(grouped(100))) {
             EngineRun run = new EngineRun(engine);
-            run.takeGroups();
+            run.drainGroups();
             assertThat(run.groups()).isEmpty();
             run.submit(TestChunks.of(VALUED_FACTS, new Object[] {2, 1L}), 0);
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             assertThat(run.groups()).as("a fact without a match").isEmpty();
             run.submit(valued(0, 4), 1);
             run.drain();
-            run.takeGroups();
+            run.drainGroups();
             assertThat(run.groups())
                     .as("facts 1 and 3: the first is not asked for, 2 has no match")
                     .isEqualTo(Map.of(List.of(), List.of(2L, 4L, -7L + 15)));
-            run.takeGroups();
+            run.drainGroups();
             assertThat(run.groups()).as("groups start anew").hasSize(1);
         }
     }
@@ -223,21 +223,21 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
         try (JoinEngine engine = weighing(grouped(100, KEY))) {
             engine.submitProbe(valued(0, 10), 0);
             assertThatIllegalStateException()
-                    .isThrownBy(engine::takeGroups)
+                    .isThrownBy(engine::drainGroups)
                     .withMessageContaining("inFlight=1");
             EngineRun run = new EngineRun(engine);
-            run.track(new PendingProbe(engine.snapshot().get(0).chunk(), 0));
+            run.track(new InFlightProbe(engine.snapshot().get(0).chunk(), 0));
             run.drain();
-            assertThat(engine.takeGroups().rowCount()).isEqualTo(2);
+            assertThat(engine.drainGroups().rowCount()).isEqualTo(2);
             engine.close();
-            assertThatIllegalStateException().isThrownBy(engine::takeGroups);
+            assertThatIllegalStateException().isThrownBy(engine::drainGroups);
         }
         try (JoinEngine engine = factory().create(SPEC)) {
-            assertThatIllegalStateException().isThrownBy(engine::takeGroups);
+            assertThatIllegalStateException().isThrownBy(engine::drainGroups);
             engine.finishBuild();
-            assertThat(engine.awaitsTake()).isFalse();
+            assertThat(engine.awaitsDrain()).isFalse();
             assertThatIllegalStateException()
-                    .isThrownBy(engine::takeGroups)
+                    .isThrownBy(engine::drainGroups)
                     .withMessageContaining("aggregates=false");
         }
     }

@@ -40,14 +40,14 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
     private boolean checkSnapshotAfter(
             int polls, RandomJoinData data, List<List<ResultRow>> whole) {
         boolean more = true;
-        List<PendingProbe> snapshot;
+        List<InFlightProbe> snapshot;
         EngineRun run;
         try (JoinEngine engine = EngineRun.loaded(factory(), data.spec(), data.builds())) {
             run = new EngineRun(engine);
             int submitted = 0;
             while (submitted < data.probes().size()
                     && engine.submitProbe(data.probes().get(submitted), 0)) {
-                run.track(new PendingProbe(data.probes().get(submitted++), 0));
+                run.track(new InFlightProbe(data.probes().get(submitted++), 0));
             }
             for (int i = 0; i < polls; i++) {
                 more = run.poll();
@@ -65,7 +65,7 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
     }
 
     private static void assertPendingIsWhatWasNotPolled(
-            EngineRun run, List<PendingProbe> snapshot) {
+            EngineRun run, List<InFlightProbe> snapshot) {
         List<EngineRun.Probe> unfinished = run.unfinished();
         assertThat(snapshot).hasSameSizeAs(unfinished);
         for (int i = 0; i < snapshot.size(); i++) {
@@ -77,14 +77,14 @@ abstract class JoinEngineSnapshotConformance extends JoinEngineGroupConformance 
     private static void assertGoesOn(
             JoinEngineFactory factory,
             RandomJoinData data,
-            List<PendingProbe> snapshot,
+            List<InFlightProbe> snapshot,
             List<List<ResultRow>> whole) {
         try (JoinEngine engine = EngineRun.loaded(factory, data.spec(), data.builds())) {
             EngineRun run = new EngineRun(engine);
             run.restore(snapshot);
             run.drain();
             for (int i = 0; i < snapshot.size(); i++) {
-                PendingProbe pending = snapshot.get(i);
+                InFlightProbe pending = snapshot.get(i);
                 List<ResultRow> all = whole.get(data.probes().indexOf(pending.chunk()));
                 assertThat(run.results().get(i))
                         .isEqualTo(

@@ -90,7 +90,7 @@ abstract class JoinEngineStateConformance {
         try (engine) {
             assertThat(engine.spec()).isEqualTo(SPEC);
             assertThat(engine.state()).isEqualTo(EngineState.LOADING);
-            assertThat(engine.inFlight()).isZero();
+            assertThat(engine.inFlightCount()).isZero();
             assertThat(engine.snapshot()).isEmpty();
             engine.finishBuild();
             assertThat(engine.state()).isEqualTo(EngineState.JOINING);
@@ -139,7 +139,7 @@ abstract class JoinEngineStateConformance {
         int steps = 0;
         while (!engine.buildStep(1)) {
             assertThat(engine.state()).isEqualTo(EngineState.BUILDING);
-            assertThat(engine.inFlight()).isZero();
+            assertThat(engine.inFlightCount()).isZero();
             assertThat(engine.snapshot()).isEmpty();
             steps++;
         }
@@ -255,9 +255,10 @@ abstract class JoinEngineStateConformance {
                     .withMessageContaining("input=facts")
                     .withMessageContaining("expected=" + SPEC.factSchema());
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> engine.restore(List.of(new PendingProbe(customers(0, 1), 0))))
+                    .isThrownBy(
+                            () -> engine.restore(List.of(new InFlightProbe(customers(0, 1), 0))))
                     .withMessageContaining("input=facts");
-            assertThat(engine.inFlight()).isZero();
+            assertThat(engine.inFlightCount()).isZero();
         }
     }
 
@@ -269,7 +270,7 @@ abstract class JoinEngineStateConformance {
                         .isThrownBy(() -> engine.submitProbe(facts(1, 2, 3), firstRow))
                         .withMessageContaining("firstRow=" + firstRow);
             }
-            assertThat(engine.inFlight()).isZero();
+            assertThat(engine.inFlightCount()).isZero();
         }
     }
 
@@ -323,11 +324,11 @@ abstract class JoinEngineStateConformance {
                 submitted++;
             }
             assertThat(submitted).as("chunks in flight are bounded").isBetween(1, 999_999);
-            assertThat(engine.inFlight()).isEqualTo(submitted);
+            assertThat(engine.inFlightCount()).isEqualTo(submitted);
             int done = pollUntilAChunkIsDone(engine, probe);
             assertThat(engine.submitProbe(probe, 0)).isTrue();
             submitted++;
-            while (engine.inFlight() > 0) {
+            while (engine.inFlightCount() > 0) {
                 done += pollUntilAChunkIsDone(engine, probe);
             }
             assertThat(done).isEqualTo(submitted);
@@ -353,7 +354,7 @@ abstract class JoinEngineStateConformance {
         try (JoinEngine engine = joining()) {
             engine.submitProbe(facts(1), 0);
             assertThatIllegalStateException()
-                    .isThrownBy(() -> engine.restore(List.of(new PendingProbe(facts(1), 0))))
+                    .isThrownBy(() -> engine.restore(List.of(new InFlightProbe(facts(1), 0))))
                     .withMessageContaining("inFlight=1");
         }
     }
@@ -368,7 +369,7 @@ abstract class JoinEngineStateConformance {
             }
             EngineRun restored = new EngineRun(joining());
             try (JoinEngine target = restored.engine()) {
-                PendingProbe pending = new PendingProbe(probe, 1);
+                InFlightProbe pending = new InFlightProbe(probe, 1);
                 restored.restore(IntStream.range(0, 2 * room).mapToObj(i -> pending).toList());
                 assertThat(target.submitProbe(probe, 0)).isFalse();
                 restored.drain();

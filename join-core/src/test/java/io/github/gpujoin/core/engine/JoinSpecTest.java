@@ -34,13 +34,13 @@ class JoinSpecTest {
     void shouldReturnAllFixedWidthColumnsExceptTheKeyOfAnInnerJoin() {
         assertThat(dimension(1, 0, JoinKind.INNER).payloadColumns()).containsExactly(0, 3);
         assertThat(dimension(0, 0, JoinKind.INNER).payloadColumns()).containsExactly(1, 3);
-        assertThat(dimension(1, 0, JoinKind.INNER).hasCarriedPayload()).isTrue();
+        assertThat(dimension(1, 0, JoinKind.INNER).hasVariableWidthPayload()).isTrue();
     }
 
     @Test
     void shouldHaveNoPayloadInASemiJoin() {
         assertThat(dimension(1, 0, JoinKind.SEMI).payloadColumns()).isEmpty();
-        assertThat(dimension(1, 0, JoinKind.SEMI).hasCarriedPayload()).isFalse();
+        assertThat(dimension(1, 0, JoinKind.SEMI).hasVariableWidthPayload()).isFalse();
     }
 
     @Test
@@ -118,7 +118,7 @@ class JoinSpecTest {
                 .isThrownBy(() -> grouped(JoinKind.SEMI, new JoinColumn(0, 0)))
                 .withMessageStartingWith(
                         "Column of groups is of a semi join, whose results have no such column:"
-                            + " input=part");
+                                + " input=part");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(1, 0)))
                 .withMessageContaining("JoinColumn[side=1, column=0]");
@@ -143,7 +143,8 @@ class JoinSpecTest {
                                         List.of(dimension(1, 0, JoinKind.INNER)),
                                         List.of(filter),
                                         null))
-                .withMessageStartingWith("Filter column is not INT32 or INT64, or is nullable: input=")
+                .withMessageStartingWith(
+                        "Filter column is not INT32 or INT64, or is nullable: input=")
                 .withMessageContaining("type=" + type);
     }
 
@@ -179,19 +180,19 @@ class JoinSpecTest {
         assertThat(layout.payloadWidth(0, 0)).isEqualTo(4);
         assertThat(layout.payloadOffset(0, 1)).as("after 17 ints").isEqualTo(256);
         assertThat(layout.payloadWidth(0, 1)).isEqualTo(8);
-        assertThat(layout.carriedOffset(0)).as("after 17 longs").isEqualTo(448);
+        assertThat(layout.variableWidthOffset(0)).as("after 17 longs").isEqualTo(448);
         assertThat(layout.lengthBytes()).as("after 17 references").isEqualTo(640);
         assertThat(layout.payloadCount(1)).isZero();
-        assertThat(layout.carriedOffset(1)).isEqualTo(-1);
+        assertThat(layout.variableWidthOffset(1)).isEqualTo(-1);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 2})
     void shouldRejectAFirstRowOutsideTheProbeChunk(int firstRow) {
         Chunk chunk = TestChunks.of(SCHEMA, new Object[] {1, 2L, "x", 3.0, null});
-        assertThat(new PendingProbe(chunk, 1).firstRow()).isEqualTo(1);
+        assertThat(new InFlightProbe(chunk, 1).firstRow()).isEqualTo(1);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new PendingProbe(chunk, firstRow))
+                .isThrownBy(() -> new InFlightProbe(chunk, firstRow))
                 .withMessageContaining("firstRow=" + firstRow + ", rowCount=1");
     }
 

@@ -137,17 +137,19 @@ public final class NestedLoopJoin {
                                         Float.floatToRawIntBits(
                                                 (float) chunk.getDouble(column, row));
                         case FLOAT64 -> Double.doubleToRawLongBits(chunk.getDouble(column, row));
-                        case STRING, BYTES -> throw new AssertionError("carried, not fixed");
+                        case STRING, BYTES -> throw new AssertionError("variableWidth, not fixed");
                     });
         }
-        byte[] carried = null;
-        if (side.hasCarriedPayload()) {
-            carried =
+        byte[] variableWidth = null;
+        if (side.hasVariableWidthPayload()) {
+            variableWidth =
                     Arrays.copyOfRange(
-                            chunk.bytes(), chunk.carriedStart(row), chunk.carriedEnd(row));
+                            chunk.bytes(),
+                            chunk.variableWidthStart(row),
+                            chunk.variableWidthEnd(row));
         }
         StringBuilder text = new StringBuilder();
-        ResultRows.append(text, bits, carried);
+        ResultRows.append(text, bits, variableWidth);
         return text.toString();
     }
 

@@ -153,7 +153,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             }
             for (int i = random.nextInt(3); i > 0; i--) {
                 ColumnType type = ColumnType.values()[random.nextInt(ColumnType.values().length)];
-                columns.add(Column.nullable("carried_" + i, type));
+                columns.add(Column.nullable("variable_width_" + i, type));
             }
             if (random.nextBoolean()) {
                 columns.add(Column.of("few_values", ColumnType.INT32));

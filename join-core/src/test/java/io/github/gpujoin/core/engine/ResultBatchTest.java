@@ -38,22 +38,22 @@ class ResultBatchTest {
     private final Chunk chunk =
             TestChunks.of(FACTS, new Object[] {1L}, new Object[] {2L}, new Object[] {3L});
     private Region memory;
-    private Region carried;
+    private Region variableWidth;
     private ResultBatch batch;
 
     @BeforeEach
     void writeTwoRows() {
         ResultLayout layout = new ResultLayout(SPEC, 10);
         memory = Region.allocate(layout.lengthBytes());
-        carried = Region.allocate(64);
+        variableWidth = Region.allocate(64);
         batch = new ResultBatch(layout, memory.address());
-        Memory.putInt(carried.address(), 3);
-        Memory.copy(new byte[] {7, 8, 9}, Memory.BYTES, null, carried.address() + 4, 3);
+        Memory.putInt(variableWidth.address(), 3);
+        Memory.copy(new byte[] {7, 8, 9}, Memory.BYTES, null, variableWidth.address() + 4, 3);
         for (int row = 0; row < 2; row++) {
             Memory.putInt(batch.probeRowAddress() + 4 * row, row + 1);
             Memory.putInt(batch.payloadAddress(0, 0) + 4 * row, 10 + row);
             Memory.putLong(batch.payloadAddress(0, 1) + 8 * row, -1L - row);
-            Memory.putLong(batch.carriedAddress(0) + 8 * row, carried.address());
+            Memory.putLong(batch.variableWidthAddress(0) + 8 * row, variableWidth.address());
         }
         batch.set(chunk, 2, 2);
     }
@@ -61,7 +61,7 @@ class ResultBatchTest {
     @AfterEach
     void giveMemoryBack() {
         memory.close();
-        carried.close();
+        variableWidth.close();
     }
 
     @Test
@@ -71,7 +71,7 @@ class ResultBatchTest {
         assertThat(batch.probeRow(1)).isEqualTo(2);
         assertThat(batch.getInt(0, 0, 1)).isEqualTo(11);
         assertThat(batch.getLong(0, 1, 1)).isEqualTo(-2);
-        assertThat(batch.carried(0, 0)).containsExactly(7, 8, 9);
+        assertThat(batch.variableWidth(0, 0)).containsExactly(7, 8, 9);
     }
 
     @Test
@@ -89,7 +89,7 @@ class ResultBatchTest {
                             () -> batch.probeRow(row),
                             () -> batch.getInt(0, 0, row),
                             () -> batch.getLong(0, 1, row),
-                            () -> batch.carried(0, row))) {
+                            () -> batch.variableWidth(0, row))) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
                         .isThrownBy(read::run)
                         .withMessage("row=" + row + ", rowCount=2");
@@ -110,7 +110,7 @@ class ResultBatchTest {
     @Test
     void shouldRejectVariableWidthReadsOfADimensionWithoutThem() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> batch.carried(1, 0))
+                .isThrownBy(() -> batch.variableWidth(1, 0))
                 .withMessageContaining("dimension=1");
     }
 }

@@ -28,13 +28,13 @@ public final class ResultRows {
                 boolean narrow = batch.layout().payloadWidth(d, i) == 4;
                 bits.add(narrow ? batch.getInt(d, i, row) : batch.getLong(d, i, row));
             }
-            boolean carries = spec.dimensions().get(d).hasCarriedPayload();
-            byte[] carried = carries ? batch.carried(d, row) : null;
+            boolean carries = spec.dimensions().get(d).hasVariableWidthPayload();
+            byte[] variableWidth = carries ? batch.variableWidth(d, row) : null;
             if (batch.isMatched(d, row)) {
-                append(text, bits, carried);
+                append(text, bits, variableWidth);
             } else {
                 assertThat(bits).as("payload without a match").allMatch(value -> value == 0);
-                assertThat(carried).as("carried payload without a match").isNull();
+                assertThat(variableWidth).as("variableWidth payload without a match").isNull();
                 text.append(unmatched(bits.size()));
             }
         }
@@ -47,13 +47,13 @@ public final class ResultRows {
     }
 
     /** Appends the payload of one dimension: {@code [1, -2 | 0a0b]}. */
-    static void append(StringBuilder text, List<Long> bits, byte[] carried) {
+    static void append(StringBuilder text, List<Long> bits, byte[] variableWidth) {
         text.append('[');
         for (int i = 0; i < bits.size(); i++) {
             text.append(i == 0 ? "" : ", ").append(bits.get(i));
         }
-        if (carried != null) {
-            text.append(" | ").append(HexFormat.of().formatHex(carried));
+        if (variableWidth != null) {
+            text.append(" | ").append(HexFormat.of().formatHex(variableWidth));
         }
         text.append(']');
     }

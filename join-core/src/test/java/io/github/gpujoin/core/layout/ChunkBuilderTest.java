@@ -80,20 +80,20 @@ class ChunkBuilderTest {
         ChunkBuilder fixed = new ChunkBuilder(FIXED, 24);
         TestChunks.addRow(fixed, 1L, 1);
         TestChunks.addRow(fixed, 2L, 2);
-        ChunkBuilder carried = new ChunkBuilder(ChunkSamples.SCHEMAS.get(2), 1);
-        TestChunks.addRow(carried, "only");
+        ChunkBuilder variableWidth = new ChunkBuilder(ChunkSamples.SCHEMAS.get(2), 1);
+        TestChunks.addRow(variableWidth, "only");
         for (Runnable write :
                 List.<Runnable>of(
                         () -> fixed.putInt(1, 3),
                         () -> fixed.putLong(0, 3),
                         fixed::endRow,
-                        carried::endRow)) {
+                        variableWidth::endRow)) {
             assertThatIllegalStateException()
                     .isThrownBy(write::run)
                     .withMessageContaining("Chunk is full. Call seal() first: capacityRows=");
         }
         assertThat(seal(fixed).rowCount()).isEqualTo(2);
-        assertThat(seal(carried).rowCount()).isEqualTo(1);
+        assertThat(seal(variableWidth).rowCount()).isEqualTo(1);
     }
 
     @Test
@@ -115,16 +115,16 @@ class ChunkBuilderTest {
     }
 
     @Test
-    void shouldDiscardAnAbandonedRow() {
+    void shouldDiscardARow() {
         ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
         builder.putInt(0, 1);
         builder.addString("gone");
-        builder.abandonRow();
+        builder.discardRow();
         addMixed(builder, 2, "kept");
         builder.putInt(0, 3);
         builder.addString("gone too");
-        builder.abandonRow();
-        builder.abandonRow();
+        builder.discardRow();
+        builder.discardRow();
         addMixed(builder, 4, null);
         Chunk chunk = seal(builder);
         assertThat(chunk.rowCount()).isEqualTo(2);
@@ -141,7 +141,7 @@ class ChunkBuilderTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> seal(builder))
                 .withMessageContaining("row=1");
-        builder.abandonRow();
+        builder.discardRow();
         assertThat(seal(builder).rowCount()).isEqualTo(1);
     }
 
@@ -220,7 +220,8 @@ class ChunkBuilderTest {
         Chunk source = ChunkSamples.chunk(3, 20);
         ChunkBuilder builder = new ChunkBuilder(source.schema(), 10_000);
         for (int row = 0; row < 20; row++) {
-            builder.addCarriedRow(source.bytes(), source.carriedStart(row), source.carriedEnd(row));
+            builder.addVariableWidthRow(
+                    source.bytes(), source.variableWidthStart(row), source.variableWidthEnd(row));
             builder.endRow();
         }
         assertThat(builder.seal(3, -1, 0, 0).bytes()).isEqualTo(source.bytes());

@@ -26,7 +26,7 @@ class ChunkDescriptorTest {
                     new HeaderField("DIMENSION_OFFSET", 2),
                     new HeaderField("FLAGS_OFFSET", 2),
                     new HeaderField("PARTITION_OFFSET", 4),
-                    new HeaderField("CARRIED_OFFSET", 4),
+                    new HeaderField("VARIABLE_WIDTH_OFFSET", 4),
                     new HeaderField("EPOCH_OFFSET", 8),
                     new HeaderField("SEQUENCE_OFFSET", 8),
                     new HeaderField("CHECKSUM_OFFSET", 8),

@@ -64,7 +64,7 @@ class ChunkFormatTest {
                 wrong("Chunk has a negative partition number: partition=-2", 24, -2),
                 wrong(
                         "Chunk has a variable-width section, but its schema has no such column:"
-                                + " carriedOffset=64",
+                                + " variableWidthOffset=64",
                         28,
                         64),
                 wrong("Reserved word of the chunk header is not zero: reserved=9", 56, 9));
@@ -132,42 +132,44 @@ class ChunkFormatTest {
     /**
      * Cases of two rows (text, nullable number): damage to their variable-width values, message.
      */
-    static Stream<Arguments> wrongCarriedBytes() {
+    static Stream<Arguments> wrongVariableWidthBytes() {
         return Stream.of(
-                carried("room=24", bytes -> ends(bytes, 15, 1000)),
-                carried("row=0, end=-1", bytes -> ends(bytes, -1, 24)),
-                carried("row=0, end=-2147483648", bytes -> ends(bytes, Integer.MIN_VALUE, 24)),
-                carried("row=1, end=2147483647", bytes -> ends(bytes, 15, Integer.MAX_VALUE)),
-                carried("row=1, room=-5", bytes -> ends(bytes, 15, 10)),
-                carried("row=0, end=16", bytes -> ends(bytes, 16, 24)),
-                carried("row=0, room=6, valueLength=3", bytes -> ends(bytes, 6, 24)),
-                carried("valueLength=-2", bytes -> value(bytes, 0, -2)),
-                carried("valueLength=2147483647", bytes -> value(bytes, 0, Integer.MAX_VALUE)),
-                carried("valueLength=8", bytes -> value(bytes, 7, 8)),
-                carried("valueLength=3", bytes -> value(bytes, 7, 3)),
-                carried("row=0, end=15", bytes -> value(bytes, 7, -1)),
-                carried("row=0, room=15, valueLength=24", bytes -> rows(bytes, 1)),
-                carried(
+                variableWidth("room=24", bytes -> ends(bytes, 15, 1000)),
+                variableWidth("row=0, end=-1", bytes -> ends(bytes, -1, 24)),
+                variableWidth(
+                        "row=0, end=-2147483648", bytes -> ends(bytes, Integer.MIN_VALUE, 24)),
+                variableWidth("row=1, end=2147483647", bytes -> ends(bytes, 15, Integer.MAX_VALUE)),
+                variableWidth("row=1, room=-5", bytes -> ends(bytes, 15, 10)),
+                variableWidth("row=0, end=16", bytes -> ends(bytes, 16, 24)),
+                variableWidth("row=0, room=6, valueLength=3", bytes -> ends(bytes, 6, 24)),
+                variableWidth("valueLength=-2", bytes -> value(bytes, 0, -2)),
+                variableWidth(
+                        "valueLength=2147483647", bytes -> value(bytes, 0, Integer.MAX_VALUE)),
+                variableWidth("valueLength=8", bytes -> value(bytes, 7, 8)),
+                variableWidth("valueLength=3", bytes -> value(bytes, 7, 3)),
+                variableWidth("row=0, end=15", bytes -> value(bytes, 7, -1)),
+                variableWidth("row=0, room=15, valueLength=24", bytes -> rows(bytes, 1)),
+                variableWidth(
                         "Index of variable-width values ends outside the chunk",
                         bytes -> rows(bytes, 16)),
-                carried(
+                variableWidth(
                         "Variable-width section of the chunk does not follow its columns:"
-                                + " carriedOffset=0",
+                                + " variableWidthOffset=0",
                         b -> offset(b, 0)),
-                carried(
+                variableWidth(
                         "Variable-width section of the chunk does not follow its columns:"
-                                + " carriedOffset=-4",
+                                + " variableWidthOffset=-4",
                         b -> offset(b, -4)));
     }
 
-    private static final ChunkSchema CARRIED =
+    private static final ChunkSchema VARIABLE_WIDTH =
             ChunkSchema.of(
                     Column.of("text", ColumnType.STRING),
                     Column.nullable("number", ColumnType.INT32));
     private static final int ENDS = 64;
     private static final int DATA = ENDS + 2 * 4;
 
-    private static Arguments carried(String message, Consumer<byte[]> damage) {
+    private static Arguments variableWidth(String message, Consumer<byte[]> damage) {
         return Arguments.of(message, damage);
     }
 
@@ -185,18 +187,19 @@ class ChunkFormatTest {
     }
 
     private static void offset(byte[] bytes, int offset) {
-        ChunkSamples.putInt(bytes, ChunkDescriptor.CARRIED_OFFSET, offset);
+        ChunkSamples.putInt(bytes, ChunkDescriptor.VARIABLE_WIDTH_OFFSET, offset);
     }
 
     @ParameterizedTest(name = "{0}")
-    @MethodSource("wrongCarriedBytes")
+    @MethodSource("wrongVariableWidthBytes")
     void shouldRejectInconsistentVariableWidthSections(String message, Consumer<byte[]> damage) {
         byte[] bytes =
-                TestChunks.of(CARRIED, new Object[] {"abc", 5}, new Object[] {"d", null}).bytes();
-        assertThat(bytes).as("15 and 9 carried bytes").hasSize(DATA + 24);
+                TestChunks.of(VARIABLE_WIDTH, new Object[] {"abc", 5}, new Object[] {"d", null})
+                        .bytes();
+        assertThat(bytes).as("15 and 9 variable-width bytes").hasSize(DATA + 24);
         damage.accept(bytes);
         ChunkSamples.sealAgain(bytes);
-        assertRefused(CARRIED, bytes, message);
+        assertRefused(VARIABLE_WIDTH, bytes, message);
     }
 
     static IntStream seeds() {

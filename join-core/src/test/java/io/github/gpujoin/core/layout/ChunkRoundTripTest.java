@@ -169,8 +169,8 @@ class ChunkRoundTripTest {
             for (Runnable read :
                     List.<Runnable>of(
                             () -> chunk.getInt(0, row),
-                            () -> chunk.carriedStart(row),
-                            () -> chunk.carriedEnd(row),
+                            () -> chunk.variableWidthStart(row),
+                            () -> chunk.variableWidthEnd(row),
                             () -> cursor.at(chunk, row).getLong("l"),
                             () -> cursor.at(chunk, row).getString("s"))) {
                 assertThatExceptionOfType(IndexOutOfBoundsException.class)
@@ -183,9 +183,9 @@ class ChunkRoundTripTest {
     @Test
     void shouldRejectVariableWidthReadsOfASchemaWithoutThem() {
         Chunk chunk = ChunkSamples.chunk(0, 3);
-        assertThatIllegalArgumentException().isThrownBy(() -> chunk.carriedStart(1));
+        assertThatIllegalArgumentException().isThrownBy(() -> chunk.variableWidthStart(1));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> chunk.carriedEnd(2))
+                .isThrownBy(() -> chunk.variableWidthEnd(2))
                 .withMessageContaining("schema=(key INT64)");
     }
 

@@ -112,10 +112,11 @@ final class ChunkSamples {
         }
         ChunkCursor cursor = new ChunkCursor(schema);
         for (int row = 0; row < chunk.rowCount(); row++) {
-            if (schema.hasCarried()) {
-                assertThat(chunk.carriedEnd(row)).isBetween(chunk.carriedStart(row), bytes.length);
-                assertThat(chunk.carriedStart(row))
-                        .isGreaterThanOrEqualTo(row == 0 ? 64 : chunk.carriedEnd(row - 1));
+            if (schema.hasVariableWidth()) {
+                assertThat(chunk.variableWidthEnd(row))
+                        .isBetween(chunk.variableWidthStart(row), bytes.length);
+                assertThat(chunk.variableWidthStart(row))
+                        .isGreaterThanOrEqualTo(row == 0 ? 64 : chunk.variableWidthEnd(row - 1));
             }
             values(cursor.at(chunk, row));
         }

@@ -41,7 +41,7 @@ class ChunkSchemaTest {
         assertThat(arrived).isEqualTo(schema).hasSameHashCodeAs(schema).hasToString("" + schema);
         assertThat(arrived.fingerprint()).isEqualTo(schema.fingerprint());
         assertThat(arrived.fixedRowBytes()).isEqualTo(schema.fixedRowBytes());
-        assertThat(arrived.carriedColumns()).isEqualTo(schema.carriedColumns());
+        assertThat(arrived.variableWidthColumnCount()).isEqualTo(schema.variableWidthColumnCount());
         assertThat(arrived.offsets(100)).isEqualTo(schema.offsets(100));
         for (int i = 0; i < schema.size(); i++) {
             assertThat(arrived.indexOf(schema.column(i).name())).isEqualTo(i);
@@ -113,7 +113,7 @@ class ChunkSchemaTest {
         assertThat(SCHEMAS.get(4).offsets(16)).containsExactly(-1, 64, -1, 128, -1, 256);
         assertThat(SCHEMAS.get(4).offsets(17)).containsExactly(-1, 64, -1, 192, -1, 384);
         assertThat(SCHEMAS.get(4).fixedRowBytes()).isEqualTo(12);
-        assertThat(SCHEMAS.get(4).carriedColumns()).isEqualTo(3);
+        assertThat(SCHEMAS.get(4).variableWidthColumnCount()).isEqualTo(3);
     }
 
     @Test

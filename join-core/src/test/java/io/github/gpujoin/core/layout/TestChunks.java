@@ -12,7 +12,7 @@ public final class TestChunks {
     }
 
     public static Chunk of(ChunkSchema schema, int dimension, List<Object[]> rows) {
-        int rowBytes = Math.max(1, schema.fixedRowBytes() + 8 * schema.carriedColumns());
+        int rowBytes = Math.max(1, schema.fixedRowBytes() + 8 * schema.variableWidthColumnCount());
         ChunkBuilder builder = new ChunkBuilder(schema, Math.max(1, rows.size()) * rowBytes);
         for (Object[] row : rows) {
             addRow(builder, row);
@@ -26,7 +26,7 @@ public final class TestChunks {
             if (schema.column(i).isFixed()) {
                 putFixed(builder, i, schema.column(i).type(), row[i]);
             } else {
-                addCarried(builder, schema.column(i).type(), row[i]);
+                addVariableWidth(builder, schema.column(i).type(), row[i]);
             }
         }
         builder.endRow();
@@ -42,7 +42,7 @@ public final class TestChunks {
         }
     }
 
-    private static void addCarried(ChunkBuilder builder, ColumnType type, Object value) {
+    private static void addVariableWidth(ChunkBuilder builder, ColumnType type, Object value) {
         if (value == null) {
             builder.addNull();
             return;

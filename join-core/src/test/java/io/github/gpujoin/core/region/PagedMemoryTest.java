@@ -25,7 +25,7 @@ class PagedMemoryTest {
         try (PagedMemory memory = new PagedMemory()) {
             for (int i = 0; i < 5_000; i++) {
                 int words = 1 + (random.nextInt(100) == 0 ? random.nextInt(9_000) : i % 7);
-                long address = memory.take(4L * words);
+                long address = memory.allocate(4L * words);
                 takenBytes += 4L * words;
                 for (int w = 0; w < words; w++) {
                     Memory.putInt(address + 4L * w, i + w);

@@ -24,8 +24,8 @@ public final class CudaDrivers {
                     "gpujoin_change_settle",
                     "gpujoin_count_rows",
                     "gpujoin_move_rows",
-                    "gpujoin_take_carried",
-                    "gpujoin_put_carried");
+                    "gpujoin_read_references",
+                    "gpujoin_write_references");
 
     private static Constructor<?> binding;
 

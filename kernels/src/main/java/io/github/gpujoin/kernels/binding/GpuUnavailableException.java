@@ -21,7 +21,7 @@ public final class GpuUnavailableException extends EngineUnavailableException {
 
     public GpuUnavailableException(GpuFailure failure, String sentence, Throwable cause) {
         super(
-                failure == GpuFailure.OUT_OF_DEVICE_MEMORY ? Scope.NO_MEMORY : Scope.PLACE,
+                failure == GpuFailure.OUT_OF_DEVICE_MEMORY ? Scope.NO_MEMORY : Scope.DEVICE,
                 sentence,
                 cause);
         this.failure = failure;

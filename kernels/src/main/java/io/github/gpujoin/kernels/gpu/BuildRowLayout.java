@@ -12,12 +12,12 @@ import java.util.List;
  *  +--------+--------+----------------------+----------------------+
  *  | key,   | next,  | 4-byte payloads, in  | 8-byte payloads, in  |
  *  | int64  | uint32 | schema order; padded | schema order; then   |
- *  |        |        | to 8 bytes           | carriedRef, if any   |
+ *  |        |        | to 8 bytes           | variableWidthRef     |
  *  +--------+--------+----------------------+----------------------+
  * </pre>
  *
  * <p>Every field is aligned to its width. {@code next} links the rows of a slot; only kernels write
- * it. For carriedRef see {@link io.github.gpujoin.core.engine.ResultLayout}.
+ * it. For variableWidthRef see {@link io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class BuildRowLayout {
 
@@ -25,7 +25,7 @@ final class BuildRowLayout {
     private final List<Integer> payloadColumns;
     private final int[] payloadOffsets;
     private final int[] payloadWidths;
-    private final int carriedOffset;
+    private final int variableWidthOffset;
     private final int rowBytes;
 
     BuildRowLayout(DimensionSpec dimension) {
@@ -35,8 +35,8 @@ final class BuildRowLayout {
         this.payloadWidths = new int[payloadColumns.size()];
         int next = place(Integer.BYTES, PlanDescriptor.ROW_PAYLOAD_OFFSET);
         next = place(Long.BYTES, (next + 7) & -8);
-        this.carriedOffset = dimension.hasCarriedPayload() ? next : -1;
-        this.rowBytes = dimension.hasCarriedPayload() ? next + Long.BYTES : next;
+        this.variableWidthOffset = dimension.hasVariableWidthPayload() ? next : -1;
+        this.rowBytes = dimension.hasVariableWidthPayload() ? next + Long.BYTES : next;
     }
 
     private int place(int widthBytes, int offset) {
@@ -78,9 +78,9 @@ final class BuildRowLayout {
         return payloadWidths[payload];
     }
 
-    /** Returns the offset of the carriedRef, or -1 if rows have none. */
-    int carriedOffset() {
-        return carriedOffset;
+    /** Returns the offset of the variableWidthRef, or -1 if rows have none. */
+    int variableWidthOffset() {
+        return variableWidthOffset;
     }
 
     /**
@@ -88,7 +88,7 @@ final class BuildRowLayout {
      * no changelog.
      */
     int changeColumn() {
-        return dimension.changes() ? dimension.changeColumn() : -1;
+        return dimension.isChangelog() ? dimension.changeColumn() : -1;
     }
 
     int rowBytes() {

@@ -12,14 +12,14 @@ import java.util.List;
  * <pre>
  *  0          runRows * keyWidth                                           lengthBytes
  *  +----------+--------------------------------+----------------+----------+
- *  | key[]    | each payload[], in schema      | carriedRef[],  | change[],|
- *  |          | order                          | if any         | if any   |
+ *  | key[]    | each payload[], in schema      | variableWidth- | change[],|
+ *  |          | order                          | Ref[], if any  | if any   |
  *  +----------+--------------------------------+----------------+----------+
  * </pre>
  *
- * <p>For carriedRef see {@link io.github.gpujoin.core.engine.ResultLayout}; a change is the int32
- * code of a {@link io.github.gpujoin.core.engine.RowChange}. The constants below are the offsets of
- * the structs BuildRuns and BuildColumn in {@code build.h}.
+ * <p>For variableWidthRef see {@link io.github.gpujoin.core.engine.ResultLayout}; a change is the
+ * int32 code of a {@link io.github.gpujoin.core.engine.RowChange}. The constants below are the
+ * offsets of the structs BuildRuns and BuildColumn in {@code build.h}.
  */
 final class BuildRunLayout {
 
@@ -48,7 +48,7 @@ final class BuildRunLayout {
 
     private final List<Column> columns = new ArrayList<>();
     private final int[] offsets;
-    private final int carriedRefs;
+    private final int variableWidthRefs;
     private final int changeColumn;
     private final int changeOffset;
     private final int runRows;
@@ -64,9 +64,9 @@ final class BuildRunLayout {
             columns.add(
                     new Column(row.payloadColumn(i), row.payloadOffset(i), row.payloadWidth(i)));
         }
-        this.carriedRefs = row.carriedOffset() >= 0 ? columns.size() : -1;
-        if (carriedRefs >= 0) {
-            columns.add(new Column(-1, row.carriedOffset(), Long.BYTES));
+        this.variableWidthRefs = row.variableWidthOffset() >= 0 ? columns.size() : -1;
+        if (variableWidthRefs >= 0) {
+            columns.add(new Column(-1, row.variableWidthOffset(), Long.BYTES));
         }
         this.changeColumn = row.changeColumn();
         boolean changes = changeColumn >= 0;
@@ -95,7 +95,7 @@ final class BuildRunLayout {
 
     /** Returns the number of columns copied from chunks; column 0 is the key. */
     int chunkColumnCount() {
-        return carriedRefs >= 0 ? carriedRefs : columns.size();
+        return variableWidthRefs >= 0 ? variableWidthRefs : columns.size();
     }
 
     /** Returns the chunk column from which a run column is copied. */
@@ -111,9 +111,9 @@ final class BuildRunLayout {
         return offsets[column];
     }
 
-    /** Returns the offset of the carriedRefs, or -1 if there are none. */
-    int carriedOffset() {
-        return carriedRefs >= 0 ? offsets[carriedRefs] : -1;
+    /** Returns the offset of the variableWidthRefs, or -1 if there are none. */
+    int variableWidthOffset() {
+        return variableWidthRefs >= 0 ? offsets[variableWidthRefs] : -1;
     }
 
     /** Returns the chunk column that holds the row changes. */

@@ -37,8 +37,8 @@ final class BuildStream implements AutoCloseable {
     private int pinnedRows;
     private boolean copying;
     private long rowCount;
-    private PagedMemory carried;
-    private long carriedBytes;
+    private PagedMemory variableWidth;
+    private long variableWidthBytes;
 
     /**
      * @param timeoutNs time within which the serving kernel must stop
@@ -51,7 +51,7 @@ final class BuildStream implements AutoCloseable {
         this.runLayout = new BuildRunLayout(rowLayout);
         this.buffers = lease.memory().buffers(limits);
         this.host = lease.memory().hostWithin(limits);
-        this.carried = newCarried();
+        this.variableWidth = newVariableWidth();
     }
 
     BuildRowLayout rowLayout() {
@@ -72,8 +72,8 @@ final class BuildStream implements AutoCloseable {
     }
 
     /** Returns the bytes of variable-width columns copied to host memory. */
-    long carriedBytes() {
-        return carriedBytes;
+    long variableWidthBytes() {
+        return variableWidthBytes;
     }
 
     /** Returns the bytes of device and pinned memory together, without variable-width columns. */
@@ -119,10 +119,11 @@ final class BuildStream implements AutoCloseable {
             long target = run + runLayout.changeOffset();
             copy(chunk, runLayout.changeColumn(), Integer.BYTES, firstRow, count, target);
         }
-        if (runLayout.carriedOffset() >= 0) {
-            long refs = run + runLayout.carriedOffset() + (long) Long.BYTES * pinnedRows;
+        if (runLayout.variableWidthOffset() >= 0) {
+            long refs = run + runLayout.variableWidthOffset() + (long) Long.BYTES * pinnedRows;
             for (int i = 0; i < count; i++) {
-                Memory.putLong(refs + (long) Long.BYTES * i, copyCarried(chunk, firstRow + i));
+                Memory.putLong(
+                        refs + (long) Long.BYTES * i, copyVariableWidth(chunk, firstRow + i));
             }
         }
     }
@@ -134,10 +135,10 @@ final class BuildStream implements AutoCloseable {
         Memory.copy(chunk.array(), Memory.BYTES + source, null, target, widthBytes * count);
     }
 
-    private long copyCarried(Chunk chunk, int row) {
-        int start = chunk.carriedStart(row);
-        int length = chunk.carriedEnd(row) - start;
-        long address = takeCarried(4L + length);
+    private long copyVariableWidth(Chunk chunk, int row) {
+        int start = chunk.variableWidthStart(row);
+        int length = chunk.variableWidthEnd(row) - start;
+        long address = allocateVariableWidth(4L + length);
         Memory.putInt(address, length);
         Memory.copy(chunk.array(), Memory.BYTES + start, null, address + 4, length);
         return address;
@@ -189,7 +190,7 @@ final class BuildStream implements AutoCloseable {
         rowCount = 0;
     }
 
-    private PagedMemory newCarried() {
+    private PagedMemory newVariableWidth() {
         return new PagedMemory(host);
     }
 
@@ -198,24 +199,24 @@ final class BuildStream implements AutoCloseable {
      *
      * @return the previous memory, for the caller to close
      */
-    PagedMemory renewCarried() {
-        PagedMemory previous = carried;
-        carried = newCarried();
-        carriedBytes = 0;
+    PagedMemory renewVariableWidth() {
+        PagedMemory previous = variableWidth;
+        variableWidth = newVariableWidth();
+        variableWidthBytes = 0;
         return previous;
     }
 
     /** Copies variable-width columns of a row, and returns the address of the copy. */
-    long copyCarried(long from) {
+    long copyVariableWidth(long from) {
         long bytes = 4L + Memory.getInt(from);
-        long to = takeCarried(bytes);
+        long to = allocateVariableWidth(bytes);
         Memory.copy(null, from, null, to, bytes);
         return to;
     }
 
-    private long takeCarried(long bytes) {
-        carriedBytes += bytes;
-        return carried.take(bytes);
+    private long allocateVariableWidth(long bytes) {
+        variableWidthBytes += bytes;
+        return variableWidth.allocate(bytes);
     }
 
     /** Frees the runs while the serving kernel is stopped. Variable-width columns stay. */
@@ -238,6 +239,6 @@ final class BuildStream implements AutoCloseable {
     /** Frees variable-width columns. The runs must have been freed or abandoned. */
     @Override
     public void close() {
-        carried.close();
+        variableWidth.close();
     }
 }

@@ -33,7 +33,7 @@ final class FactSegments {
         this.fingerprint = spec.factSchema().fingerprint();
         spec.dimensions().forEach(dimension -> add(spec, dimension.factKeyColumn()));
         spec.filters().forEach(filter -> add(spec, filter.column()));
-        if (spec.aggregates()) {
+        if (spec.isAggregating()) {
             spec.aggregation()
                     .columns()
                     .filter(JoinColumn::isFact)

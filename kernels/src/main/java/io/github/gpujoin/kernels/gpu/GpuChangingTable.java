@@ -59,7 +59,7 @@ final class GpuChangingTable {
     private long takenSlots;
     private long workspaceAddress;
     private long workspaceBytes;
-    private long carriedBytesBefore;
+    private long variableWidthBytesBefore;
 
     /** Memory that a compaction copies from; null if none is under way. */
     private PagedMemory compacted;
@@ -226,14 +226,15 @@ final class GpuChangingTable {
     }
 
     private boolean needsCompaction() {
-        return layout.carriedOffset() >= 0
-                && stream.carriedBytes() > 2 * carriedBytesBefore + MIN_COMPACTION_BYTES;
+        return layout.variableWidthOffset() >= 0
+                && stream.variableWidthBytes()
+                        > 2 * variableWidthBytesBefore + MIN_COMPACTION_BYTES;
     }
 
     /** Starts or continues a compaction, and frees the previous memory behind the last slot. */
     private void compactSome(long slotCount) {
         if (!isCompacting()) {
-            compacted = stream.renewCarried();
+            compacted = stream.renewVariableWidth();
             nextSlot = 0;
         }
         long end = Math.min(table.slotCount(), nextSlot + slotCount);
@@ -246,7 +247,7 @@ final class GpuChangingTable {
         }
         if (nextSlot == table.slotCount()) {
             closeCompacted();
-            carriedBytesBefore = stream.carriedBytes();
+            variableWidthBytesBefore = stream.variableWidthBytes();
         }
     }
 
@@ -263,22 +264,23 @@ final class GpuChangingTable {
     private void copyReferenced(long firstSlot, int slotCount, long refs) {
         long refsBytes = (long) Long.BYTES * slotCount;
         long device = workspace(refsBytes);
-        moveReferences("gpujoin_take_carried", firstSlot, slotCount, device);
+        moveReferences("gpujoin_read_references", firstSlot, slotCount, device);
         driver.copyToHost(refs, device, refsBytes);
         for (int slot = 0; slot < slotCount; slot++) {
             long ref = refs + (long) Long.BYTES * slot;
             long from = Memory.getLong(ref);
             if (from != 0) {
-                Memory.putLong(ref, stream.copyCarried(from));
+                Memory.putLong(ref, stream.copyVariableWidth(from));
             }
         }
         driver.copyToDevice(device, refs, refsBytes);
-        moveReferences("gpujoin_put_carried", firstSlot, slotCount, device);
+        moveReferences("gpujoin_write_references", firstSlot, slotCount, device);
     }
 
     private void moveReferences(String kernel, long firstSlot, int slotCount, long device) {
         long described = kernels.describe(0, table);
-        kernels.launch(kernel, described, layout.carriedOffset(), firstSlot, slotCount, device);
+        kernels.launch(
+                kernel, described, layout.variableWidthOffset(), firstSlot, slotCount, device);
         kernels.await();
     }
 

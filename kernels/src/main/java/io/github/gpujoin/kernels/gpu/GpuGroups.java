@@ -67,7 +67,7 @@ final class GpuGroups {
     }
 
     /** Returns all groups and clears the table. */
-    GroupRows take() {
+    GroupRows drain() {
         long rows = copyToHost(count, COUNT_BYTES)[0];
         GroupRows groupRows = new GroupRows(aggregation, copyToHost(groups, groupBytes() * rows));
         clear();

@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
@@ -63,7 +63,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     static final class Probe extends ProbeQueue.Probe {
         int nextRow;
 
-        Probe(PendingProbe pending) {
+        Probe(InFlightProbe pending) {
             super(pending);
             this.nextRow = firstRow();
         }
@@ -113,7 +113,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         this.sizer =
                 new SegmentSizer(
                         options.segmentRows(),
-                        spec.aggregates()
+                        spec.isAggregating()
                                 ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
                                 : options.segmentRows());
         try {
@@ -166,7 +166,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     /** {@inheritDoc} Engines of one lease share it. */
     @Override
-    public Object tablePlace() {
+    public Object tableLocation() {
         return lease;
     }
 
@@ -210,7 +210,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     private ResultLayout resultLayout() {
-        return new ResultLayout(spec(), spec().aggregates() ? 1 : options.segmentRows());
+        return new ResultLayout(spec(), spec().isAggregating() ? 1 : options.segmentRows());
     }
 
     /**
@@ -253,7 +253,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
                         options.slots(),
                         segmentBytes,
                         layout);
-        if (spec().aggregates()) {
+        if (spec().isAggregating()) {
             groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
         plan = lease.reservePlan();
@@ -265,7 +265,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     @Override
-    protected Probe open(PendingProbe pending) {
+    protected Probe open(InFlightProbe pending) {
         return new Probe(pending);
     }
 
@@ -317,17 +317,17 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     @Override
-    public boolean awaitsTake() {
+    public boolean awaitsDrain() {
         return pipe != null && pipe.groupsFull();
     }
 
     /** {@inheritDoc} Stops the serving kernel for all engines of the device. */
     @Override
-    protected GroupRows takenGroups() {
+    protected GroupRows drainedGroups() {
         GroupRows[] taken = new GroupRows[1];
         orFail(
                 () -> {
-                    lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.take());
+                    lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.drain());
                     pipe.groupsTaken();
                 });
         return taken[0];

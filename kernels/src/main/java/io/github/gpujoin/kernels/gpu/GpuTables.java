@@ -63,7 +63,7 @@ final class GpuTables {
                 .forEach(streams::add);
         for (int d = 0; d < streams.size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
-            if (side.changes()) {
+            if (side.isChangelog()) {
                 changing.put(
                         d, new GpuChangingTable(side, lease, buffers, streams.get(d), timeoutNs));
             }

@@ -95,8 +95,10 @@ final class JoinPlan {
                     new PayloadCopy(
                             layout.payloadOffset(d, i), row.payloadOffset(i), row.payloadWidth(i)));
         }
-        if (row.carriedOffset() >= 0) {
-            copies.add(new PayloadCopy(layout.carriedOffset(d), row.carriedOffset(), Long.BYTES));
+        if (row.variableWidthOffset() >= 0) {
+            copies.add(
+                    new PayloadCopy(
+                            layout.variableWidthOffset(d), row.variableWidthOffset(), Long.BYTES));
         }
     }
 

@@ -44,7 +44,9 @@ class BuildStreamTest {
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
 
-    /** Key of the first type, payload of the second, and a carried text where it is STRING. */
+    /**
+     * Key of the first type, payload of the second, and a variable-width text where it is STRING.
+     */
     private static DimensionSpec side(ColumnType key, ColumnType payload) {
         Column value = Column.of("value", payload);
         ChunkSchema schema =
@@ -132,7 +134,7 @@ class BuildStreamTest {
     }
 
     @Test
-    void shouldReferToCarriedBytesThatStayOnTheHost() {
+    void shouldReferToVariableWidthBytesOnTheHost() {
         DimensionSpec side = side(ColumnType.INT64, ColumnType.STRING);
         BuildStream stream = stream(side);
         try {
@@ -140,19 +142,21 @@ class BuildStreamTest {
             int rows = stream.runLayout().runRows() + 10;
             List<Object[]> expected = appendChunks(stream, side.schema(), random, rows);
             stream.flush();
-            int refs = stream.runLayout().carriedOffset();
+            int refs = stream.runLayout().variableWidthOffset();
             for (int row = 0; row < expected.size(); row += 997) {
                 long run = stream.runs().get(row / stream.runLayout().runRows());
                 long ref = Memory.getLong(run + refs + 8L * (row % stream.runLayout().runRows()));
                 Chunk alone = TestChunks.of(side.schema(), 0, List.<Object[]>of(expected.get(row)));
-                int length = alone.carriedEnd(0) - alone.carriedStart(0);
+                int length = alone.variableWidthEnd(0) - alone.variableWidthStart(0);
                 assertThat(Memory.getInt(ref)).isEqualTo(length);
                 byte[] bytes = new byte[length];
                 Memory.copy(null, ref + 4, bytes, Memory.BYTES, length);
                 assertThat(bytes)
                         .isEqualTo(
                                 java.util.Arrays.copyOfRange(
-                                        alone.array(), alone.carriedStart(0), alone.carriedEnd(0)));
+                                        alone.array(),
+                                        alone.variableWidthStart(0),
+                                        alone.variableWidthEnd(0)));
             }
         } finally {
             close(stream);

@@ -110,7 +110,7 @@ public final class ChangeProfile {
 
     private void joinFact(GpuJoinEngine engine) {
         engine.submitProbe(fact, 0);
-        while (engine.inFlight() > 0) {
+        while (engine.inFlightCount() > 0) {
             engine.poll();
         }
     }

@@ -118,7 +118,7 @@ class EngineHostTest {
                 Map.entry("ChunkHeader.dimension", ChunkDescriptor.DIMENSION_OFFSET),
                 Map.entry("ChunkHeader.flags", ChunkDescriptor.FLAGS_OFFSET),
                 Map.entry("ChunkHeader.partition", ChunkDescriptor.PARTITION_OFFSET),
-                Map.entry("ChunkHeader.carriedOffset", ChunkDescriptor.CARRIED_OFFSET),
+                Map.entry("ChunkHeader.variableWidthOffset", ChunkDescriptor.VARIABLE_WIDTH_OFFSET),
                 Map.entry("ChunkHeader.epoch", ChunkDescriptor.EPOCH_OFFSET),
                 Map.entry("ChunkHeader.sequence", ChunkDescriptor.SEQUENCE_OFFSET),
                 Map.entry("ChunkHeader.checksum", ChunkDescriptor.CHECKSUM_OFFSET),

@@ -114,7 +114,7 @@ class GpuChangingTableTest {
                 mostBytes = Math.max(mostBytes, engine.stats().tableBytes());
                 if (round == 10) {
                     assertThat(mostBytes).isPositive();
-                    mostBytes += 4 << 20; // a page of carried bytes, give or take
+                    mostBytes += 4 << 20; // a page of variable-width bytes, give or take
                 }
                 assertThat(engine.stats().tableBytes()).isLessThanOrEqualTo(mostBytes);
             }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.PendingProbe;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -103,7 +103,8 @@ class GpuFailureTest {
         engine.submitProbe(chunk(), 1);
         assertFails(GpuFailure.KERNEL_STALLED, this::pollForever);
         assertThat(engine.snapshot())
-                .containsExactlyElementsOf(Collections.singletonList(new PendingProbe(chunk(), 1)));
+                .containsExactlyElementsOf(
+                        Collections.singletonList(new InFlightProbe(chunk(), 1)));
     }
 
     @Test

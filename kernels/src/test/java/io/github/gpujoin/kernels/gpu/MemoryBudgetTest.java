@@ -242,7 +242,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldCountCarriedBytesAsTheHosts() {
+    void shouldCountVariableWidthBytesAsHostMemory() {
         ChunkSchema schema =
                 ChunkSchema.of(
                         Column.of("key", ColumnType.INT64), Column.of("text", ColumnType.STRING));

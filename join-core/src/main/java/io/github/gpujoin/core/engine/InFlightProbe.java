@@ -8,9 +8,9 @@ import io.github.gpujoin.core.layout.Chunk;
  * @param chunk the facts
  * @param firstRow first row whose results are still needed, from 0 to the row count
  */
-public record PendingProbe(Chunk chunk, int firstRow) {
+public record InFlightProbe(Chunk chunk, int firstRow) {
 
-    public PendingProbe {
+    public InFlightProbe {
         if (firstRow < 0 || firstRow > chunk.rowCount()) {
             throw new IllegalArgumentException(
                     "First row to join is outside the chunk: firstRow="
