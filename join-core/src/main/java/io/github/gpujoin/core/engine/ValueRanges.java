@@ -8,27 +8,28 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * A set of 64-bit integers, as ranges that are sorted, do not touch each other, and include both
- * ends: what every comparison of an integer column with constants comes to. Immutable.
+ * A set of 64-bit integers: the values that pass a comparison of an integer column with constants.
+ * Immutable.
  *
- * @param ranges none for the empty set
+ * @param ranges sorted and disjoint, both ends inclusive; none for the empty set. The constructor
+ *     sorts and merges its argument.
  */
 public record ValueRanges(List<Range> ranges) implements Serializable {
 
-    /** Most ranges of a set: they are tried one after the other. */
+    /** Maximum number of ranges, which engines test one after the other. */
     public static final int MAX_RANGES = 64;
 
     /**
-     * All integers between two.
+     * All integers from {@code from} to {@code to}.
      *
-     * @param to not below {@code from}
+     * @param to inclusive, not below {@code from}
      */
     public record Range(long from, long to) implements Serializable {
 
         public Range {
             if (from > to) {
                 throw new IllegalArgumentException(
-                        "a range ends at or after its start: from=" + from + ", to=" + to);
+                        "Range ends before its start: from=" + from + ", to=" + to);
             }
         }
 
@@ -42,10 +43,10 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
         ranges = merged(ranges);
         if (ranges.size() > MAX_RANGES) {
             throw new IllegalArgumentException(
-                    "a predicate has at most "
+                    "Filter has more than "
                             + MAX_RANGES
-                            + " ranges of values (join a dimension of them instead, .semi()):"
-                            + " ranges="
+                            + " ranges of values. Join a dimension of the values with .semi()"
+                            + " instead: ranges="
                             + ranges.size());
         }
     }
@@ -63,7 +64,10 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
         return List.copyOf(result);
     }
 
-    /** Both ends are included; empty where {@code to} is below {@code from}. */
+    /**
+     * Returns the integers from {@code from} to {@code to}, both inclusive; none if {@code to} is
+     * below {@code from}.
+     */
     public static ValueRanges between(long from, long to) {
         return new ValueRanges(from > to ? List.of() : List.of(new Range(from, to)));
     }
@@ -92,7 +96,7 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
         return lessThan(value).or(greaterThan(value));
     }
 
-    /** The integers of either set. */
+    /** Returns the integers of either set. */
     public ValueRanges or(ValueRanges other) {
         List<Range> both = new ArrayList<>(ranges);
         both.addAll(other.ranges);

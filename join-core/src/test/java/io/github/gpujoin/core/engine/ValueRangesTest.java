@@ -85,7 +85,7 @@ class ValueRangesTest {
         LongStream even = LongStream.range(0, ValueRanges.MAX_RANGES + 1).map(v -> 2 * v);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ValueRanges.in(even.toArray()))
-                .withMessageContaining("at most 64 ranges")
+                .withMessageContaining("more than 64 ranges")
                 .withMessageEndingWith("ranges=65");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ValueRanges(List.of(new ValueRanges.Range(2, 1))))
