@@ -7,7 +7,6 @@ import io.github.gpujoin.examples.data.SsbTables;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import java.io.OutputStream;
@@ -67,7 +66,7 @@ final class StarRowsJob {
      */
     void define(boolean partitioned, Path out) {
         StarJoin<RowView> star =
-                StarJoin.factChunks(
+                StarJoin.ofChunks(
                                 read(
                                         SsbTables.LINEORDER,
                                         FACT_MS,
@@ -80,24 +79,30 @@ final class StarRowsJob {
                                         "lo_revenue"))
                         .select("lo_orderkey", "lo_linenumber", "lo_revenue")
                         .uid("star-rows");
-        join(star, SsbTables.CUSTOMER, "lo_custkey", "c_custkey", "c_nation").replicated();
-        join(star, SsbTables.SUPPLIER, "lo_suppkey", "s_suppkey", "s_nation").replicated();
-        Dimension<?, ?> parts = join(star, SsbTables.PART, "lo_partkey", "p_partkey", "p_brand1");
-        if (partitioned) {
-            parts.partitioned();
-        } else {
-            parts.replicated();
-        }
-        join(star, SsbTables.DATE, "lo_orderdate", "d_datekey", "d_year").replicated();
+        join(star, SsbTables.CUSTOMER, "lo_custkey", "c_custkey", "c_nation", false);
+        join(star, SsbTables.SUPPLIER, "lo_suppkey", "s_suppkey", "s_nation", false);
+        join(star, SsbTables.PART, "lo_partkey", "p_partkey", "p_brand1", partitioned);
+        join(star, SsbTables.DATE, "lo_orderdate", "d_datekey", "d_year", false);
         star.toRows().sinkTo(files(out)).name("files").uid("files");
     }
 
-    private Dimension<RowView, RowView> join(
-            StarJoin<RowView> star, TblTable table, String factKey, String key, String select) {
-        return star.dimensionChunks(read(table, LOAD_MS, key, select))
-                .named(table.name())
-                .on(factKey, key)
-                .select(select);
+    private void join(
+            StarJoin<RowView> star,
+            TblTable table,
+            String factKey,
+            String key,
+            String select,
+            boolean partitioned) {
+        star.dimensionChunks(
+                read(table, LOAD_MS, key, select),
+                d -> {
+                    d.named(table.name()).on(factKey, key).select(select);
+                    if (partitioned) {
+                        d.partitioned();
+                    } else {
+                        d.replicated();
+                    }
+                });
     }
 
     private DataStream<Chunk> read(TblTable table, int durationMs, String... columns) {

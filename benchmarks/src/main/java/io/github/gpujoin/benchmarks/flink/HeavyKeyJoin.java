@@ -44,12 +44,14 @@ public final class HeavyKeyJoin implements AutoCloseable {
      */
     public static HeavyKeyJoin start(int rows, int threads, long expectedBytes) throws Exception {
         StreamExecutionEnvironment env = FlinkContender.environment(threads, new Configuration());
-        StarJoin.factChunks(side(env, TupleSchemas.PROBE, ChunkDescriptor.FACTS, rows))
+        StarJoin.ofChunks(side(env, TupleSchemas.PROBE, ChunkDescriptor.FACTS, rows))
                 .select(TupleSchemas.PROBE_PAYLOAD)
-                .dimensionChunks(side(env, TupleSchemas.BUILD, 0, rows))
-                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                .select(TupleSchemas.BUILD_PAYLOAD)
-                .expectedBytes(expectedBytes)
+                .dimensionChunks(
+                        side(env, TupleSchemas.BUILD, 0, rows),
+                        d ->
+                                d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                        .select(TupleSchemas.BUILD_PAYLOAD)
+                                        .expectedBytes(expectedBytes))
                 .toChunks()
                 .filter(new CountAndDrop())
                 .sinkTo(new DiscardingSink<>());

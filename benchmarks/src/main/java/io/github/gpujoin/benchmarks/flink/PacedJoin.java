@@ -122,7 +122,7 @@ public final class PacedJoin {
         long buildChunks = (facts.buildRows() - 1L) / facts.chunkRows() + 1;
         // The first chunk of each thread is a prime.
         long factChunks = (facts.chunks() + 1) * facts.threads();
-        StarJoin.factChunks(
+        StarJoin.ofChunks(
                         env.fromSequence(0, factChunks - 1)
                                 .map(new PacedFacts(id, facts))
                                 .returns(ChunkTypeInfo.of(TupleSchemas.PROBE)))
@@ -130,11 +130,13 @@ public final class PacedJoin {
                 .dimensionChunks(
                         env.fromSequence(0, buildChunks - 1)
                                 .map(new BuildChunks(facts))
-                                .returns(ChunkTypeInfo.of(TupleSchemas.BUILD)))
-                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                .select(TupleSchemas.BUILD_PAYLOAD)
-                // Paced facts wait in their task for results, so no chunk may wait there for more.
-                .replicated()
+                                .returns(ChunkTypeInfo.of(TupleSchemas.BUILD)),
+                        d ->
+                                d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                        .select(TupleSchemas.BUILD_PAYLOAD)
+                                        // Paced facts wait in their task for results, so no chunk
+                                        // may wait there for more.
+                                        .replicated())
                 .toChunks()
                 .map(new Taken(id))
                 .sinkTo(new DiscardingSink<>());

@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.Locale;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.FlatMapFunction;
 import org.apache.flink.configuration.Configuration;
@@ -52,12 +53,14 @@ public final class StarJoinJobs {
      * @param expectedBytes of the build side, by which it is replicated or partitioned
      */
     static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
-        StarJoin.factChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
+        StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
                 .select(TupleSchemas.PROBE_PAYLOAD)
-                .dimensionChunks(chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD))
-                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                .select(TupleSchemas.BUILD_PAYLOAD)
-                .expectedBytes(expectedBytes)
+                .dimensionChunks(
+                        chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD),
+                        d ->
+                                d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                        .select(TupleSchemas.BUILD_PAYLOAD)
+                                        .expectedBytes(expectedBytes))
                 .toChunks()
                 .sinkTo(new TallySink<>(run, new ChunkTally()));
     }
@@ -91,7 +94,10 @@ public final class StarJoinJobs {
                 threads,
                 (env, run) -> {
                     env.setMaxParallelism(keyGroups);
-                    return join(PeerJobs.probe(env, run), PeerJobs.build(env, run)).partitioned();
+                    return join(
+                            PeerJobs.probe(env, run),
+                            PeerJobs.build(env, run),
+                            Dimension::partitioned);
                 });
     }
 
@@ -102,13 +108,15 @@ public final class StarJoinJobs {
                 chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD)
                         .flatMap(new Repeating(fanOut))
                         .returns(ChunkTypeInfo.of(TupleSchemas.BUILD));
-        Dimension<?, ?> join =
-                StarJoin.factChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
+        StarJoin<?> join =
+                StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
                         .select(TupleSchemas.PROBE_PAYLOAD)
-                        .dimensionChunks(build)
-                        .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                        .select(TupleSchemas.BUILD_PAYLOAD)
-                        .expectedBytes(0);
+                        .dimensionChunks(
+                                build,
+                                d ->
+                                        d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                                .select(TupleSchemas.BUILD_PAYLOAD)
+                                                .expectedBytes(0));
         DataStreamSink<?> sink =
                 to.rows()
                         ? join.toPojos(JoinedRow.class)
@@ -144,7 +152,7 @@ public final class StarJoinJobs {
                 "ours-flink-pojo",
                 tuples,
                 threads,
-                (env, run) -> join(PeerJobs.probe(env, run), PeerJobs.build(env, run)));
+                (env, run) -> join(PeerJobs.probe(env, run), PeerJobs.build(env, run), d -> {}));
     }
 
     /** The same with a dimension that changes. */
@@ -154,9 +162,12 @@ public final class StarJoinJobs {
                 tuples,
                 threads,
                 (env, run) ->
-                        join(PeerJobs.probe(env, run), PeerJobs.build(env, run))
-                                .changing(row -> RowKind.INSERT)
-                                .completeAtWatermark(Long.MAX_VALUE));
+                        join(
+                                PeerJobs.probe(env, run),
+                                PeerJobs.build(env, run),
+                                d ->
+                                        d.changelog(row -> RowKind.INSERT)
+                                                .completeAtWatermark(Long.MAX_VALUE)));
     }
 
     /** The same, and each fact sees the version at its event time. */
@@ -167,16 +178,16 @@ public final class StarJoinJobs {
                 threads,
                 (env, run) ->
                         join(
-                                        PeerJobs.probe(env, run, EventTimes.probe()),
-                                        PeerJobs.build(env, run, EventTimes.build()))
-                                .versioned());
+                                PeerJobs.probe(env, run, EventTimes.probe()),
+                                PeerJobs.build(env, run, EventTimes.build()),
+                                Dimension::versioned));
     }
 
     private static FlinkContender pojos(
             String name,
             Tuples tuples,
             int threads,
-            BiFunction<StreamExecutionEnvironment, FlinkRun, Dimension<ProbeRow, BuildRow>> join) {
+            BiFunction<StreamExecutionEnvironment, FlinkRun, StarJoin<ProbeRow>> join) {
         return new FlinkContender(
                 name,
                 tuples,
@@ -188,13 +199,18 @@ public final class StarJoinJobs {
                                 .sinkTo(new TallySink<>(run, new JoinedRowTally())));
     }
 
-    private static Dimension<ProbeRow, BuildRow> join(
-            DataStream<ProbeRow> probe, DataStream<BuildRow> build) {
-        return StarJoin.facts(probe)
+    private static StarJoin<ProbeRow> join(
+            DataStream<ProbeRow> probe,
+            DataStream<BuildRow> build,
+            Consumer<Dimension<BuildRow>> more) {
+        return StarJoin.of(probe)
                 .select(TupleSchemas.PROBE_PAYLOAD)
-                .dimension(build)
-                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
-                .select(TupleSchemas.BUILD_PAYLOAD);
+                .dimension(
+                        build,
+                        d ->
+                                more.accept(
+                                        d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                                .select(TupleSchemas.BUILD_PAYLOAD)));
     }
 
     private static DataStream<Chunk> chunks(

@@ -120,19 +120,21 @@ final class Star {
         predicates.forEach(predicate -> factColumns.add(predicate.column()));
         dimensions.forEach(dimension -> factColumns.add(dimension.factKey()));
         DataStream<Chunk> facts = tables.facts(factTable, factColumns.toArray(String[]::new));
-        StarJoin<RowView> star = StarJoin.factChunks(facts).select(factSelect).uid(tables.label());
+        StarJoin<RowView> star = StarJoin.ofChunks(facts).select(factSelect).uid(tables.label());
         predicates.forEach(star::where);
         if (!factFilter.columns().isEmpty()) {
             star.where(factFilter.on(facts));
         }
         for (Dimension dimension : dimensions) {
             DataStream<Chunk> chunks = tables.dimension(dimension.table(), dimension.columns());
-            star.dimensionChunks(chunks)
-                    .named(dimension.table().name())
-                    .on(dimension.factKey(), dimension.key())
-                    .where(dimension.filter().on(chunks))
-                    .select(dimension.select())
-                    .expectedBytes(tables.bytes(dimension.table()));
+            star.dimensionChunks(
+                    chunks,
+                    d ->
+                            d.named(dimension.table().name())
+                                    .on(dimension.factKey(), dimension.key())
+                                    .where(dimension.filter().on(chunks))
+                                    .select(dimension.select())
+                                    .expectedBytes(tables.bytes(dimension.table())));
         }
         if (product.length > 0) {
             return star.groupBy().sumOfProduct(product[0], product[1], sumName).toRows();

@@ -55,25 +55,31 @@ final class TpchQueries {
         DataStream<Chunk> lineitem =
                 tables.facts(LINEITEM, "l_orderkey", "l_extendedprice", "l_discount", "l_shipdate");
         DataStream<Chunk> ordersOfSegment =
-                StarJoin.factChunks(orders)
+                StarJoin.ofChunks(orders)
                         .where(between("o_orderdate", 0, 19950314).on(orders))
                         .select("o_orderkey", "o_orderdate", "o_shippriority")
-                        .dimensionChunks(customer)
-                        .named("customer")
-                        .on("o_custkey", "c_custkey")
-                        .where(oneOf("c_mktsegment", "BUILDING").on(customer))
-                        .expectedBytes(tables.bytes(CUSTOMER))
+                        .dimensionChunks(
+                                customer,
+                                d ->
+                                        d.named("customer")
+                                                .on("o_custkey", "c_custkey")
+                                                .where(
+                                                        oneOf("c_mktsegment", "BUILDING")
+                                                                .on(customer))
+                                                .expectedBytes(tables.bytes(CUSTOMER)))
                         .uid(tables.label() + "-segment")
                         .toChunks();
         DataStream<Row> joined =
-                StarJoin.factChunks(lineitem)
+                StarJoin.ofChunks(lineitem)
                         .where(between("l_shipdate", 19950316, 99991231).on(lineitem))
                         .select("l_orderkey", "l_extendedprice", "l_discount")
-                        .dimensionChunks(ordersOfSegment)
-                        .named("orders")
-                        .on("l_orderkey", "o_orderkey")
-                        .select("o_orderdate", "o_shippriority")
-                        .expectedBytes(tables.bytes(ORDERS))
+                        .dimensionChunks(
+                                ordersOfSegment,
+                                d ->
+                                        d.named("orders")
+                                                .on("l_orderkey", "o_orderkey")
+                                                .select("o_orderdate", "o_shippriority")
+                                                .expectedBytes(tables.bytes(ORDERS)))
                         .uid(tables.label())
                         .toRows();
         return GroupSum.of(
@@ -103,15 +109,19 @@ final class TpchQueries {
         DataStream<Chunk> lineitem =
                 tables.dimension(LINEITEM, "l_orderkey", "l_commitdate", "l_receiptdate");
         DataStream<Row> joined =
-                StarJoin.factChunks(orders)
+                StarJoin.ofChunks(orders)
                         .where(between("o_orderdate", 19930701, 19930930).on(orders))
                         .select("o_orderpriority")
-                        .dimensionChunks(lineitem)
-                        .named("lineitem")
-                        .on("o_orderkey", "l_orderkey")
-                        .where(less("l_commitdate", "l_receiptdate").on(lineitem))
-                        .semi()
-                        .partitioned()
+                        .dimensionChunks(
+                                lineitem,
+                                d ->
+                                        d.named("lineitem")
+                                                .on("o_orderkey", "l_orderkey")
+                                                .where(
+                                                        less("l_commitdate", "l_receiptdate")
+                                                                .on(lineitem))
+                                                .semi()
+                                                .partitioned())
                         .uid(tables.label())
                         .toRows();
         return GroupSum.of(
@@ -134,18 +144,22 @@ final class TpchQueries {
                 tables.facts(LINEITEM, "l_orderkey", "l_suppkey", "l_extendedprice", "l_discount");
         return GroupSum.of(
                 tables.label() + "-sum",
-                StarJoin.factChunks(lineitem)
+                StarJoin.ofChunks(lineitem)
                         .select("l_extendedprice", "l_discount")
-                        .dimensionChunks(suppliersOfAsia(tables))
-                        .named("supplier")
-                        .on("l_suppkey", "s_suppkey")
-                        .select("s_nationkey", "n_name")
-                        .expectedBytes(tables.bytes(SUPPLIER))
-                        .dimensionChunks(ordersOf1994(tables))
-                        .named("orders")
-                        .on("l_orderkey", "o_orderkey")
-                        .select("c_nationkey")
-                        .expectedBytes(tables.bytes(ORDERS))
+                        .dimensionChunks(
+                                suppliersOfAsia(tables),
+                                d ->
+                                        d.named("supplier")
+                                                .on("l_suppkey", "s_suppkey")
+                                                .select("s_nationkey", "n_name")
+                                                .expectedBytes(tables.bytes(SUPPLIER)))
+                        .dimensionChunks(
+                                ordersOf1994(tables),
+                                d ->
+                                        d.named("orders")
+                                                .on("l_orderkey", "o_orderkey")
+                                                .select("c_nationkey")
+                                                .expectedBytes(tables.bytes(ORDERS)))
                         .uid(tables.label())
                         .toRows()
                         .filter(
@@ -164,22 +178,26 @@ final class TpchQueries {
         DataStream<Chunk> nation = tables.dimension(NATION, "n_nationkey", "n_name", "n_regionkey");
         DataStream<Chunk> supplier = tables.dimension(SUPPLIER, "s_suppkey", "s_nationkey");
         DataStream<Chunk> nationsOfAsia =
-                StarJoin.factChunks(nation)
+                StarJoin.ofChunks(nation)
                         .select("n_nationkey", "n_name")
-                        .dimensionChunks(region)
-                        .named("region")
-                        .on("n_regionkey", "r_regionkey")
-                        .where(oneOf("r_name", "ASIA").on(region))
-                        .expectedBytes(tables.bytes(REGION))
+                        .dimensionChunks(
+                                region,
+                                d ->
+                                        d.named("region")
+                                                .on("n_regionkey", "r_regionkey")
+                                                .where(oneOf("r_name", "ASIA").on(region))
+                                                .expectedBytes(tables.bytes(REGION)))
                         .uid(tables.label() + "-nations")
                         .toChunks();
-        return StarJoin.factChunks(supplier)
+        return StarJoin.ofChunks(supplier)
                 .select("s_suppkey", "s_nationkey")
-                .dimensionChunks(nationsOfAsia)
-                .named("nation")
-                .on("s_nationkey", "n_nationkey")
-                .select("n_name")
-                .expectedBytes(tables.bytes(NATION))
+                .dimensionChunks(
+                        nationsOfAsia,
+                        d ->
+                                d.named("nation")
+                                        .on("s_nationkey", "n_nationkey")
+                                        .select("n_name")
+                                        .expectedBytes(tables.bytes(NATION)))
                 .uid(tables.label() + "-suppliers")
                 .toChunks();
     }
@@ -188,14 +206,16 @@ final class TpchQueries {
         DataStream<Chunk> customer = tables.dimension(CUSTOMER, "c_custkey", "c_nationkey");
         DataStream<Chunk> orders =
                 tables.dimension(ORDERS, "o_orderkey", "o_custkey", "o_orderdate");
-        return StarJoin.factChunks(orders)
+        return StarJoin.ofChunks(orders)
                 .where(between("o_orderdate", 19940101, 19941231).on(orders))
                 .select("o_orderkey")
-                .dimensionChunks(customer)
-                .named("customer")
-                .on("o_custkey", "c_custkey")
-                .select("c_nationkey")
-                .expectedBytes(tables.bytes(CUSTOMER))
+                .dimensionChunks(
+                        customer,
+                        d ->
+                                d.named("customer")
+                                        .on("o_custkey", "c_custkey")
+                                        .select("c_nationkey")
+                                        .expectedBytes(tables.bytes(CUSTOMER)))
                 .uid(tables.label() + "-orders")
                 .toChunks();
     }

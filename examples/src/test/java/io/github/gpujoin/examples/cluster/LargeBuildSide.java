@@ -41,12 +41,11 @@ public final class LargeBuildSide {
     public static void main(String[] arguments) throws Exception {
         long rows = Long.parseLong(arguments[0]);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-        StarJoin.facts(items(env, "facts", rows / ROWS_PER_FACT, ROWS_PER_FACT))
+        StarJoin.of(items(env, "facts", rows / ROWS_PER_FACT, ROWS_PER_FACT))
                 .select("number AS fact")
-                .dimension(items(env, "dimension", rows, 1))
-                .on("key", "key")
-                .select("number", "text")
-                .partitioned()
+                .dimension(
+                        items(env, "dimension", rows, 1),
+                        d -> d.on("key", "key").select("number", "text").partitioned())
                 .toRows()
                 .map(new Sum())
                 .returns(Types.INT)

@@ -10,7 +10,6 @@ import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.tbl.TblColumn;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
@@ -162,7 +161,7 @@ class RandomStarITCase {
     private StarJoin<RowView> star(
             RandomStar star, Random random, StreamExecutionEnvironment env, boolean selects) {
         DataStream<Chunk> facts = read(env, star.facts(), chunkBytes(random));
-        StarJoin<RowView> join = StarJoin.factChunks(facts).uid("random");
+        StarJoin<RowView> join = StarJoin.ofChunks(facts).uid("random");
         if (random.nextBoolean()) {
             join.where(filter("f_f").on(facts));
         } else {
@@ -176,23 +175,26 @@ class RandomStarITCase {
         for (int d = 0; d < star.dimensions().size(); d++) {
             RandomStar.Dimension dimension = star.dimensions().get(d);
             DataStream<Chunk> chunks = read(env, dimension.table(), chunkBytes(random));
-            Dimension<RowView, RowView> side =
-                    join.dimensionChunks(chunks)
-                            .named("d" + d)
-                            .on("f_k" + d, "d" + d + "_key")
-                            .where(filter("d" + d + "_f").on(chunks));
-            switch (dimension.kind()) {
-                case INNER -> {}
-                case LEFT -> side.left();
-                case SEMI -> side.semi();
-                case ANTI -> side.anti();
-            }
-            if (selects && dimension.kind().keepsPayload()) {
-                side.select(dimension.selected().toArray(String[]::new));
-            }
-            if (d == partitioned) {
-                side.partitioned();
-            }
+            int number = d;
+            join.dimensionChunks(
+                    chunks,
+                    side -> {
+                        side.named("d" + number)
+                                .on("f_k" + number, "d" + number + "_key")
+                                .where(filter("d" + number + "_f").on(chunks));
+                        switch (dimension.kind()) {
+                            case INNER -> {}
+                            case LEFT -> side.left();
+                            case SEMI -> side.semi();
+                            case ANTI -> side.anti();
+                        }
+                        if (selects && dimension.kind().keepsPayload()) {
+                            side.select(dimension.selected().toArray(String[]::new));
+                        }
+                        if (number == partitioned) {
+                            side.partitioned();
+                        }
+                    });
         }
         return join;
     }

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.engine.ValueRanges;
  * GPU or column by column, without an object for the row.
  *
  * <pre>{@code
- * StarJoin.factChunks(lineorders)
+ * StarJoin.ofChunks(lineorders)
  *         .where(column("lo_discount").between(1, 3))
  *         .where(column("lo_quantity").lessThan(25))
  * }</pre>

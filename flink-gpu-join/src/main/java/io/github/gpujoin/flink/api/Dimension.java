@@ -1,7 +1,6 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.engine.JoinKind;
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.explain.Distribution;
 import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
@@ -11,260 +10,229 @@ import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
-import org.apache.flink.util.OutputTag;
 
 /**
- * A dimension of a {@link StarJoin}, and the way back to the join.
+ * Configures a dimension of a {@link StarJoin}, within {@link StarJoin#dimension}.
  *
- * @param <F> what the facts' filter sees
- * @param <D> what this dimension's filter sees: the record, or {@link RowView} for chunks
+ * <p>Methods change this description and return it. The order of calls does not matter, except that
+ * {@link #on} adds key columns. Not thread-safe.
+ *
+ * @param <D> the dimension as filters see it: records, or {@link RowView} for chunks
  */
-public final class Dimension<F, D> {
+public final class Dimension<D> {
 
-    private final StarJoin<F> join;
     private final DimensionSide<D> side;
 
-    Dimension(StarJoin<F> join, DimensionSide<D> side) {
-        this.join = join;
+    Dimension(DimensionSide<D> side) {
         this.side = side;
     }
 
-    /** A name for messages, metrics and uids; best given once and kept. */
-    public Dimension<F, D> named(String name) {
-        side.input().named(name);
+    /**
+     * Names the dimension in messages, metrics and uids; {@code "dimension-"} and its number from 0
+     * by default. Savepoints find its state by the name.
+     */
+    public Dimension<D> named(String name) {
+        side.input().named(Objects.requireNonNull(name, "name"));
         return this;
     }
 
     /**
-     * The columns that must be equal: of the facts, and of this dimension; called again, further
-     * ones. Of records, they are integers of any width, or of one type that {@link GpuJoin} has
-     * keys of; of chunks, one column of integers.
+     * Declares that records are changes of rows by the join key, while facts are joined: a
+     * changelog of one row a key, as {@code StreamTableEnvironment.toChangelogStream} returns it. A
+     * fact sees what the dimension contains when the fact is joined.
+     *
+     * <p>INSERT and UPDATE_AFTER replace the row of the key, DELETE removes it, UPDATE_BEFORE has
+     * no effect. A row that {@link #where} drops counts as deleted.
+     *
+     * <p>Facts do not wait for such a dimension, unless {@link #completeAtWatermark} is set.
+     *
+     * @throws IllegalArgumentException if records carry no {@link RowKind}, as only Row and RowData
+     *     do, or are chunks
      */
-    public Dimension<F, D> on(String factColumn, String dimensionColumn) {
-        side.on(factColumn, dimensionColumn);
+    public Dimension<D> changelog() {
+        side.input().changelog();
         return this;
     }
 
     /**
-     * Has a null key equal a null key, and a null in a key a null in the same place of another:
-     * SQL's {@code IS NOT DISTINCT FROM} in place of {@code =}.
+     * Declares that records of any type are changes, as {@link #changelog()} does.
+     *
+     * @param kind returns the kind of change of a record
+     * @throws IllegalArgumentException if the dimension consists of chunks
      */
-    public Dimension<F, D> nullSafe() {
+    public Dimension<D> changelog(MapFunction<D, RowKind> kind) {
+        side.input().changelog(Objects.requireNonNull(kind, "kind"));
+        return this;
+    }
+
+    /**
+     * Joins each fact with the row of its key that was valid at the fact's event time: the one with
+     * the largest timestamp not after it, unless that is a DELETE. The dimension is partitioned.
+     * Records are changes as with {@link #changelog()}; those without a kind are insertions.
+     *
+     * <p>Facts and versions wait until the watermarks of both streams pass their timestamps. Of the
+     * versions before the watermark, the newest of each key stays. Rows behind the watermark leave
+     * by {@link StarJoin#lateFacts} and {@link StarJoin#lateVersions}.
+     *
+     * @throws IllegalArgumentException if the dimension consists of chunks
+     */
+    public Dimension<D> versioned() {
+        side.versioned();
+        return this;
+    }
+
+    /**
+     * Keeps only rows that the filter accepts; other rows match nothing. A second call replaces the
+     * filter.
+     */
+    public Dimension<D> where(FilterFunction<D> filter) {
+        side.input().where(Objects.requireNonNull(filter, "filter"));
+        return this;
+    }
+
+    /**
+     * Adds a pair of columns that must be equal. A dimension of records joins on integers of any
+     * width, or on one of the types that {@link GpuJoin} lists; one of chunks, on a single integer
+     * column.
+     */
+    public Dimension<D> on(String factColumn, String dimensionColumn) {
+        side.on(
+                Objects.requireNonNull(factColumn, "factColumn"),
+                Objects.requireNonNull(dimensionColumn, "dimensionColumn"));
+        return this;
+    }
+
+    /** Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}). */
+    public Dimension<D> nullSafe() {
         side.nulls(Nulls.MATCH_NULLS);
         return this;
     }
 
-    /** Keeps only some rows of the dimension; others match nothing. */
-    public Dimension<F, D> where(FilterFunction<D> filter) {
-        side.input().where(filter);
-        return this;
-    }
-
-    /** Columns in the result, as {@code "column"} or {@code "column AS name"}; by default none. */
-    public Dimension<F, D> select(String... columns) {
-        side.input().select(columns);
-        return this;
-    }
-
     /**
-     * Keeps facts that match nothing too, once each: columns of this dimension are null there, and
-     * so may be their fields in a POJO. A fact whose key is null matches nothing.
+     * Keeps facts without a match, once each. The dimension's columns are null there, so fields of
+     * a POJO must accept null. A fact whose key is null has no match.
      */
-    public Dimension<F, D> left() {
+    public Dimension<D> left() {
         side.kind(JoinKind.LEFT);
         return this;
     }
 
-    /** Keeps a fact once if it matches at all; nothing of the dimension can be selected. */
-    public Dimension<F, D> semi() {
+    /** Keeps a fact once if it has a match. The dimension's columns cannot be selected. */
+    public Dimension<D> semi() {
         side.kind(JoinKind.SEMI);
         return this;
     }
 
     /**
-     * Keeps a fact once if it matches nothing, as where its key is null; nothing of the dimension
-     * can be selected.
+     * Keeps a fact once if it has no match, also if its key is null. The dimension's columns cannot
+     * be selected.
      */
-    public Dimension<F, D> anti() {
+    public Dimension<D> anti() {
         side.kind(JoinKind.ANTI);
         return this;
     }
 
-    /** Every subtask gets the whole dimension, and facts stay where they are. */
-    public Dimension<F, D> replicated() {
+    /**
+     * Selects columns of the dimension for the result; without this call, none. A second call
+     * replaces the selection.
+     *
+     * @param columns each {@code "column"} or {@code "column AS name"}
+     */
+    public Dimension<D> select(String... columns) {
+        side.input().select(Arguments.requireNoNull(columns, "columns"));
+        return this;
+    }
+
+    /** Sends the whole dimension to every subtask; facts stay where they are. */
+    public Dimension<D> replicated() {
         side.distribution(Distribution.REPLICATED);
         return this;
     }
 
     /**
-     * Every subtask gets a share of the dimension, and facts are sent to their share. At most one
-     * dimension of a join can be.
+     * Sends each subtask a part of the dimension, and facts to the subtask of their key. At most
+     * one dimension of a join can be partitioned.
      */
-    public Dimension<F, D> partitioned() {
+    public Dimension<D> partitioned() {
         side.distribution(Distribution.PARTITIONED);
         return this;
     }
 
     /**
-     * How large the dimension is. Without {@link #replicated} or {@link #partitioned} it is
-     * partitioned if that is more than {@code gpu-join.replicate-max-bytes}. Of other dimensions,
-     * the one that may be the largest is measured while it is loaded, and replicated if it is
+     * States the size of the dimension. Without {@link #replicated} or {@link #partitioned}, a
+     * dimension larger than {@code gpu-join.replicate-max-bytes} is partitioned. Otherwise the join
+     * measures the dimension that may be the largest while it loads, and replicates it if it is
      * small.
+     *
+     * @param bytes from 0
+     * @throws IllegalArgumentException if it is negative
      */
-    public Dimension<F, D> expectedBytes(long bytes) {
+    public Dimension<D> expectedBytes(long bytes) {
         side.expectedBytes(bytes);
         return this;
     }
 
     /**
-     * Counts how often this dimension is read again, from 0. A job that restores a snapshot of an
-     * earlier generation drops the dimension's rows in state and loads it from the start, while
-     * facts wait: for a selected column that the snapshot lacks, or another filter. Later restores
-     * keep the number.
+     * Sets the watermark of this dimension at which it is complete, so that facts are joined. By
+     * default that is its end, or the start for a {@linkplain #changelog() changelog}. Idle
+     * subtasks of its source are ignored once another one has reached the watermark.
      *
-     * <p>The source, and all operators between it and the join, need new uids with it, so that they
-     * start without state ({@code --allowNonRestoredState}), and must not be those of the facts. A
-     * dimension that is versioned cannot be read again; one that changes needs {@link
-     * #completeAtWatermark}.
+     * <p>Later rows fail the job, unless the dimension is a changelog, {@link #lateRows} is set, or
+     * {@code gpu-join.late-dimension-rows} is {@code drop}. A dimension with an unbounded source
+     * needs this call, {@link #changelog()} or {@link #versioned()}.
+     *
+     * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of a source that ends
+     *     though it is declared unbounded
      */
-    public Dimension<F, D> generation(int generation) {
-        side.input().generation(generation);
-        return this;
-    }
-
-    /**
-     * The watermark of this dimension at which it is complete, so that facts are joined; by default
-     * that is its end, or the start where it {@linkplain #changing() changes}. Subtasks of its
-     * source that are idle are not waited for, once one of them has reached the watermark.
-     *
-     * <p>Rows that arrive later fail the job, unless the dimension changes, {@link #lateRows} takes
-     * them, or {@code gpu-join.late-dimension-rows} is {@code drop}.
-     *
-     * <p>A dimension with an unbounded source needs this call, {@link #changing()} or {@link
-     * #versioned()}.
-     *
-     * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of a source that is
-     *     unbounded by its own account and ends all the same
-     */
-    public Dimension<F, D> completeAtWatermark(long watermark) {
+    public Dimension<D> completeAtWatermark(long watermark) {
         side.completeAtWatermark(watermark);
         return this;
     }
 
     /**
-     * Gives rows that arrive after {@link #completeAtWatermark} to a stream of their own, rather
-     * than failing the job: keys and selected columns as they travel, as Rows with named fields.
-     * They are in no result. Counted by the metric {@code lateDimensionRows}.
+     * Sends rows that arrive after {@link #completeAtWatermark} to a stream instead of failing the
+     * job: Rows with the key and selected columns as named fields. No result contains them. The
+     * metric {@code lateDimensionRows} counts them.
      *
-     * @param sink receives the stream when the join is made, and consumes it
+     * @param sink receives the stream when the join is built, and consumes it
      */
-    public Dimension<F, D> lateRows(Consumer<DataStream<Row>> sink) {
+    public Dimension<D> lateRows(Consumer<DataStream<Row>> sink) {
         side.lateRows(Objects.requireNonNull(sink, "sink"));
         return this;
     }
 
     /**
-     * The dimension changes while facts are joined: its stream is a changelog, as {@code
-     * StreamTableEnvironment.toChangelogStream} gives it, of one row a join key. INSERT and
-     * UPDATE_AFTER make a row that of its key, DELETE takes the row of its key away, UPDATE_BEFORE
-     * says nothing; a row that {@link #where} drops counts as deleted. A fact is joined with what
-     * the dimension holds when it is joined.
+     * Removes a row of a {@linkplain #changelog() changelog} that was not inserted or updated for
+     * this long, up to a tenth later.
      *
-     * <p>Facts do not wait for such a dimension, unless {@link #completeAtWatermark} says so.
-     *
-     * @throws IllegalArgumentException where records are not Rows
+     * @param ttl processing time from the arrival of the last change; positive, at most 10,000
+     *     years
+     * @throws IllegalArgumentException if the time is out of range
      */
-    public Dimension<F, D> changing() {
-        side.input().changing();
-        return this;
-    }
-
-    /**
-     * As {@link #changing()}, for records of any type.
-     *
-     * @param kind of change that a record is
-     */
-    public Dimension<F, D> changing(MapFunction<D, RowKind> kind) {
-        side.input().changing(Objects.requireNonNull(kind, "kind"));
-        return this;
-    }
-
-    /**
-     * A row of this dimension, which is {@link #changing}, is gone when it was not inserted or
-     * updated for so long, in processing time from its arrival on; up to a tenth later.
-     */
-    public Dimension<F, D> ttl(Duration ttl) {
+    public Dimension<D> ttl(Duration ttl) {
         side.input().ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 
     /**
-     * Each fact sees the row of its key that was valid at the fact's event time: the one with the
-     * largest timestamp that is not after it, unless that was a DELETE. The dimension is
-     * partitioned, and its stream holds changes as with {@link #changing()}, where records that
-     * carry no kind are inserted.
+     * Sets how often this dimension was read again. A job that restores a snapshot of an earlier
+     * generation drops the dimension's rows from state and loads it from the start, while facts
+     * wait. This adds a selected column that the snapshot lacks, or applies another filter. Later
+     * restores keep the number.
      *
-     * <p>Facts wait for the watermarks of both streams to pass their time; so do versions, and of
-     * those before the watermark the newest of a key is kept. What comes behind the watermark goes
-     * to {@link StarJoin#lateFacts} and {@link StarJoin#lateVersions}.
+     * <p>Each generation needs new uids of the source and of all operators between it and the join,
+     * so that they start without state ({@code --allowNonRestoredState}). They must not be those of
+     * the facts. A versioned dimension cannot be read again; a changelog needs {@link
+     * #completeAtWatermark}.
+     *
+     * @param generation from 0, the default
+     * @throws IllegalArgumentException if it is negative
      */
-    public Dimension<F, D> versioned() {
-        side.versioned();
+    public Dimension<D> generation(int generation) {
+        side.input().generation(generation);
         return this;
-    }
-
-    /** See {@link StarJoin#lateFacts}. */
-    public OutputTag<Row> lateFacts() {
-        return join.lateFacts();
-    }
-
-    /** See {@link StarJoin#lateVersions}. */
-    public OutputTag<Row> lateVersions() {
-        return join.lateVersions();
-    }
-
-    /** See {@link StarJoin#dimension}. */
-    public <E> Dimension<F, E> dimension(DataStream<E> dimension) {
-        return join.dimension(dimension);
-    }
-
-    /** See {@link StarJoin#dimensionChunks}. */
-    public Dimension<F, RowView> dimensionChunks(DataStream<Chunk> dimension) {
-        return join.dimensionChunks(dimension);
-    }
-
-    /** See {@link StarJoin#uid}. */
-    public StarJoin<F> uid(String uid) {
-        return join.uid(uid);
-    }
-
-    /** See {@link StarJoin#groupBy}. */
-    public GroupedJoin groupBy(String... columns) {
-        return join.groupBy(columns);
-    }
-
-    /** See {@link StarJoin#toRows}. */
-    public SingleOutputStreamOperator<Row> toRows() {
-        return join.toRows();
-    }
-
-    /** See {@link StarJoin#toPojos}. */
-    public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
-        return join.toPojos(type);
-    }
-
-    /** See {@link StarJoin#toRecords}. */
-    public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
-        return join.toRecords(type);
-    }
-
-    /** See {@link StarJoin#toChunks}. */
-    public SingleOutputStreamOperator<Chunk> toChunks() {
-        return join.toChunks();
     }
 }

@@ -85,9 +85,9 @@ public final class GpuTableJoin {
 
         /**
          * A table whose rows are updated and deleted while probe rows are joined, one row a key: a
-         * {@linkplain Dimension#changing() dimension that changes}. A probe row is joined with what
-         * the table holds when it comes, and its result is not taken back when that changes. For
-         * inner, left, semi and anti joins by keys of at most 64 bits.
+         * {@linkplain Dimension#changelog() dimension that changes}. A probe row is joined with
+         * what the table holds when it comes, and its result is not taken back when that changes.
+         * For inner, left, semi and anti joins by keys of at most 64 bits.
          *
          * <p>Best where the planner knows a row by the key of the join: a primary key, or what is
          * grouped by. Else an update is a DELETE and an INSERT, and a probe row between the two has
@@ -219,7 +219,7 @@ public final class GpuTableJoin {
                             + " completeAtWatermark="
                             + completeAtWatermark);
         }
-        return build.isChangelog() ? joinWithChanging() : joinWithWhole();
+        return build.isChangelog() ? joinWithChangelog() : joinWithWhole();
     }
 
     private DataStream<RowData> joinWithWhole() {
@@ -256,22 +256,24 @@ public final class GpuTableJoin {
                 InternalTypeInfo.of(type));
     }
 
-    private DataStream<RowData> joinWithChanging() {
-        Dimension<RowData, RowData> join =
-                StarJoin.facts(probe.stream())
-                        .select(names(probe))
-                        .uid(uid)
-                        .dimension(build.changes(nullSafe))
-                        .named("build")
-                        .changing(TableSide::changeOf);
+    private DataStream<RowData> joinWithChangelog() {
+        return StarJoin.of(probe.stream())
+                .select(names(probe))
+                .dimension(build.changes(nullSafe), this::describe)
+                .uid(uid)
+                .toRecords(InternalTypeInfo.of(resultType()));
+    }
+
+    private void describe(Dimension<RowData> dimension) {
+        dimension.named("build").changelog(TableSide::changeOf);
         for (int i = 0; i < build.keyColumns().size(); i++) {
-            join.on(probe.keyColumns().get(i), build.keyColumns().get(i));
+            dimension.on(probe.keyColumns().get(i), build.keyColumns().get(i));
         }
         switch (kind) {
             case INNER -> {}
-            case LEFT -> join.left();
-            case SEMI -> join.semi();
-            case ANTI -> join.anti();
+            case LEFT -> dimension.left();
+            case SEMI -> dimension.semi();
+            case ANTI -> dimension.anti();
             case RIGHT, FULL ->
                     throw new IllegalArgumentException(
                             "which rows of a table that changes have no match changes too, so there"
@@ -279,22 +281,21 @@ public final class GpuTableJoin {
                                     + kind);
         }
         if (hasBuildColumns()) {
-            join.select(names(build));
+            dimension.select(names(build));
         }
         if (nullSafe) {
-            join.nullSafe();
+            dimension.nullSafe();
         }
         if (replicated) {
-            join.replicated();
+            dimension.replicated();
         } else if (expectedBytes != null) {
-            join.expectedBytes(expectedBytes);
+            dimension.expectedBytes(expectedBytes);
         } else {
-            join.partitioned();
+            dimension.partitioned();
         }
         if (completeAtWatermark != null) {
-            join.completeAtWatermark(completeAtWatermark);
+            dimension.completeAtWatermark(completeAtWatermark);
         }
-        return join.toRecords(InternalTypeInfo.of(resultType()));
     }
 
     private static String[] names(TableSide side) {

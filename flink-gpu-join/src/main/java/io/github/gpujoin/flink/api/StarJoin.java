@@ -29,29 +29,32 @@ import org.apache.flink.util.OutputTag;
  *
  * <pre>{@code
  * DataStream<Row> enriched =
- *         StarJoin.facts(orders)                      // POJOs, Rows, tuples, RowData, Avro
- *                 .where(o -> o.quantity < 25)        // before anything moves
+ *         StarJoin.of(orders)                              // POJOs, Rows, tuples, RowData, Avro
+ *                 .where(o -> o.quantity < 25)             // runs next to the source of the facts
  *                 .select("revenue")
- *                 .dimension(customers)
- *                 .on("customerId", "id")             // fact column, dimension column
- *                 .where(c -> c.region.equals("ASIA"))
- *                 .select("nation AS customerNation")
- *                 .dimension(days)
- *                 .on("orderDay", "day")
- *                 .select("year")
+ *                 .dimension(
+ *                         customers,
+ *                         d -> d.on("customerId", "id")    // fact column, dimension column
+ *                                 .where(c -> c.region.equals("ASIA"))
+ *                                 .select("nation AS customerNation"))
+ *                 .dimension(days, d -> d.on("orderDay", "day").select("year"))
  *                 .uid("revenue-by-nation")
- *                 .toRows();                          // revenue, customerNation, year
+ *                 .toRows();                               // revenue, customerNation, year
  * }</pre>
  *
- * <p>The dimensions are loaded first, until they end or a watermark says that they are complete;
- * facts that come earlier wait in state. Each fact gives one result for each combination of
- * matches, unless a dimension is {@linkplain Dimension#left() left}, {@linkplain Dimension#semi()
- * semi} or {@linkplain Dimension#anti() anti} joined. A null key matches nothing. Results carry
- * their fact's event timestamp, and watermarks of the facts follow the results.
+ * <p>The join loads the dimensions first, until each ends or its watermark declares it complete.
+ * Facts that arrive earlier wait in state. Each fact yields one result for each combination of
+ * matches, unless a dimension is joined {@linkplain Dimension#left() left}, {@linkplain
+ * Dimension#semi() semi} or {@linkplain Dimension#anti() anti}. A null key matches nothing. A
+ * result carries the event timestamp of its fact. Watermarks of the facts follow their results.
  *
- * <p>Methods change this builder and return it. Not thread-safe.
+ * <p>A record passes the methods from top to bottom: {@link #where}, {@link #select}, {@link
+ * #dimension}, then one of {@link #toRows}, {@link #toPojos}, {@link #toRecords}, {@link
+ * #toChunks}, {@link #groupBy}. The order of calls does not matter, except that dimensions keep the
+ * order in which they were added. Methods other than {@code to...} change this builder and return
+ * it. Not thread-safe.
  *
- * @param <F> what the facts' filter sees: the record, or {@link RowView} for chunks
+ * @param <F> the facts as filters see them: records, or {@link RowView} for chunks
  */
 public final class StarJoin<F> {
 
@@ -66,86 +69,105 @@ public final class StarJoin<F> {
         this.facts = facts;
     }
 
-    /** Facts as POJOs, Rows with a named row type, tuples, RowData or Avro records. */
-    public static <F> StarJoin<F> facts(DataStream<F> facts) {
-        return new StarJoin<>(InputSide.records("facts", facts));
+    /**
+     * Starts a join of facts that are records.
+     *
+     * @param facts POJOs, Rows with a named row type, tuples, RowData or Avro records
+     * @throws IllegalArgumentException if the stream consists of chunks
+     */
+    public static <F> StarJoin<F> of(DataStream<F> facts) {
+        return new StarJoin<>(InputSide.records("facts", Objects.requireNonNull(facts, "facts")));
     }
 
-    /** Facts in columns; the stream's type is a {@code ChunkTypeInfo} of one schema. */
-    public static StarJoin<RowView> factChunks(DataStream<Chunk> facts) {
-        return new StarJoin<>(InputSide.chunks("facts", facts));
+    /**
+     * Starts a join of facts in columnar chunks.
+     *
+     * @param facts a stream whose type is a {@code ChunkTypeInfo} of one schema
+     * @throws IllegalArgumentException if the stream has another type
+     */
+    public static StarJoin<RowView> ofChunks(DataStream<Chunk> facts) {
+        return new StarJoin<>(InputSide.chunks("facts", Objects.requireNonNull(facts, "facts")));
     }
 
-    /** Keeps only some facts; evaluated next to the source, before anything moves. */
+    /**
+     * Keeps only facts that the filter accepts. It runs next to the source, before facts are packed
+     * and sent. A second call replaces the filter.
+     */
     public StarJoin<F> where(FilterFunction<F> filter) {
-        facts.where(filter);
+        facts.where(Objects.requireNonNull(filter, "filter"));
         return this;
     }
 
     /**
-     * Keeps only facts whose column compares so; with other predicates, those that all keep.
-     * Evaluated by the engine that joins: nothing is copied before, and no row becomes an object. A
-     * {@link #where(FilterFunction)} is evaluated first, next to the source: there, records that
-     * few are kept of are better filtered.
+     * Keeps only facts whose column satisfies the predicate, and all predicates of earlier calls.
+     *
+     * <p>The engine evaluates predicates column by column, after facts were packed and sent, and
+     * creates no object for a row. Use a {@link #where(FilterFunction) FilterFunction} if few facts
+     * pass.
      */
     public StarJoin<F> where(ColumnPredicate predicate) {
+        Objects.requireNonNull(predicate, "predicate");
         facts.where(predicate.column(), predicate.values());
         return this;
     }
 
     /**
-     * Columns of the facts in the result, as {@code "column"} or {@code "column AS name"}. Without
-     * this call, none.
+     * Selects columns of the facts for the result; without this call, none. A second call replaces
+     * the selection.
+     *
+     * @param columns each {@code "column"} or {@code "column AS name"}
      */
     public StarJoin<F> select(String... columns) {
-        facts.select(columns);
+        facts.select(Arguments.requireNoNull(columns, "columns"));
         return this;
     }
 
-    /** Adds a dimension of POJOs, Rows with a named row type, tuples, RowData or Avro records. */
-    public <D> Dimension<F, D> dimension(DataStream<D> dimension) {
-        return add(new DimensionSide<>(InputSide.records(nextName(), dimension)));
+    /**
+     * Adds a dimension of records.
+     *
+     * @param dimension POJOs, Rows with a named row type, tuples, RowData or Avro records
+     * @param description configures the dimension, at least its key: {@link Dimension#on}; called
+     *     once, before this method returns
+     * @throws IllegalArgumentException if the stream consists of chunks
+     */
+    public <D> StarJoin<F> dimension(DataStream<D> dimension, Consumer<Dimension<D>> description) {
+        Objects.requireNonNull(dimension, "dimension");
+        return add(InputSide.records(nextName(), dimension), description);
     }
 
-    /** Adds a dimension in columns; the stream's type is a {@code ChunkTypeInfo} of one schema. */
-    public Dimension<F, RowView> dimensionChunks(DataStream<Chunk> dimension) {
-        return add(new DimensionSide<>(InputSide.chunks(nextName(), dimension)));
+    /**
+     * Adds a dimension of columnar chunks.
+     *
+     * @param dimension a stream whose type is a {@code ChunkTypeInfo} of one schema
+     * @param description configures the dimension, at least its key: {@link Dimension#on}; called
+     *     once, before this method returns
+     * @throws IllegalArgumentException if the stream has another type
+     */
+    public StarJoin<F> dimensionChunks(
+            DataStream<Chunk> dimension, Consumer<Dimension<RowView>> description) {
+        Objects.requireNonNull(dimension, "dimension");
+        return add(InputSide.chunks(nextName(), dimension), description);
     }
 
     private String nextName() {
         return "dimension-" + dimensions.size();
     }
 
-    private <D> Dimension<F, D> add(DimensionSide<D> side) {
+    private <D> StarJoin<F> add(InputSide<D> input, Consumer<Dimension<D>> description) {
+        Objects.requireNonNull(description, "description");
+        DimensionSide<D> side = new DimensionSide<>(input);
+        description.accept(new Dimension<>(side));
         dimensions.add(side);
-        return new Dimension<>(this, side);
-    }
-
-    /**
-     * Prefix of the uids of the join's operators, under which savepoints find their state. Two
-     * joins of one job need two.
-     */
-    public StarJoin<F> uid(String uid) {
-        this.uid = uid;
         return this;
     }
 
     /**
-     * Gives records that cannot be read to a stream of their own, with the reason, rather than
-     * failing the job: those of any side whose filter or key throws, or whose fields do not hold
-     * what their types say. Counted by the metric {@code badRecords} of the side's packer.
+     * Drops facts that have waited longer than this when the dimensions are complete. The metric
+     * {@code expiredFacts} counts them. Without this call, facts wait without limit.
      *
-     * @param sink is given the stream when the join is made, and does something with it
-     */
-    public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
-        badRecords.user(sink);
-        return this;
-    }
-
-    /**
-     * Facts that have waited for longer than this when the dimensions are complete are dropped, and
-     * counted by the metric {@code expiredFacts}; in processing time from their arrival on, or from
-     * a restart on. Without this call they wait as long as it takes.
+     * @param ttl processing time from the arrival of a fact, or from a restart; positive, at most
+     *     10,000 years
+     * @throws IllegalArgumentException if the time is out of range
      */
     public StarJoin<F> ttl(Duration ttl) {
         facts.ttl(Objects.requireNonNull(ttl, "ttl"));
@@ -153,79 +175,109 @@ public final class StarJoin<F> {
     }
 
     /**
-     * Side output of facts that came behind the watermark, where a dimension is {@linkplain
-     * Dimension#versioned() versioned}: keys and columns in use, and {@code $timestamp}. To be
-     * asked for when the join is described, and given to {@code getSideOutput} of its results.
+     * Sends unreadable records of all inputs to a stream, with the reason, instead of failing the
+     * job. A record is unreadable if its filter or key throws, or if a field contradicts its type.
+     * The metric {@code badRecords} of each packer counts them.
+     *
+     * @param sink receives the stream when the join is built, and consumes it
+     */
+    public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
+        badRecords.user(Objects.requireNonNull(sink, "sink"));
+        return this;
+    }
+
+    /**
+     * Sets the prefix of the uids of the join's operators, by which savepoints find their state;
+     * {@code "star-join"} by default. Each join of a job needs its own.
+     */
+    public StarJoin<F> uid(String uid) {
+        this.uid = Objects.requireNonNull(uid, "uid");
+        return this;
+    }
+
+    /**
+     * Returns the side output of facts behind the watermark, for {@code getSideOutput} of the
+     * results. Only joins with a {@linkplain Dimension#versioned() versioned} dimension have such
+     * facts. A row holds the key columns, the columns in use, and {@code $timestamp}.
      */
     public OutputTag<Row> lateFacts() {
         return pipeline().lateFacts();
     }
 
-    /** As {@link #lateFacts}, of versions; a Row's kind says whether it is a deletion. */
+    /**
+     * Returns the side output of versions behind the watermark, as {@link #lateFacts} does for
+     * facts. The kind of a row distinguishes a deletion.
+     *
+     * @throws IllegalStateException if no dimension is versioned
+     */
     public OutputTag<Row> lateVersions() {
         return pipeline().lateVersions();
     }
 
-    /** Results as Rows with named fields: the facts' columns, then each dimension's. */
-    public SingleOutputStreamOperator<Row> toRows() {
-        return pipeline().toRows();
-    }
-
     /**
-     * Results as POJOs, matched by name.
+     * Counts and sums results by group, instead of emitting them. Selected columns are ignored.
      *
-     * @throws IllegalArgumentException where a result column has no field of its name and type
-     */
-    public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
-        return toRecords(TypeInformation.of(type));
-    }
-
-    /**
-     * Results as records with named fields, matched by name: POJOs, RowData ({@code
-     * InternalTypeInfo.of(rowType)}), generic Avro records ({@code new
-     * GenericRecordAvroTypeInfo(schema)}) or specific ones ({@code new AvroTypeInfo<>(class)}).
-     * Fields of RowData that no column fills are null, those of Avro records have their default.
-     *
-     * @throws IllegalArgumentException where a result column has no field of its name and type
-     */
-    public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
-        return pipeline().toRecords(type);
-    }
-
-    /** Results in columns: the facts' columns, then each dimension's. */
-    public SingleOutputStreamOperator<Chunk> toChunks() {
-        return pipeline().toChunks();
-    }
-
-    /**
-     * Counts and sums of groups of results, in place of results; nothing is selected then.
-     *
-     * @param columns of facts or dimensions, as {@code "column"} or {@code "column AS name"}, at
-     *     most 4; without any, all results are one group
+     * @param columns of facts or dimensions, each {@code "column"} or {@code "column AS name"}; at
+     *     most 4, and none for a single group
      */
     public GroupedJoin groupBy(String... columns) {
         return new GroupedJoin(
-                new Grouping(columns),
+                new Grouping(Arguments.requireNoNull(columns, "columns")),
                 grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping, badRecords));
     }
 
     /**
-     * How the join will be run, and why so: which dimensions are replicated or partitioned, which
-     * engine joins and how chunks travel, as far as that is known before the run. Subtasks log the
-     * rest when their tables are there. For people; the text may change.
+     * Describes how this join will run, and why: which dimensions are replicated or partitioned,
+     * which engine joins, and how chunks travel. Subtasks log what only the run decides. The text
+     * is for people and may change.
      */
     public String explain() {
         return pipeline().explain().toString();
     }
 
     /**
-     * As {@link #explain()}, of all joins that were added to the environment since it ran its last
-     * job.
+     * Describes all joins that were added to the environment since it ran its last job, as {@link
+     * #explain()} does.
      */
     public static String explain(StreamExecutionEnvironment env) {
-        return Explanations.of(env).stream()
+        return Explanations.of(Objects.requireNonNull(env, "env")).stream()
                 .map(JoinExplanation::toString)
                 .collect(Collectors.joining("\n"));
+    }
+
+    /**
+     * Builds the join; results are Rows with named fields: the facts' columns, then each
+     * dimension's.
+     */
+    public SingleOutputStreamOperator<Row> toRows() {
+        return pipeline().toRows();
+    }
+
+    /**
+     * Builds the join; results are POJOs, whose fields match result columns by name.
+     *
+     * @throws IllegalArgumentException if a result column has no field of its name and type
+     */
+    public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
+        return toRecords(TypeInformation.of(Objects.requireNonNull(type, "type")));
+    }
+
+    /**
+     * Builds the join; results are records, whose fields match result columns by name. A field of
+     * RowData that no column fills is null. A field of an Avro record gets its default.
+     *
+     * @param type POJOs, RowData ({@code InternalTypeInfo.of(rowType)}), generic Avro records
+     *     ({@code new GenericRecordAvroTypeInfo(schema)}) or specific ones ({@code new
+     *     AvroTypeInfo<>(class)})
+     * @throws IllegalArgumentException if a result column has no field of its name and type
+     */
+    public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
+        return pipeline().toRecords(Objects.requireNonNull(type, "type"));
+    }
+
+    /** Builds the join; results are columnar chunks: the facts' columns, then each dimension's. */
+    public SingleOutputStreamOperator<Chunk> toChunks() {
+        return pipeline().toChunks();
     }
 
     private StarJoinPipeline pipeline() {

@@ -158,7 +158,7 @@ public final class ChunkMigration {
                 throw new IllegalStateException(
                         String.format(
                                 "Rows of %s had the join's own columns %s and now have %s. Keep"
-                                        + " keys, .changing(), .versioned() and .ttl(...), or start"
+                                        + " keys, .changelog(), .versioned() and .ttl(...), or start"
                                         + " without the snapshot.",
                                 side, were, are));
             }

@@ -56,7 +56,7 @@ public final class LateRows {
         if (tag == null && policy.otherwise() == LateDimensionRows.FAIL) {
             DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
             throw new IllegalStateException(
-                    "Late dimension row: dimension=%s, rows=%d, %s.\nUse .lateRows(...), %s=drop or .changing()."
+                    "Late dimension row: dimension=%s, rows=%d, %s.\nUse .lateRows(...), %s=drop or .changelog()."
                             .formatted(
                                     dimension.name(),
                                     chunk.rowCount(),

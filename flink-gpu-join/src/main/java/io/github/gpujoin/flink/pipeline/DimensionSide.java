@@ -74,7 +74,7 @@ public final class DimensionSide<R> {
      */
     Duration ttl() {
         Duration ttl = input.ttl();
-        if (ttl != null && (!input.isChanging() || versioned)) {
+        if (ttl != null && (!input.isChangelog() || versioned)) {
             throw new IllegalArgumentException(
                     "a time to live is of a dimension that is changing and not versioned: dimension="
                             + input.name()
@@ -87,8 +87,8 @@ public final class DimensionSide<R> {
     /** Each fact sees the version of its event time. */
     public void versioned() {
         versioned = true;
-        if (!input.isChanging()) {
-            input.changingOrInserted();
+        if (!input.isChangelog()) {
+            input.changelogOrInserted();
         }
     }
 
@@ -107,7 +107,7 @@ public final class DimensionSide<R> {
      */
     int generation() {
         int generation = input.generation();
-        if (generation > 0 && (versioned || input.isChanging() && completeAtWatermark == null)) {
+        if (generation > 0 && (versioned || input.isChangelog() && completeAtWatermark == null)) {
             String remedy = versioned ? "" : ", or add .completeAtWatermark(t)";
             throw new IllegalArgumentException(
                     "Dimension '%s' is %s, so facts would not wait until it is read again. Remove .generation(%d)%s."
@@ -131,7 +131,7 @@ public final class DimensionSide<R> {
      * @throws IllegalArgumentException where no row is ever late
      */
     Consumer<DataStream<Row>> lateRows() {
-        if (lateRows != null && input.isChanging()) {
+        if (lateRows != null && input.isChangelog()) {
             throw new IllegalArgumentException(
                     "Dimension '%s' changes, so its rows are never late. Remove .lateRows(...)."
                             .formatted(input.name()));
@@ -178,13 +178,13 @@ public final class DimensionSide<R> {
         if (completeAtWatermark != null) {
             return completeAtWatermark;
         }
-        if (input.isChanging()) {
+        if (input.isChangelog()) {
             return LoadCompletion.FROM_THE_START;
         }
         BoundedInput.requireForLoad(
                 input.name(),
                 input.stream(),
-                "Use a bounded source, .completeAtWatermark(t), .changing() or .versioned().");
+                "Use a bounded source, .completeAtWatermark(t), .changelog() or .versioned().");
         return LoadCompletion.AT_THE_END;
     }
 
@@ -206,7 +206,7 @@ public final class DimensionSide<R> {
 
     /** Whether its size may say how it is distributed: the job says neither. */
     boolean isMeasurable(long replicateMaxBytes) {
-        return !isDistributionFixed() && !input.isChanging() && !isPartitioned(replicateMaxBytes);
+        return !isDistributionFixed() && !input.isChangelog() && !isPartitioned(replicateMaxBytes);
     }
 
     /**

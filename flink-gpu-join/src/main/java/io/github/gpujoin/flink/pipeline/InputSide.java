@@ -94,8 +94,8 @@ public final class InputSide<R> {
     public static <T> InputSide<T> records(String name, DataStream<T> stream) {
         if (stream.getType() instanceof ChunkTypeInfo) {
             throw new IllegalArgumentException(
-                    "a stream of chunks is given as such, factChunks or dimensionChunks: input="
-                            + name);
+                    "Input '%s' consists of chunks. Use .ofChunks(...) or .dimensionChunks(...)."
+                            .formatted(name));
         }
         return new InputSide<>(name, stream, false);
     }
@@ -126,16 +126,16 @@ public final class InputSide<R> {
      * @throws IllegalArgumentException where they carry none
      */
     @SuppressWarnings("unchecked")
-    public void changing() {
+    public void changelog() {
         if (!RecordKind.of(stream.getType()).hasRowKind()) {
             throw new IllegalArgumentException(
-                    "records that carry no kind of change are given one, .changing(record -> ...):"
+                    "records that carry no kind of change are given one, .changelog(record -> ...):"
                             + " input="
                             + name
                             + ", type="
                             + stream.getType());
         }
-        changing(
+        changelog(
                 RecordKind.of(stream.getType()) == RecordKind.ROW
                         ? (MapFunction<R, RowKind>) (MapFunction<Row, RowKind>) Row::getKind
                         : (MapFunction<R, RowKind>)
@@ -143,7 +143,7 @@ public final class InputSide<R> {
     }
 
     /** Takes records as changes of the row of their key. */
-    public void changing(MapFunction<R, RowKind> kind) {
+    public void changelog(MapFunction<R, RowKind> kind) {
         if (chunks) {
             throw new IllegalArgumentException(
                     "a dimension that changes is given as records, not as chunks: input=" + name);
@@ -154,11 +154,11 @@ public final class InputSide<R> {
     /**
      * Takes records as changes: of the kind that they carry, or as inserted where they carry none.
      */
-    public void changingOrInserted() {
+    public void changelogOrInserted() {
         if (RecordKind.of(stream.getType()).hasRowKind()) {
-            changing();
+            changelog();
         } else {
-            changing(record -> RowKind.INSERT);
+            changelog(record -> RowKind.INSERT);
         }
     }
 
@@ -183,8 +183,9 @@ public final class InputSide<R> {
         return generation;
     }
 
-    /** How long rows of this side live; null for ever. */
     /**
+     * Limits how long rows of this side live.
+     *
      * @throws IllegalArgumentException if the time is not positive or is longer than 10,000 years
      */
     public void ttl(Duration rows) {
@@ -196,11 +197,12 @@ public final class InputSide<R> {
         this.ttl = rows;
     }
 
+    /** How long rows of this side live; null without limit. */
     Duration ttl() {
         return ttl;
     }
 
-    boolean isChanging() {
+    boolean isChangelog() {
         return kindOfChange != null;
     }
 

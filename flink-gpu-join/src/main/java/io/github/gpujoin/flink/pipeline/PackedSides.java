@@ -66,7 +66,7 @@ final class PackedSides {
     private void requireExactKeys(boolean grouped) {
         for (int d = 0; d < sides.dimensions().size(); d++) {
             InputSide<?> side = sides.dimensions().get(d).input();
-            if (!keys.get(d).isExact() && (grouped || side.isChanging())) {
+            if (!keys.get(d).isExact() && (grouped || side.isChangelog())) {
                 throw new IllegalArgumentException(
                         "a key of more than 64 bits is joined by its hash and compared again in"
                                 + " each row of the result, so there are no groups over such a"
@@ -109,7 +109,7 @@ final class PackedSides {
         for (int d = 0; d < sides.dimensions().size(); d++) {
             DimensionSide<?> side = sides.dimensions().get(d);
             // All changes of a key pass one subtask, so that every replica has them in one order.
-            boolean byKey = d == keyDimension || side.input().isChanging();
+            boolean byKey = d == keyDimension || side.input().isChangelog();
             Packing packing = packing(side.input(), d, byKey);
             SideKeys key = SideKeys.ofDimension(keys.get(d));
             packed.add(side.input().pack(key, hasTime(side), packing));
@@ -121,7 +121,7 @@ final class PackedSides {
         boolean keyed =
                 sides.versionedDimension() != JoinSides.NONE
                         || keyDimension != JoinSides.NONE
-                                && sides.dimensions().get(keyDimension).input().isChanging();
+                                && sides.dimensions().get(keyDimension).input().isChangelog();
         topology.planChunks(keyed, sides.dimensions().size());
     }
 

@@ -185,7 +185,7 @@ public final class PairJoinPipeline<B, P> {
         BoundedInput.requireForLoad(
                 "build",
                 build,
-                "Use a bounded source, or StarJoin with .completeAtWatermark(t), .changing() or"
+                "Use a bounded source, or StarJoin with .completeAtWatermark(t), .changelog() or"
                         + " .versioned().");
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();

@@ -429,7 +429,7 @@ public final class StarJoinPipeline {
         InputSide<?> input = dimensions.get(dimension).input();
         Packed of = packed.dimensions().get(dimension);
         String uid = topology.uid("pack", input.name());
-        return input.isChanging() && dimension != partitionedDimension && !hasOneSubtask(input)
+        return input.isChangelog() && dimension != partitionedDimension && !hasOneSubtask(input)
                 ? input.transformByKey(packed.key(dimension), of, type, uid)
                 : input.transform(of, type, uid);
     }

@@ -102,8 +102,8 @@ class BadRecordsITCase {
     }
 
     private static StarJoin<Row> star(StreamExecutionEnvironment env) {
-        StarJoin<Row> star = StarJoin.facts(records(env)).select("text", "n");
-        star.dimension(dimension(env)).on("key", "key").select("text AS name");
+        StarJoin<Row> star = StarJoin.of(records(env)).select("text", "n");
+        star.dimension(dimension(env), d -> d.on("key", "key").select("text AS name"));
         return star;
     }
 
@@ -167,11 +167,11 @@ class BadRecordsITCase {
         }
         DataStream<Integer> numbers = env.fromSequence(0, RECORDS - 1).map(l -> (int) (long) l);
         StarJoin<Row> star =
-                StarJoin.facts(numbers.map(n -> Row.of(n % 10, "text " + n, n)).returns(RECORD))
+                StarJoin.of(numbers.map(n -> Row.of(n % 10, "text " + n, n)).returns(RECORD))
                         .where(row -> 1 / (isBad(row.<Integer>getFieldAs(2)) ? 0 : 1) == 1)
                         .select("text", "n")
                         .badRecords(bad -> bad.sinkTo(new Collecting()));
-        star.dimension(dimension(env)).on("key", "key").select("text AS name");
+        star.dimension(dimension(env), d -> d.on("key", "key").select("text AS name"));
 
         assertThat(run(star.toRows())).containsExactlyInAnyOrderElementsOf(expected());
         assertThat(BAD).hasSize((int) badCount());

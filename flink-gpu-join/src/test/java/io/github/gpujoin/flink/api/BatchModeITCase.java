@@ -33,17 +33,19 @@ class BatchModeITCase {
     void shouldRefuseBatchModeThatIsSetLate(RuntimeExecutionMode mode, Distributed distributed) {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setParallelism(2);
-        Dimension<Row, Row> dimension =
-                StarJoin.facts(numbers(env, 4_000, "facts"))
-                        .dimension(numbers(env, 2_000, "rows"))
-                        .on("key", "key")
-                        .select("key AS match");
-        switch (distributed) {
-            case PARTITIONED -> dimension.partitioned();
-            case REPLICATED -> dimension.replicated();
-            case MEASURED -> {}
-        }
-        dimension.uid("join").toRows().sinkTo(new DiscardingSink<>());
+        StarJoin<Row> join =
+                StarJoin.of(numbers(env, 4_000, "facts"))
+                        .dimension(
+                                numbers(env, 2_000, "rows"),
+                                d -> {
+                                    d.on("key", "key").select("key AS match");
+                                    switch (distributed) {
+                                        case PARTITIONED -> d.partitioned();
+                                        case REPLICATED -> d.replicated();
+                                        case MEASURED -> {}
+                                    }
+                                });
+        join.uid("join").toRows().sinkTo(new DiscardingSink<>());
         env.setRuntimeMode(mode);
         assertThatThrownBy(env::execute)
                 .hasStackTraceContaining("the join runs in streaming mode")

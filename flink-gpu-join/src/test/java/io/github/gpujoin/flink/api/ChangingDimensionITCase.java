@@ -100,23 +100,31 @@ class ChangingDimensionITCase {
         Map<Integer, String> left = new HashMap<>();
         List<Row> changes = changelog(7, left);
         StreamExecutionEnvironment env = environment(engine, 3);
-        Dimension<Sale, Row> join =
-                StarJoin.facts(data.saleStream(env))
+        StarJoin<Sale> join =
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .where(customer -> customer.segment == 1)
-                        .semi()
-                        .dimension(products(env, changes))
-                        .named("product")
-                        .on("product", "id")
-                        .where(product -> product.<Long>getFieldAs("weight") >= 50)
-                        .select("name")
-                        .changing()
-                        .completeAtWatermark(Long.MAX_VALUE);
-        if (partitioned) {
-            join.partitioned();
-        }
+                        .dimension(
+                                data.customerStream(env),
+                                d ->
+                                        d.on("customer", "id")
+                                                .where(customer -> customer.segment == 1)
+                                                .semi())
+                        .dimension(
+                                products(env, changes),
+                                d -> {
+                                    d.named("product")
+                                            .on("product", "id")
+                                            .where(
+                                                    product ->
+                                                            product.<Long>getFieldAs("weight")
+                                                                    >= 50)
+                                            .select("name")
+                                            .changelog()
+                                            .completeAtWatermark(Long.MAX_VALUE);
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    }
+                                });
         List<String> expected = new ArrayList<>();
         for (Sale s : data.sales) {
             if (left.containsKey(s.product)
@@ -146,13 +154,15 @@ class ChangingDimensionITCase {
                                 n -> Row.of(key(n, dates), n),
                                 Types.ROW_NAMED(new String[] {"key", "n"}, keyType, Types.LONG));
         DataStream<Row> result =
-                StarJoin.facts(facts)
+                StarJoin.of(facts)
                         .select("n")
-                        .dimension(changes)
-                        .on("key", "id")
-                        .select("value")
-                        .changing(row -> RowKind.INSERT)
-                        .completeAtWatermark(Long.MAX_VALUE)
+                        .dimension(
+                                changes,
+                                d ->
+                                        d.on("key", "id")
+                                                .select("value")
+                                                .changelog(row -> RowKind.INSERT)
+                                                .completeAtWatermark(Long.MAX_VALUE))
                         .toRows();
         Map<Long, Set<Object>> valuesByKey = new TreeMap<>();
         try (CloseableIterator<Row> rows = result.executeAndCollect()) {
@@ -182,13 +192,11 @@ class ChangingDimensionITCase {
         SalesData data = new SalesData(500);
         StreamExecutionEnvironment env = environment("cpu", 2);
         DataStream<Row> result =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(products(env, changelog(8, new HashMap<>())))
-                        .on("product", "id")
-                        .select("name")
-                        .changing()
-                        .left()
+                        .dimension(
+                                products(env, changelog(8, new HashMap<>())),
+                                d -> d.on("product", "id").select("name").changelog().left())
                         .toRows();
         // which name a sale has depends on what came first; that there is one row a sale does not
         assertThat(collect(result)).hasSize(data.sales.size());
@@ -199,13 +207,19 @@ class ChangingDimensionITCase {
         SalesData data = new SalesData(500);
         StreamExecutionEnvironment env = environment("cpu", 2);
         DataStream<Row> result =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .select("segment")
-                        .changing(c -> c.segment == 3 ? RowKind.DELETE : RowKind.INSERT)
-                        .completeAtWatermark(Long.MAX_VALUE)
+                        .dimension(
+                                data.customerStream(env),
+                                d ->
+                                        d.on("customer", "id")
+                                                .select("segment")
+                                                .changelog(
+                                                        c ->
+                                                                c.segment == 3
+                                                                        ? RowKind.DELETE
+                                                                        : RowKind.INSERT)
+                                                .completeAtWatermark(Long.MAX_VALUE))
                         .toRows();
         Map<Long, Customer> left = new HashMap<>();
         data.customers.forEach(c -> left.put(c.id, c));
@@ -217,11 +231,10 @@ class ChangingDimensionITCase {
             }
         }
         assertThat(collect(result)).containsExactlyInAnyOrderElementsOf(expected);
-        Dimension<Sale, Customer> untold =
-                StarJoin.facts(data.saleStream(env)).dimension(data.customerStream(env));
-        assertThatThrownBy(untold::changing)
+        StarJoin<Sale> untold = StarJoin.of(data.saleStream(env));
+        assertThatThrownBy(() -> untold.dimension(data.customerStream(env), Dimension::changelog))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("changing(record -> ...)")
+                .hasMessageContaining("changelog(record -> ...)")
                 .hasMessageContaining("dimension-0");
     }
 }

@@ -127,11 +127,9 @@ class ColumnarSourceITCase {
                         KEYS / CHUNK_ROWS,
                         RateLimiterStrategy.noOp(),
                         ColumnarSourceITCase::dimensionChunk);
-        return StarJoin.factChunks(facts)
+        return StarJoin.ofChunks(facts)
                 .select("number")
-                .dimensionChunks(dimension)
-                .on("key", "key")
-                .select("value")
+                .dimensionChunks(dimension, d -> d.on("key", "key").select("value"))
                 .uid("join")
                 .toRows();
     }

@@ -117,23 +117,15 @@ class DashboardITCase {
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.AUTO);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
-        StarJoin.facts(rows(env, Long.MAX_VALUE))
+        StarJoin.of(rows(env, Long.MAX_VALUE))
                 .select("value")
-                .dimension(rows(env, 1_000))
-                .named("shop")
-                .on("key", "key")
-                .partitioned()
-                .dimension(rows(env, 1_000))
-                .named("day")
-                .on("key", "key")
+                .dimension(rows(env, 1_000), d -> d.named("shop").on("key", "key").partitioned())
+                .dimension(rows(env, 1_000), d -> d.named("day").on("key", "key"))
                 .toRows()
                 .sinkTo(new DiscardingSink<>());
-        StarJoin.facts(rows(env, Long.MAX_VALUE))
+        StarJoin.of(rows(env, Long.MAX_VALUE))
                 .select("value")
-                .dimension(rows(env, 1_000))
-                .named("price")
-                .on("key", "key")
-                .versioned()
+                .dimension(rows(env, 1_000), d -> d.named("price").on("key", "key").versioned())
                 .uid("versions")
                 .toRows()
                 .sinkTo(new DiscardingSink<>());

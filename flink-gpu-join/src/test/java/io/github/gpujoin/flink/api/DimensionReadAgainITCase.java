@@ -128,22 +128,26 @@ class DimensionReadAgainITCase extends RestoredJobs {
                 .hasMessageContaining("generation");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts(env, false))
-                                        .dimension(rows(env, "versions", "versions"))
-                                        .on("key", "key")
-                                        .versioned()
-                                        .generation(1)
-                                        .select("a")
+                                StarJoin.of(facts(env, false))
+                                        .dimension(
+                                                rows(env, "versions", "versions"),
+                                                d ->
+                                                        d.on("key", "key")
+                                                                .versioned()
+                                                                .generation(1)
+                                                                .select("a"))
                                         .toRows())
                 .hasMessageContaining("versioned");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts(env, false))
-                                        .dimension(rows(env, "changes", "changes"))
-                                        .on("key", "key")
-                                        .changing()
-                                        .generation(1)
-                                        .select("a")
+                                StarJoin.of(facts(env, false))
+                                        .dimension(
+                                                rows(env, "changes", "changes"),
+                                                d ->
+                                                        d.on("key", "key")
+                                                                .changelog()
+                                                                .generation(1)
+                                                                .select("a"))
                                         .toRows())
                 .hasMessageContaining(".completeAtWatermark");
         assertThatThrownBy(
@@ -176,21 +180,23 @@ class DimensionReadAgainITCase extends RestoredJobs {
         return (env, paced) -> {
             DataStream<Row> rows = rows(env, "numbers", uid);
             // Behind an exchange the source is in a task of its own.
-            Dimension<Row, Row> numbers =
-                    StarJoin.facts(facts(env, paced))
-                            .dimension(partitioned ? rows.rebalance() : rows)
-                            .named("numbers")
-                            .on("key", "key")
-                            .generation(generation)
-                            .select(columns);
-            if (partitioned) {
-                numbers.partitioned();
-            }
+            StarJoin<Row> numbers =
+                    StarJoin.of(facts(env, paced))
+                            .dimension(
+                                    partitioned ? rows.rebalance() : rows,
+                                    d -> {
+                                        d.named("numbers")
+                                                .on("key", "key")
+                                                .generation(generation)
+                                                .select(columns);
+                                        if (partitioned) {
+                                            d.partitioned();
+                                        }
+                                    });
             sink(
-                    numbers.dimension(rows(env, "others", "others"))
-                            .named("others")
-                            .on("key", "key")
-                            .select("a AS other")
+                    numbers.dimension(
+                                    rows(env, "others", "others"),
+                                    d -> d.named("others").on("key", "key").select("a AS other"))
                             .uid("join")
                             .toRows()
                             .map(DimensionReadAgainITCase::text)
@@ -223,13 +229,18 @@ class DimensionReadAgainITCase extends RestoredJobs {
     private static Job filtered(int generation, String uid, long below) {
         return (env, paced) ->
                 sink(
-                        StarJoin.facts(facts(env, paced))
-                                .dimension(rows(env, "numbers", uid))
-                                .named("numbers")
-                                .on("key", "key")
-                                .where(row -> row.<Long>getFieldAs(0) < below)
-                                .generation(generation)
-                                .select("key")
+                        StarJoin.of(facts(env, paced))
+                                .dimension(
+                                        rows(env, "numbers", uid),
+                                        d ->
+                                                d.named("numbers")
+                                                        .on("key", "key")
+                                                        .where(
+                                                                row ->
+                                                                        row.<Long>getFieldAs(0)
+                                                                                < below)
+                                                        .generation(generation)
+                                                        .select("key"))
                                 .uid("join")
                                 .toRows()
                                 .map(DimensionReadAgainITCase::text)

@@ -102,7 +102,7 @@ class ExactlyOnceITCase {
         assertThat(difference(results)).isEmpty();
     }
 
-    private static List<String> rows(Dimension<Numbered, Numbered> join) throws Exception {
+    private static List<String> rows(StarJoin<Numbered> join) throws Exception {
         List<String> results = new ArrayList<>();
         try (CloseableIterator<Row> rows = join.uid("join").toRows().executeAndCollect()) {
             rows.forEachRemaining(r -> results.add(r.getField(0) + "|" + r.getField(1)));
@@ -215,20 +215,28 @@ class ExactlyOnceITCase {
         return env;
     }
 
-    private static Dimension<Numbered, Numbered> join(
+    private static StarJoin<Numbered> join(
             StreamExecutionEnvironment env, FailAt failAt, boolean partitioned, boolean selects) {
         DataStream<Numbered> dimension = numbers(env, 0, 2 * KEYS - 1, "dimension");
         DataStream<Numbered> facts = numbers(env, 0, FACTS - 1, "facts");
         dimension =
                 dimension.map(new Gate(failAt == FailAt.LOAD, KEYS / 2)).returns(Numbered.class);
         facts = facts.map(new Gate(failAt == FailAt.JOIN, FACTS / 6)).returns(Numbered.class);
-        StarJoin<Numbered> star = StarJoin.facts(facts);
-        Dimension<Numbered, Numbered> join =
-                (selects ? star.select("number") : star).dimension(dimension).on("key", "key");
+        StarJoin<Numbered> star = StarJoin.of(facts);
         if (selects) {
-            join.select("number AS match");
+            star.select("number");
         }
-        return partitioned ? join.partitioned() : join;
+        return star.dimension(
+                dimension,
+                d -> {
+                    d.on("key", "key");
+                    if (selects) {
+                        d.select("number AS match");
+                    }
+                    if (partitioned) {
+                        d.partitioned();
+                    }
+                });
     }
 
     private static DataStream<Numbered> numbers(

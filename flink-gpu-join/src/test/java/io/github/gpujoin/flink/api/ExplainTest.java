@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.explain.ReasonCode;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
@@ -48,22 +49,26 @@ class ExplainTest {
     }
 
     private static StarJoin<Row> star(StreamExecutionEnvironment env) {
-        return StarJoin.facts(rows(env)).select("v").uid("sales");
+        return StarJoin.of(rows(env)).select("v").uid("sales");
     }
 
-    private Dimension<Row, Row> dimension(StarJoin<Row> star, String name) {
-        return star.dimension(rows(env)).named(name).on("k", "k");
+    private void dimension(StarJoin<Row> star, String name) {
+        dimension(star, name, d -> {});
+    }
+
+    private void dimension(StarJoin<Row> star, String name, Consumer<Dimension<Row>> more) {
+        star.dimension(rows(env), d -> more.accept(d.named(name).on("k", "k")));
     }
 
     @Test
     void shouldSayWhyEachDimensionIsDistributedAsItIs() {
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
         StarJoin<Row> star = star(env());
-        dimension(star, "day").expectedBytes(LIMIT);
+        dimension(star, "day", d -> d.expectedBytes(LIMIT));
         dimension(star, "shop");
-        dimension(star, "order").expectedBytes(LIMIT + 2);
-        dimension(star, "item").expectedBytes(LIMIT + 1);
-        dimension(star, "code").replicated();
+        dimension(star, "order", d -> d.expectedBytes(LIMIT + 2));
+        dimension(star, "item", d -> d.expectedBytes(LIMIT + 1));
+        dimension(star, "code", Dimension::replicated);
         assertThat(star.explain().lines().map(line -> line.strip().replaceAll(" +", " ")))
                 .startsWith(
                         "Star join sales, planned: transport=flink, unaligned checkpoints=no"
@@ -85,7 +90,7 @@ class ExplainTest {
     void shouldSayWhoseRowsAChunkHas(int keyGroups, boolean unaligned, String expected) {
         config.set(CheckpointingOptions.ENABLE_UNALIGNED, unaligned);
         StarJoin<Row> star = star(env().setMaxParallelism(keyGroups));
-        dimension(star, "order").partitioned();
+        dimension(star, "order", Dimension::partitioned);
         assertThat(star.explain()).contains(expected);
     }
 
@@ -93,8 +98,8 @@ class ExplainTest {
     void shouldMeasureTheDimensionThatMayBeTheLargest() {
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
         StarJoin<Row> star = star(env());
-        dimension(star, "code").replicated();
-        dimension(star, "day").expectedBytes(LIMIT);
+        dimension(star, "code", Dimension::replicated);
+        dimension(star, "day", d -> d.expectedBytes(LIMIT));
         dimension(star, "shop");
         dimension(star, "item");
         assertThat(star.explain().lines().map(line -> line.strip().replaceAll(" +", " ")))
@@ -109,7 +114,7 @@ class ExplainTest {
     void shouldKnowBeforeTheRunWhatNoGpuJoins() {
         StarJoin<Row> star = star(env());
         for (int d = 0; d < 17; d++) {
-            dimension(star, "day" + d).left();
+            dimension(star, "day" + d, Dimension::left);
         }
         assertThat(star.explain()).containsPattern("LEFT .* cpu +UNSUPPORTED_JOIN");
     }
@@ -159,10 +164,14 @@ class ExplainTest {
         config.set(CheckpointingOptions.ENABLE_UNALIGNED, enabled);
         config.set(GpuJoinOptions.TRANSPORT, transport);
         StarJoin<Row> star = star(env());
-        Dimension<Row, Row> dimension = dimension(star, "day");
-        if (partitioned) {
-            dimension.partitioned();
-        }
+        dimension(
+                star,
+                "day",
+                d -> {
+                    if (partitioned) {
+                        d.partitioned();
+                    }
+                });
         String yesOrNo = code == ReasonCode.ENABLED ? "yes" : "no";
         assertThat(star.explain())
                 .contains("unaligned checkpoints=" + yesOrNo + " (" + code + ")", code.sentence());

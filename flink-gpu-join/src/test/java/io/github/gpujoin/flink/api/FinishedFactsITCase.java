@@ -88,15 +88,13 @@ class FinishedFactsITCase {
         env.enableCheckpointing(50);
         List<Long> results = new ArrayList<>();
         try (CloseableIterator<Row> rows =
-                StarJoin.facts(numbers(env, FACTS, "facts"))
+                StarJoin.of(numbers(env, FACTS, "facts"))
                         .select("number")
                         .dimension(
                                 numbers(env, ROWS, "rows")
                                         .map(new FailsInTheMiddle())
-                                        .returns(Numbered.class))
-                        .named("first")
-                        .on("key", "key")
-                        .select("number AS match")
+                                        .returns(Numbered.class),
+                                d -> d.named("first").on("key", "key").select("number AS match"))
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {

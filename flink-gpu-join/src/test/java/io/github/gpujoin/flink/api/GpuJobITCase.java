@@ -73,10 +73,9 @@ class GpuJobITCase {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
         DataStream<Row> result =
-                StarJoin.facts(numbers(env, FACTS))
+                StarJoin.of(numbers(env, FACTS))
                         .select("number")
-                        .dimension(numbers(env, KEYS))
-                        .on("key", "number")
+                        .dimension(numbers(env, KEYS), d -> d.on("key", "number"))
                         .uid("join")
                         .toRows();
         CloseableIterator<Row> rows = result.collectAsync();

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.eventtime.WatermarkGenerator;
 import org.apache.flink.api.common.eventtime.WatermarkOutput;
@@ -104,23 +105,32 @@ class GroupedJoinITCase {
         return env;
     }
 
-    private Dimension<Sale, Customer> join(StreamExecutionEnvironment env, boolean partitioned) {
-        return join(env, env.fromData(Sale.class, sales.toArray(Sale[]::new)), partitioned);
+    private StarJoin<Sale> join(StreamExecutionEnvironment env, boolean partitioned) {
+        return join(
+                env,
+                d -> {
+                    if (partitioned) {
+                        d.partitioned();
+                    }
+                });
     }
 
-    private Dimension<Sale, Customer> join(
-            StreamExecutionEnvironment env, DataStream<Sale> facts, boolean partitioned) {
+    private StarJoin<Sale> join(
+            StreamExecutionEnvironment env, Consumer<Dimension<Customer>> more) {
+        return join(env, env.fromData(Sale.class, sales.toArray(Sale[]::new)), more);
+    }
+
+    private StarJoin<Sale> join(
+            StreamExecutionEnvironment env,
+            DataStream<Sale> facts,
+            Consumer<Dimension<Customer>> more) {
         DataStream<Customer> dimension =
                 env.fromData(Customer.class, customers.toArray(Customer[]::new));
-        Dimension<Sale, Customer> join =
-                StarJoin.facts(facts)
-                        .where(sale -> sale.quantity != 7)
-                        .where(column("day").in(0, 2, 3, 6))
-                        .where(column("quantity").lessThan(40))
-                        .dimension(dimension)
-                        .named("customers")
-                        .on("customer", "id");
-        return partitioned ? join.partitioned() : join;
+        return StarJoin.of(facts)
+                .where(sale -> sale.quantity != 7)
+                .where(column("day").in(0, 2, 3, 6))
+                .where(column("quantity").lessThan(40))
+                .dimension(dimension, d -> more.accept(d.named("customers").on("customer", "id")));
     }
 
     /** Groups by day and segment: count, sum of prices, sum of price times quantity. */
@@ -219,7 +229,7 @@ class GroupedJoinITCase {
                         .map(i -> all.get(i.intValue()))
                         .returns(Sale.class);
         DataStream<Row> rows =
-                join(env, facts, false)
+                join(env, facts, d -> {})
                         .groupBy("facts.day", "segment")
                         .count("n")
                         .sum("price", "total")
@@ -246,8 +256,7 @@ class GroupedJoinITCase {
         assertRefused("boxed", "Column of groups is not INT32 or INT64, or is nullable");
         assertThatThrownBy(
                         () ->
-                                join(environment("cpu"), false)
-                                        .select("segment")
+                                join(environment("cpu"), d -> d.select("segment"))
                                         .groupBy("segment")
                                         .count("n")
                                         .toRows())

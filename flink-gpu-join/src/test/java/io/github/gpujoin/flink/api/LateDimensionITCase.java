@@ -7,6 +7,7 @@ import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.RichFilterFunction;
@@ -90,16 +91,30 @@ class LateDimensionITCase {
         return env.fromData(facts, ROW);
     }
 
-    private static Dimension<Row, Row> join(StreamExecutionEnvironment env, boolean partitioned) {
-        Dimension<Row, Row> join =
-                StarJoin.facts(facts(env))
-                        .select("id")
-                        .dimension(endless(env))
-                        .named("date")
-                        .on("id", "id")
-                        .select("n AS value")
-                        .completeAtWatermark(KEYS);
-        return partitioned ? join.partitioned() : join.replicated();
+    private static StarJoin<Row> join(StreamExecutionEnvironment env, boolean partitioned) {
+        return join(
+                env,
+                d -> {
+                    if (partitioned) {
+                        d.partitioned();
+                    } else {
+                        d.replicated();
+                    }
+                });
+    }
+
+    private static StarJoin<Row> join(
+            StreamExecutionEnvironment env, Consumer<Dimension<Row>> more) {
+        return StarJoin.of(facts(env))
+                .select("id")
+                .dimension(
+                        endless(env),
+                        d ->
+                                more.accept(
+                                        d.named("date")
+                                                .on("id", "id")
+                                                .select("n AS value")
+                                                .completeAtWatermark(KEYS)));
     }
 
     /** As many rows at least, until all results are among them. */
@@ -135,8 +150,16 @@ class LateDimensionITCase {
     void shouldGiveLateRowsToTheirStreamOnce(boolean partitioned) throws Exception {
         List<DataStream<Row>> late = new ArrayList<>();
         DataStream<Row> results =
-                join(environment(new Configuration()), partitioned)
-                        .lateRows(late::add)
+                join(
+                                environment(new Configuration()),
+                                d -> {
+                                    d.lateRows(late::add);
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    } else {
+                                        d.replicated();
+                                    }
+                                })
                         .toRows()
                         .map(row -> Row.of(row.getField(0), row.getField(1)))
                         .returns(ROW);
@@ -153,8 +176,10 @@ class LateDimensionITCase {
 
     @Test
     void shouldRefuseAStreamOfLateRowsOfADimensionThatChanges() {
-        Dimension<Row, Row> changing =
-                join(environment(new Configuration()), false).changing().lateRows(rows -> {});
+        StarJoin<Row> changing =
+                join(
+                        environment(new Configuration()),
+                        d -> d.replicated().changelog().lateRows(rows -> {}));
         assertThatIllegalArgumentException()
                 .isThrownBy(changing::toRows)
                 .withMessage(

@@ -162,11 +162,11 @@ class LocalExchangeRescaleITCase {
         env.setParallelism(parallelism);
         // Without checkpointing, the join would decline the savepoint.
         env.enableCheckpointing(100);
-        StarJoin.facts(numbers(env, FACTS, "facts").map(new SlowUntilSaved()).uid("pace"))
+        StarJoin.of(numbers(env, FACTS, "facts").map(new SlowUntilSaved()).uid("pace"))
                 .select("number")
-                .dimension(numbers(env, KEYS, "dimension"))
-                .on("key", "key")
-                .select("number AS match")
+                .dimension(
+                        numbers(env, KEYS, "dimension"),
+                        d -> d.on("key", "key").select("number AS match"))
                 .uid("star")
                 .toRows()
                 .sinkTo(new Results())

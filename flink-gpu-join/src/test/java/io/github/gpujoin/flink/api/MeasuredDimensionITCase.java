@@ -128,11 +128,13 @@ class MeasuredDimensionITCase {
         long joined = 0;
         try (CloseableIterator<Row> rows =
                 join(env, slow)
-                        .dimension(numbers(env, 10, "small", 10))
-                        .named("small")
-                        .on("key", "key")
-                        .left()
-                        .select("number AS rare")
+                        .dimension(
+                                numbers(env, 10, "small", 10),
+                                d ->
+                                        d.named("small")
+                                                .on("key", "key")
+                                                .left()
+                                                .select("number AS rare"))
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {
@@ -151,9 +153,8 @@ class MeasuredDimensionITCase {
     void shouldNameTheDimensionByWhichFactsArePartitionedIfAnotherIsTooLarge() {
         StreamExecutionEnvironment env = environment(1_000, 0);
         join(env, Slow.NOTHING)
-                .dimension(numbers(env, ROWS, "large", ROWS))
-                .named("second")
-                .on("key", "key")
+                .dimension(
+                        numbers(env, ROWS, "large", ROWS), d -> d.named("second").on("key", "key"))
                 .uid("join")
                 .toRows()
                 .sinkTo(new DiscardingSink<>());
@@ -177,15 +178,14 @@ class MeasuredDimensionITCase {
         return env;
     }
 
-    private static Dimension<Numbered, Numbered> join(StreamExecutionEnvironment env, Slow slow) {
+    private static StarJoin<Numbered> join(StreamExecutionEnvironment env, Slow slow) {
         DataStream<Numbered> facts = numbers(env, FACTS, "facts", ROWS);
         DataStream<Numbered> rows = numbers(env, ROWS, "rows", ROWS);
-        return StarJoin.facts(slow == Slow.FACTS ? slow(facts, FACTS) : facts)
+        return StarJoin.of(slow == Slow.FACTS ? slow(facts, FACTS) : facts)
                 .select("number")
-                .dimension(slow == Slow.DIMENSION ? slow(rows, ROWS) : rows)
-                .named("first")
-                .on("key", "key")
-                .select("number AS match");
+                .dimension(
+                        slow == Slow.DIMENSION ? slow(rows, ROWS) : rows,
+                        d -> d.named("first").on("key", "key").select("number AS match"));
     }
 
     private static DataStream<Numbered> slow(DataStream<Numbered> rows, int count) {

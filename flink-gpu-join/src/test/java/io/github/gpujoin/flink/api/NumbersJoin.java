@@ -63,12 +63,11 @@ final class NumbersJoin {
             int factsPerPause,
             int resultsPerMs,
             int dimensionRows) {
-        StarJoin.facts(numbers(env, "facts", FACTS).map(new Paced(factsPerPause)).uid("pace"))
+        StarJoin.of(numbers(env, "facts", FACTS).map(new Paced(factsPerPause)).uid("pace"))
                 .select("number")
-                .dimension(numbers(env, "dimension", dimensionRows))
-                .on("key", "key")
-                .select("number AS match")
-                .partitioned()
+                .dimension(
+                        numbers(env, "dimension", dimensionRows),
+                        d -> d.on("key", "key").select("number AS match").partitioned())
                 .uid("join")
                 .toRows()
                 .map(row -> row.getField(0) + "|" + row.getField(1))

@@ -79,7 +79,7 @@ class ReassignedSplitsITCase {
         env.getConfig().setAutoWatermarkInterval(10);
         List<Long> matched = new ArrayList<>();
         try (CloseableIterator<Row> results =
-                StarJoin.facts(
+                StarJoin.of(
                                 env.fromSource(
                                                 new NumberSequenceSource(0, SPLITS * ROWS - 1),
                                                 WatermarkStrategy.noWatermarks(),
@@ -94,11 +94,12 @@ class ReassignedSplitsITCase {
                                                 "rows",
                                                 Types.LONG)
                                         .map(n -> Row.of(n))
-                                        .returns(Types.ROW_NAMED(new String[] {"key"}, Types.LONG)))
-                        .on("key", "key")
-                        .left()
-                        .select("key AS match")
-                        .completeAtWatermark(COMPLETE_AT)
+                                        .returns(Types.ROW_NAMED(new String[] {"key"}, Types.LONG)),
+                                d ->
+                                        d.on("key", "key")
+                                                .left()
+                                                .select("key AS match")
+                                                .completeAtWatermark(COMPLETE_AT))
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {

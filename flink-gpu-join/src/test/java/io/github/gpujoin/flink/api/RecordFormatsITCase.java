@@ -182,7 +182,7 @@ class RecordFormatsITCase {
             StreamExecutionEnvironment env, Format format, List<Object[]> sales) {
         List<Object> records = sales.stream().map(format.make).toList();
         DataStream<Object> facts = env.fromData(records, format.type);
-        return StarJoin.facts(facts).select("id", "customer", "name", "price", "day", "at");
+        return StarJoin.of(facts).select("id", "customer", "name", "price", "day", "at");
     }
 
     @ParameterizedTest(name = "{0} to {1}")
@@ -207,10 +207,9 @@ class RecordFormatsITCase {
         List<List<Object>> actual = new ArrayList<>();
         try (CloseableIterator<Object> results =
                 facts(env, in, sales)
-                        .dimension(env.fromData(customers, CUSTOMER))
-                        .on("customer", "key")
-                        .select("town AS city")
-                        .left()
+                        .dimension(
+                                env.fromData(customers, CUSTOMER),
+                                d -> d.on("customer", "key").select("town AS city").left())
                         .toRecords(out.type)
                         .executeAndCollect()) {
             results.forEachRemaining(record -> actual.add(out.fields(record)));
@@ -266,10 +265,11 @@ class RecordFormatsITCase {
     @Test
     void shouldRefuseRecordsThatResultsDoNotFitInto() {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
-        Dimension<Object, Row> join =
+        StarJoin<Object> join =
                 facts(env, Format.AVRO_GENERIC, sales(new Random(1)).subList(0, 1))
-                        .dimension(env.fromData(List.of(Row.of(1, "a")), CUSTOMER))
-                        .on("customer", "key");
+                        .dimension(
+                                env.fromData(List.of(Row.of(1, "a")), CUSTOMER),
+                                d -> d.on("customer", "key"));
         TypeInformation<GenericRecord> other =
                 new GenericRecordAvroTypeInfo(
                         SchemaBuilder.record("Other")
@@ -286,7 +286,8 @@ class RecordFormatsITCase {
                                 .endRecord());
         StarJoin<Object> onlyId =
                 facts(env, Format.AVRO_GENERIC, sales(new Random(1)).subList(0, 1)).select("id");
-        onlyId.dimension(env.fromData(List.of(Row.of(1, "a")), CUSTOMER)).on("customer", "key");
+        onlyId.dimension(
+                env.fromData(List.of(Row.of(1, "a")), CUSTOMER), d -> d.on("customer", "key"));
 
         assertThatThrownBy(() -> join.toRecords(other))
                 .hasMessageContaining("column=customer")

@@ -79,11 +79,7 @@ class ReplicaITCase {
     void shouldHoldOneCopyOfADimensionInACheckpoint(@InjectMiniCluster MiniCluster cluster)
             throws Exception {
         StreamExecutionEnvironment env = environment("hashmap");
-        join(env, ROWS, 1_000_000_000, NEVER)
-                .replicated()
-                .uid("join")
-                .toRows()
-                .sinkTo(new DiscardingSink<>());
+        join(env, ROWS, 1_000_000_000, NEVER).uid("join").toRows().sinkTo(new DiscardingSink<>());
         JobClient job = env.executeAsync();
         try {
             CompletedCheckpointStats last = null;
@@ -111,7 +107,6 @@ class ReplicaITCase {
         List<Long> results = new ArrayList<>();
         try (CloseableIterator<Row> rows =
                 join(env, 1_000, FACTS, FACTS / PARALLELISM / 2)
-                        .replicated()
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {
@@ -132,16 +127,14 @@ class ReplicaITCase {
         StreamExecutionEnvironment env = environment("hashmap");
         List<Row> results = new ArrayList<>();
         try (CloseableIterator<Row> rows =
-                StarJoin.facts(timed(env, new LastFact(), "key", "number"))
+                StarJoin.of(timed(env, new LastFact(), "key", "number"))
                         .select("number")
-                        .dimension(numbers(env, 1_000, "dimension", 1_000))
-                        .on("key", "key")
-                        .select("number AS match")
-                        .replicated()
-                        .dimension(timed(env, new SlowDimension(), "key", "price"))
-                        .on("key", "key")
-                        .select("price")
-                        .versioned()
+                        .dimension(
+                                numbers(env, 1_000, "dimension", 1_000),
+                                d -> d.on("key", "key").select("number AS match").replicated())
+                        .dimension(
+                                timed(env, new SlowDimension(), "key", "price"),
+                                d -> d.on("key", "key").select("price").versioned())
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {
@@ -157,17 +150,18 @@ class ReplicaITCase {
         StreamExecutionEnvironment env = environment("hashmap");
         List<Row> results = new ArrayList<>();
         try (CloseableIterator<Row> rows =
-                StarJoin.facts(timed(env, new LastFact(), "key", "number"))
+                StarJoin.of(timed(env, new LastFact(), "key", "number"))
                         .select("number")
-                        .dimension(numbers(env, 1_000, "dimension", 1_000))
-                        .on("key", "key")
-                        .select("number AS match")
-                        .replicated()
-                        .dimension(timed(env, new SlowDimension(), "key", "price"))
-                        .on("key", "key")
-                        .select("price")
-                        .partitioned()
-                        .completeAtWatermark(200)
+                        .dimension(
+                                numbers(env, 1_000, "dimension", 1_000),
+                                d -> d.on("key", "key").select("number AS match").replicated())
+                        .dimension(
+                                timed(env, new SlowDimension(), "key", "price"),
+                                d ->
+                                        d.on("key", "key")
+                                                .select("price")
+                                                .partitioned()
+                                                .completeAtWatermark(200))
                         .uid("join")
                         .toRows()
                         .executeAndCollect()) {
@@ -194,17 +188,17 @@ class ReplicaITCase {
     /**
      * @param failAfter facts of the slow subtask; {@link #NEVER} to have all facts come slowly
      */
-    private static Dimension<Numbered, Numbered> join(
+    private static StarJoin<Numbered> join(
             StreamExecutionEnvironment env, int rows, long facts, int failAfter) {
         DataStream<Numbered> probe =
                 numbers(env, facts, "facts", rows)
                         .map(new SlowSubtask(failAfter))
                         .returns(Numbered.class);
-        return StarJoin.facts(probe)
+        return StarJoin.of(probe)
                 .select("number")
-                .dimension(numbers(env, rows, "dimension", rows))
-                .on("key", "key")
-                .select("number AS match");
+                .dimension(
+                        numbers(env, rows, "dimension", rows),
+                        d -> d.on("key", "key").select("number AS match").replicated());
     }
 
     private static DataStream<Numbered> numbers(

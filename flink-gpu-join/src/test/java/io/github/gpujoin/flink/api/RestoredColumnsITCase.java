@@ -224,15 +224,16 @@ class RestoredColumnsITCase extends RestoredJobs {
                                             Types.LONG,
                                             Types.LONG,
                                             Types.LONG));
-            Dimension<Row, Row> join =
-                    StarJoin.facts(facts(env, paced))
-                            .dimension(numbers)
-                            .named("numbers")
-                            .on("key", key)
-                            .select(columns);
-            if (partitioned) {
-                join.partitioned();
-            }
+            StarJoin<Row> join =
+                    StarJoin.of(facts(env, paced))
+                            .dimension(
+                                    numbers,
+                                    d -> {
+                                        d.named("numbers").on("key", key).select(columns);
+                                        if (partitioned) {
+                                            d.partitioned();
+                                        }
+                                    });
             int a = List.of(columns).indexOf("a");
             int b = columns.length - 1 - Math.max(a, 0);
             int last = List.of(columns).contains("b") ? List.of(columns).indexOf("b") : b;

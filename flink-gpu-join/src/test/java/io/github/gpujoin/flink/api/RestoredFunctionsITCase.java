@@ -85,20 +85,20 @@ class RestoredFunctionsITCase extends RestoredJobs {
      */
     private static Job filtered(FilterFunction<Row> filter) {
         return (env, paced) -> {
-            Dimension<Row, Row> join =
-                    StarJoin.facts(facts(env, paced))
+            StarJoin<Row> join =
+                    StarJoin.of(facts(env, paced))
                             .dimension(
                                     numbers(env, "numbers", KEYS)
                                             .map(
                                                     Row::of,
                                                     Types.ROW_NAMED(
-                                                            new String[] {"key"}, Types.LONG)))
-                            .named("numbers")
-                            .on("key", "key")
-                            .select("key");
-            if (filter != null) {
-                join.where(filter);
-            }
+                                                            new String[] {"key"}, Types.LONG)),
+                                    d -> {
+                                        d.named("numbers").on("key", "key").select("key");
+                                        if (filter != null) {
+                                            d.where(filter);
+                                        }
+                                    });
             sink(join.uid("join").toRows().map(Row::toString).returns(Types.STRING));
         };
     }

@@ -85,7 +85,7 @@ class RestoredInFlightITCase extends RestoredJobs {
     private static Job selected(String... columns) {
         return (env, paced) ->
                 sink(
-                        StarJoin.facts(
+                        StarJoin.of(
                                         numbers(env, "facts", MANY_FACTS)
                                                 .map(n -> fact(n, COLUMNS), type(COLUMNS)))
                                 .select(columns)
@@ -94,9 +94,8 @@ class RestoredInFlightITCase extends RestoredJobs {
                                                 .map(
                                                         Row::of,
                                                         Types.ROW_NAMED(
-                                                                new String[] {"key"}, Types.LONG)))
-                                .on("key", "key")
-                                .partitioned()
+                                                                new String[] {"key"}, Types.LONG)),
+                                        d -> d.on("key", "key").partitioned())
                                 .uid("join")
                                 .toRows()
                                 .map(

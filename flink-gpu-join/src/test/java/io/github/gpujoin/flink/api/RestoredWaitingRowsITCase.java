@@ -137,7 +137,7 @@ class RestoredWaitingRowsITCase extends RestoredJobs {
         boolean swapped = names[0].equals("b");
         return (env, paced) ->
                 sink(
-                        StarJoin.facts(facts(env, paced))
+                        StarJoin.of(facts(env, paced))
                                 .dimension(
                                         numbers(env, "numbers", KEYS)
                                                 .map(
@@ -153,10 +153,8 @@ class RestoredWaitingRowsITCase extends RestoredJobs {
                                                                                         + (swapped
                                                                                                 ? 1
                                                                                                 : 2))),
-                                                        nested(names)))
-                                .named("numbers")
-                                .on("key", "key")
-                                .select("pair")
+                                                        nested(names)),
+                                        d -> d.named("numbers").on("key", "key").select("pair"))
                                 .uid("join")
                                 .toRows()
                                 .map(row -> row.<Row>getFieldAs(0))
@@ -188,12 +186,11 @@ class RestoredWaitingRowsITCase extends RestoredJobs {
     private static Job waiting(String... columns) {
         return (env, paced) ->
                 sink(
-                        StarJoin.facts(timed(env, "facts", KEYS, false))
+                        StarJoin.of(timed(env, "facts", KEYS, false))
                                 .select(columns)
-                                .dimension(timed(env, "numbers", KEYS, paced))
-                                .named("numbers")
-                                .on("key", "key")
-                                .partitioned()
+                                .dimension(
+                                        timed(env, "numbers", KEYS, paced),
+                                        d -> d.named("numbers").on("key", "key").partitioned())
                                 .uid("join")
                                 .toRows()
                                 .map(row -> row.getField("a") + "|" + row.getField("b"))
@@ -216,13 +213,15 @@ class RestoredWaitingRowsITCase extends RestoredJobs {
         String[] renamed = {columns[0] + " AS v" + columns[0], columns[1] + " AS v" + columns[1]};
         return (env, paced) ->
                 sink(
-                        StarJoin.facts(timed(env, "facts", KEYS, false))
+                        StarJoin.of(timed(env, "facts", KEYS, false))
                                 .select(columns)
-                                .dimension(timed(env, "numbers", KEYS, paced))
-                                .named("numbers")
-                                .on("key", "key")
-                                .versioned()
-                                .select(renamed)
+                                .dimension(
+                                        timed(env, "numbers", KEYS, paced),
+                                        d ->
+                                                d.named("numbers")
+                                                        .on("key", "key")
+                                                        .versioned()
+                                                        .select(renamed))
                                 .uid("join")
                                 .toRows()
                                 .map(

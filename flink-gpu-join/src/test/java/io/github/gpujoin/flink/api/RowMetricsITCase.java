@@ -124,14 +124,18 @@ class RowMetricsITCase {
         config.set(GpuJoinOptions.TRANSPORT, transport);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(PARALLELISM);
-        Dimension<Numbered, Numbered> dimension =
-                StarJoin.facts(numbers(env, FACTS, "facts"))
-                        .select("number")
-                        .dimension(numbers(env, DIMENSION_ROWS, "dimension"))
-                        .on("key", "key")
-                        .select("number AS match");
         StarJoin<Numbered> join =
-                (partitioned ? dimension.partitioned() : dimension).uid(name + "-star");
+                StarJoin.of(numbers(env, FACTS, "facts"))
+                        .select("number")
+                        .dimension(
+                                numbers(env, DIMENSION_ROWS, "dimension"),
+                                d -> {
+                                    d.on("key", "key").select("number AS match");
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    }
+                                })
+                        .uid(name + "-star");
         DataStream<?> results = columns ? join.toChunks() : join.toRows();
         results.rebalance().sinkTo(new DiscardingSink<>());
         return env.getStreamGraph().getJobGraph();

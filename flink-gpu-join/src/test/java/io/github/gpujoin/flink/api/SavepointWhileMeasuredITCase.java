@@ -59,10 +59,10 @@ class SavepointWhileMeasuredITCase {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         env.setParallelism(PARALLELISM);
         env.enableCheckpointing(100);
-        StarJoin.facts(numbers(env, 1_000_000_000L, "facts", row -> pause(row, true)))
-                .dimension(numbers(env, 1_000, "rows", row -> pause(row, !SAVED.get())))
-                .on("key", "key")
-                .select("key AS match")
+        StarJoin.of(numbers(env, 1_000_000_000L, "facts", row -> pause(row, true)))
+                .dimension(
+                        numbers(env, 1_000, "rows", row -> pause(row, !SAVED.get())),
+                        d -> d.on("key", "key").select("key AS match"))
                 .uid("join")
                 .toRows()
                 .sinkTo(new DiscardingSink<>());

@@ -60,23 +60,27 @@ class StarJoinITCase {
             String engine, int parallelism, boolean partitioned) throws Exception {
         SalesData data = new SalesData(3_000);
         StreamExecutionEnvironment env = environment(engine, parallelism);
-        Dimension<Sale, Customer> join =
-                StarJoin.facts(data.saleStream(env))
+        DataStream<Row> result =
+                StarJoin.of(data.saleStream(env))
                         .where(sale -> sale.quantity < 40)
                         .select("quantity", "price", "note")
-                        .dimension(data.customerStream(env))
-                        .named("customer")
-                        .on("customer", "id")
-                        .where(customer -> customer.segment != 2)
-                        .select("nation");
-        if (partitioned) {
-            join.partitioned();
-        }
-        DataStream<Row> result =
-                join.dimension(data.productStream(env))
-                        .named("product")
-                        .on("product", "id")
-                        .select("name AS productName", "weight")
+                        .dimension(
+                                data.customerStream(env),
+                                d -> {
+                                    d.named("customer")
+                                            .on("customer", "id")
+                                            .where(customer -> customer.segment != 2)
+                                            .select("nation");
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    }
+                                })
+                        .dimension(
+                                data.productStream(env),
+                                d ->
+                                        d.named("product")
+                                                .on("product", "id")
+                                                .select("name AS productName", "weight"))
                         .uid("two-dimensions")
                         .toRows();
 
@@ -110,11 +114,11 @@ class StarJoinITCase {
         SalesData data = new SalesData(100);
         StreamExecutionEnvironment env = environment("cpu", 1);
         DataStream<Row> result =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("note AS comment")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .select("id", "nation")
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").select("id", "nation"))
                         .toRows();
         try (CloseableIterator<Row> rows = result.executeAndCollect()) {
             Row row = rows.next();
@@ -128,12 +132,14 @@ class StarJoinITCase {
         SalesData data = new SalesData(2_000);
         StreamExecutionEnvironment env = environment("cpu", 2);
         DataStream<Row> result =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("quantity", "price", "note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .where(customer -> customer.segment == 1)
-                        .semi()
+                        .dimension(
+                                data.customerStream(env),
+                                d ->
+                                        d.on("customer", "id")
+                                                .where(customer -> customer.segment == 1)
+                                                .semi())
                         .toRows();
         List<String> expected =
                 data.sales.stream()
@@ -160,13 +166,18 @@ class StarJoinITCase {
         }
     }
 
-    private static Dimension<Sale, Row> labelled(DataStream<Sale> facts, DataStream<Row> products) {
-        return StarJoin.facts(facts)
+    private static StarJoin<Sale> labelled(
+            DataStream<Sale> facts, DataStream<Row> products, boolean partitioned) {
+        return StarJoin.of(facts)
                 .select("note", "product")
-                .dimension(products)
-                .on("product", "id")
-                .select("name", "id")
-                .left();
+                .dimension(
+                        products,
+                        d -> {
+                            d.on("product", "id").select("name", "id").left();
+                            if (partitioned) {
+                                d.partitioned();
+                            }
+                        });
     }
 
     @ParameterizedTest(name = "engine={0} partitioned={1}")
@@ -183,23 +194,21 @@ class StarJoinITCase {
         }
         expected.sort(Comparator.naturalOrder());
         StreamExecutionEnvironment env = environment(engine, 3);
-        Dimension<Sale, Row> join = labelled(data.saleStream(env), data.productStream(env));
-        if (partitioned) {
-            join.partitioned();
-        }
+        StarJoin<Sale> join = labelled(data.saleStream(env), data.productStream(env), partitioned);
         assertThat(collect(join.toPojos(Labelled.class))).isEqualTo(expected);
 
         // the same as chunks, read by a join that drops nothing
         StreamExecutionEnvironment other = environment(engine, 2);
         DataStream<Chunk> chunks =
-                labelled(data.saleStream(other), data.productStream(other)).uid("first").toChunks();
+                labelled(data.saleStream(other), data.productStream(other), false)
+                        .uid("first")
+                        .toChunks();
         DataStream<Labelled> again =
-                StarJoin.factChunks(chunks)
+                StarJoin.ofChunks(chunks)
                         .select("note", "product", "name", "id")
-                        .dimension(data.productStream(other))
-                        .on("id", "id")
-                        .where(product -> false)
-                        .anti()
+                        .dimension(
+                                data.productStream(other),
+                                d -> d.on("id", "id").where(product -> false).anti())
                         .uid("second")
                         .toPojos(Labelled.class);
         assertThat(collect(again)).isEqualTo(expected);
@@ -210,11 +219,9 @@ class StarJoinITCase {
         SalesData data = new SalesData(2_000);
         StreamExecutionEnvironment env = environment("cpu", 2);
         DataStream<Row> result =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("product", "note")
-                        .dimension(data.productStream(env))
-                        .on("product", "id")
-                        .anti()
+                        .dimension(data.productStream(env), d -> d.on("product", "id").anti())
                         .toRows();
         List<String> expected =
                 data.sales.stream()
@@ -230,19 +237,18 @@ class StarJoinITCase {
         SalesData data = new SalesData(2_000);
         StreamExecutionEnvironment env = environment("cpu", 2);
         DataStream<Chunk> chunks =
-                StarJoin.facts(data.saleStream(env))
+                StarJoin.of(data.saleStream(env))
                         .select("customer", "quantity", "price", "note")
-                        .dimension(data.productStream(env))
-                        .on("product", "id")
+                        .dimension(data.productStream(env), d -> d.on("product", "id"))
                         .uid("first")
                         .toChunks();
         DataStream<Enriched> result =
-                StarJoin.factChunks(chunks)
+                StarJoin.ofChunks(chunks)
                         .where(row -> row.getInt("quantity") >= 10)
                         .select("quantity", "price", "note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .select("nation", "segment")
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").select("nation", "segment"))
                         .uid("second")
                         .toPojos(Enriched.class);
         List<String> expected = new ArrayList<>();

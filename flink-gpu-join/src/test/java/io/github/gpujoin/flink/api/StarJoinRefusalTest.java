@@ -8,7 +8,8 @@ import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -38,23 +39,22 @@ class StarJoinRefusalTest {
     void shouldRefuseAPlaceForNullThatHasNone() {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);
-        Dimension<Sale, Customer> left =
-                StarJoin.facts(data.saleStream(env))
+        StarJoin<Sale> left =
+                StarJoin.of(data.saleStream(env))
                         .select("quantity", "price", "note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .select("nation", "segment")
-                        .left();
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").select("nation", "segment").left());
         assertThatThrownBy(() -> left.toPojos(Enriched.class))
                 .hasMessageContaining("null where a fact has no match")
                 .hasMessageContaining("column=segment");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(data.saleStream(env))
+                                StarJoin.of(data.saleStream(env))
                                         .where(ColumnPredicate.column("product").atLeast(3))
-                                        .dimension(data.productStream(env))
-                                        .on("product", "id")
-                                        .anti()
+                                        .dimension(
+                                                data.productStream(env),
+                                                d -> d.on("product", "id").anti())
                                         .groupBy()
                                         .count("n")
                                         .toRows())
@@ -66,7 +66,7 @@ class StarJoinRefusalTest {
     void shouldRejectATimeToLiveOutOfRange(long seconds) {
         StreamExecutionEnvironment env = environment("cpu", 1);
         DataStream<Sale> facts = new SalesData(1).saleStream(env);
-        assertThatThrownBy(() -> StarJoin.facts(facts).ttl(Duration.ofSeconds(seconds)))
+        assertThatThrownBy(() -> StarJoin.of(facts).ttl(Duration.ofSeconds(seconds)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("Time to live is out of range: input=facts");
     }
@@ -79,47 +79,51 @@ class StarJoinRefusalTest {
         DataStream<Customer> dimension = data.customerStream(env);
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts)
+                                StarJoin.of(facts)
                                         .select("note")
-                                        .dimension(dimension)
-                                        .on("custmer", "id")
+                                        .dimension(dimension, d -> d.on("custmer", "id"))
                                         .toRows())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("custmer")
                 .hasMessageContaining("customer");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts)
+                                StarJoin.of(facts)
                                         .select("note")
-                                        .dimension(dimension)
-                                        .on("note", "id")
+                                        .dimension(dimension, d -> d.on("note", "id"))
                                         .toRows())
                 .hasMessageStartingWith("the columns of a key are of one type on both sides")
                 .hasMessageContaining("String");
-        assertThatThrownBy(() -> StarJoin.facts(facts).select("note").dimension(dimension).toRows())
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.of(facts)
+                                        .select("note")
+                                        .dimension(dimension, d -> {})
+                                        .toRows())
                 .hasMessageContaining("a dimension is joined on a key");
-        assertThatThrownBy(() -> StarJoin.facts(facts).select("note").toRows())
+        assertThatThrownBy(() -> StarJoin.of(facts).select("note").toRows())
                 .hasMessageContaining("a star join has at least one dimension");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts)
+                                StarJoin.of(facts)
                                         .select("note")
-                                        .dimension(dimension)
-                                        .on("customer", "id")
-                                        .select("nation")
-                                        .semi()
+                                        .dimension(
+                                                dimension,
+                                                d -> d.on("customer", "id").select("nation").semi())
                                         .toRows())
                 .hasMessageContaining("semi- or anti-joined");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(facts)
-                                        .dimension(dimension)
-                                        .on("customer", "id")
-                                        .partitioned()
-                                        .dimension(dimension)
-                                        .on("customer", "id")
-                                        .partitioned()
-                                        .select("nation")
+                                StarJoin.of(facts)
+                                        .dimension(
+                                                dimension,
+                                                d -> d.on("customer", "id").partitioned())
+                                        .dimension(
+                                                dimension,
+                                                d ->
+                                                        d.on("customer", "id")
+                                                                .partitioned()
+                                                                .select("nation"))
                                         .toRows())
                 .hasMessageContaining("one can be partitioned")
                 .hasMessageContaining("dimension-1");
@@ -129,31 +133,29 @@ class StarJoinRefusalTest {
     void shouldRefuseTimesToLiveAndVersionsOfWhatHasNone() {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);
-        Dimension<Sale, Customer> lasting =
-                StarJoin.facts(data.saleStream(env))
+        StarJoin<Sale> lasting =
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .ttl(Duration.ofHours(1));
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").ttl(Duration.ofHours(1)));
         assertThatThrownBy(lasting::toRows)
                 .hasMessageContaining("a time to live is of a dimension that is changing")
                 .hasMessageContaining("dimension-0");
         assertThatThrownBy(lasting::lateVersions).isInstanceOf(IllegalArgumentException.class);
-        Dimension<Sale, Customer> replicated =
-                StarJoin.facts(data.saleStream(env))
+        StarJoin<Sale> replicated =
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id")
-                        .versioned()
-                        .replicated();
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").versioned().replicated());
         assertThatThrownBy(replicated::toRows)
                 .hasMessageContaining("a versioned dimension is partitioned")
                 .hasMessageContaining("dimension-0");
-        Dimension<Sale, Customer> unversioned =
-                StarJoin.facts(data.saleStream(env))
+        StarJoin<Sale> unversioned =
+                StarJoin.of(data.saleStream(env))
                         .select("note")
-                        .dimension(data.customerStream(env))
-                        .on("customer", "id");
+                        .dimension(data.customerStream(env), d -> d.on("customer", "id"));
         assertThatThrownBy(unversioned::lateVersions)
                 .hasMessageContaining("versions are late where a dimension has them");
     }
@@ -169,22 +171,24 @@ class StarJoinRefusalTest {
                                         .map(
                                                 n -> new Customer(),
                                                 TypeInformation.of(Customer.class)));
-        Supplier<Dimension<Sale, Customer>> dimension =
-                () ->
-                        StarJoin.facts(data.saleStream(env))
+        Function<Consumer<Dimension<Customer>>, StarJoin<Sale>> dimension =
+                more ->
+                        StarJoin.of(data.saleStream(env))
                                 .select("note")
-                                .dimension(endless)
-                                .named("customers")
-                                .on("customer", "id");
-        assertThatThrownBy(() -> dimension.get().toRows())
+                                .dimension(
+                                        endless,
+                                        d ->
+                                                more.accept(
+                                                        d.named("customers").on("customer", "id")));
+        assertThatThrownBy(() -> dimension.apply(d -> {}).toRows())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
                         "Dimension 'customers' is never complete: its source 'endless' is unbounded,"
                                 + " so no fact would be joined. Use a bounded source,"
-                                + " .completeAtWatermark(t), .changing() or .versioned().");
-        assertThat(dimension.get().completeAtWatermark(7).toRows()).isNotNull();
-        assertThat(dimension.get().changing(row -> RowKind.INSERT).toRows()).isNotNull();
-        assertThat(dimension.get().versioned().toRows()).isNotNull();
+                                + " .completeAtWatermark(t), .changelog() or .versioned().");
+        assertThat(dimension.apply(d -> d.completeAtWatermark(7)).toRows()).isNotNull();
+        assertThat(dimension.apply(d -> d.changelog(row -> RowKind.INSERT)).toRows()).isNotNull();
+        assertThat(dimension.apply(Dimension::versioned).toRows()).isNotNull();
     }
 
     @Test
@@ -192,16 +196,16 @@ class StarJoinRefusalTest {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);
         assertThat(
-                        StarJoin.facts(
+                        StarJoin.of(
                                         endless(env)
                                                 .map(
                                                         n -> Row.of(n),
                                                         Types.ROW_NAMED(
                                                                 new String[] {"customer"},
                                                                 Types.LONG)))
-                                .dimension(data.customerStream(env))
-                                .on("customer", "id")
-                                .select("nation")
+                                .dimension(
+                                        data.customerStream(env),
+                                        d -> d.on("customer", "id").select("nation"))
                                 .toRows())
                 .isNotNull();
     }
@@ -224,10 +228,11 @@ class StarJoinRefusalTest {
         env.enableCheckpointing(100, CheckpointingMode.AT_LEAST_ONCE);
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(data.saleStream(env))
+                                StarJoin.of(data.saleStream(env))
                                         .select("note")
-                                        .dimension(data.customerStream(env))
-                                        .on("customer", "id")
+                                        .dimension(
+                                                data.customerStream(env),
+                                                d -> d.on("customer", "id"))
                                         .toRows())
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("AT_LEAST_ONCE")
@@ -241,10 +246,9 @@ class StarJoinRefusalTest {
         StreamExecutionEnvironment env = environment("cpu", 1);
         env.enableCheckpointing(100);
         env.getCheckpointConfig().enableUnalignedCheckpoints();
-        StarJoin.facts(data.saleStream(env))
+        StarJoin.of(data.saleStream(env))
                 .select("note")
-                .dimension(data.customerStream(env))
-                .on("customer", "id")
+                .dimension(data.customerStream(env), d -> d.on("customer", "id"))
                 .toRows();
         CheckpointConfig config = env.getCheckpointConfig();
         assertThat(config.getAlignedCheckpointTimeout()).isEqualTo(Duration.ofMillis(1));
@@ -265,10 +269,9 @@ class StarJoinRefusalTest {
         env.enableCheckpointing(100);
         env.getCheckpointConfig().enableUnalignedCheckpoints();
         env.getCheckpointConfig().setAlignedCheckpointTimeout(Duration.ofSeconds(3));
-        StarJoin.facts(data.saleStream(env))
+        StarJoin.of(data.saleStream(env))
                 .select("note")
-                .dimension(data.customerStream(env))
-                .on("customer", "id")
+                .dimension(data.customerStream(env), d -> d.on("customer", "id"))
                 .toRows();
         assertThat(env.getCheckpointConfig().getAlignedCheckpointTimeout())
                 .isEqualTo(Duration.ofSeconds(3));
@@ -280,10 +283,9 @@ class StarJoinRefusalTest {
         StreamExecutionEnvironment env = environment("cpu", 1);
         env.getCheckpointConfig().setCheckpointingConsistencyMode(CheckpointingMode.AT_LEAST_ONCE);
         assertThat(
-                        StarJoin.facts(data.saleStream(env))
+                        StarJoin.of(data.saleStream(env))
                                 .select("note")
-                                .dimension(data.customerStream(env))
-                                .on("customer", "id")
+                                .dimension(data.customerStream(env), d -> d.on("customer", "id"))
                                 .toRows())
                 .isNotNull();
     }
@@ -296,10 +298,11 @@ class StarJoinRefusalTest {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(data.saleStream(env))
+                                StarJoin.of(data.saleStream(env))
                                         .select("note")
-                                        .dimension(data.customerStream(env))
-                                        .on("customer", "id")
+                                        .dimension(
+                                                data.customerStream(env),
+                                                d -> d.on("customer", "id"))
                                         .toRows())
                 .hasMessageContaining("streaming mode")
                 .hasMessageContaining("BATCH");

@@ -126,33 +126,36 @@ class StarKeyTypesITCase {
         List<Row> halves = rows(KeyType.INT, random, 20);
         StreamExecutionEnvironment env = environment(engine, 2);
         DataStream<Row> factStream = env.fromData(facts, rowType(type));
-        Dimension<Row, Row> dimension =
-                StarJoin.facts(factStream)
+        StarJoin<Row> join =
+                StarJoin.of(factStream)
                         .select("n AS fact")
-                        .dimension(env.fromData(halves, rowType(KeyType.INT)))
-                        .named("half")
-                        .on("n", "c0")
-                        .left()
-                        .select("n AS half")
-                        .dimension(env.fromData(rows, rowType(type)))
-                        .named("keyed");
-        for (int part = 0; part < rowType(type).getArity() - 1; part++) {
-            dimension.on("c" + part, "c" + part);
-        }
-        switch (kind) {
-            case INNER -> dimension.select("n AS row");
-            case LEFT -> dimension.left().select("n AS row");
-            case SEMI -> dimension.semi();
-            case ANTI -> dimension.anti();
-        }
-        if (nullSafe) {
-            dimension.nullSafe();
-        }
-        if (partitioned) {
-            dimension.partitioned();
-        }
+                        .dimension(
+                                env.fromData(halves, rowType(KeyType.INT)),
+                                d -> d.named("half").on("n", "c0").left().select("n AS half"))
+                        .dimension(
+                                env.fromData(rows, rowType(type)),
+                                d -> {
+                                    d.named("keyed");
+                                    for (int part = 0;
+                                            part < rowType(type).getArity() - 1;
+                                            part++) {
+                                        d.on("c" + part, "c" + part);
+                                    }
+                                    switch (kind) {
+                                        case INNER -> d.select("n AS row");
+                                        case LEFT -> d.left().select("n AS row");
+                                        case SEMI -> d.semi();
+                                        case ANTI -> d.anti();
+                                    }
+                                    if (nullSafe) {
+                                        d.nullSafe();
+                                    }
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    }
+                                });
 
-        assertThat(collect(dimension.toRows()))
+        assertThat(collect(join.toRows()))
                 .containsExactlyInAnyOrderElementsOf(
                         expected(type, kind, nullSafe, facts, rows, halves));
     }
@@ -231,12 +234,14 @@ class StarKeyTypesITCase {
                                 Types.STRING));
         assertThat(
                         collect(
-                                StarJoin.facts(facts)
+                                StarJoin.of(facts)
                                         .select("i")
-                                        .dimension(rows)
-                                        .on("i", "l")
-                                        .on("t", "t")
-                                        .select("l", "name")
+                                        .dimension(
+                                                rows,
+                                                d ->
+                                                        d.on("i", "l")
+                                                                .on("t", "t")
+                                                                .select("l", "name"))
                                         .toRows()))
                 .containsExactly("+I[-1, -1, y]", "+I[1, 1, x]");
     }
@@ -254,26 +259,25 @@ class StarKeyTypesITCase {
                         List.of(Row.of("a", "alpha"), Row.of("c", "gamma")),
                         Types.ROW_NAMED(new String[] {"code", "name"}, Types.STRING, Types.STRING));
         SingleOutputStreamOperator<Chunk> chunks =
-                StarJoin.facts(facts)
+                StarJoin.of(facts)
                         .select("n", "code")
-                        .dimension(names)
-                        .named("names")
-                        .on("code", "code")
-                        .left()
-                        .select("name", "code AS match")
-                        .dimension(names)
-                        .named("none")
-                        .on("code", "name")
-                        .anti()
+                        .dimension(
+                                names,
+                                d ->
+                                        d.named("names")
+                                                .on("code", "code")
+                                                .left()
+                                                .select("name", "code AS match"))
+                        .dimension(names, d -> d.named("none").on("code", "name").anti())
                         .toChunks();
         DataStream<Row> rows =
-                StarJoin.factChunks(chunks)
+                StarJoin.ofChunks(chunks)
                         .select("n", "code", "name", "match")
                         .dimension(
                                 env.fromData(
                                         List.of(Row.of(1), Row.of(2), Row.of(3)),
-                                        Types.ROW_NAMED(new String[] {"id"}, Types.INT)))
-                        .on("n", "id")
+                                        Types.ROW_NAMED(new String[] {"id"}, Types.INT)),
+                                d -> d.on("n", "id"))
                         .uid("chunks")
                         .toRows();
         assertThat(collect(rows))
@@ -291,19 +295,17 @@ class StarKeyTypesITCase {
         DataStream<Row> stream = env.fromData(List.of(Row.of("a", 1L)), type);
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(stream)
+                                StarJoin.of(stream)
                                         .select("l")
-                                        .dimension(stream)
-                                        .on("t", "l")
+                                        .dimension(stream, d -> d.on("t", "l"))
                                         .toRows())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("the columns of a key are of one type on both sides")
                 .hasMessageContaining("dimension-0");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(stream)
-                                        .dimension(stream)
-                                        .on("t", "t")
+                                StarJoin.of(stream)
+                                        .dimension(stream, d -> d.on("t", "t"))
                                         .groupBy("facts.l")
                                         .count("c")
                                         .toRows())
@@ -311,11 +313,9 @@ class StarKeyTypesITCase {
                 .hasMessageContaining("columns=[t]");
         assertThatThrownBy(
                         () ->
-                                StarJoin.facts(stream)
+                                StarJoin.of(stream)
                                         .select("l")
-                                        .dimension(stream)
-                                        .on("t", "t")
-                                        .changing()
+                                        .dimension(stream, d -> d.on("t", "t").changelog())
                                         .toRows())
                 .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
         ChunkSchema schema = ChunkSchema.of(List.of(Column.of("l", ColumnType.INT64)));
@@ -328,11 +328,9 @@ class StarKeyTypesITCase {
                         row.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0));
         assertThatThrownBy(
                         () ->
-                                StarJoin.factChunks(chunks)
+                                StarJoin.ofChunks(chunks)
                                         .select("l")
-                                        .dimension(stream)
-                                        .on("l", "l")
-                                        .nullSafe()
+                                        .dimension(stream, d -> d.on("l", "l").nullSafe())
                                         .toRows())
                 .hasMessageStartingWith("columnar chunks are joined on one integer column");
     }

@@ -156,16 +156,17 @@ class TemporalJoinITCase {
                 new Configuration()
                         .set(GpuJoinOptions.TRANSPORT, transport)
                         .set(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ofMinutes(1)));
-        Dimension<Row, Row> join =
-                StarJoin.facts(stream(env, facts, true))
+        StarJoin<Row> join =
+                StarJoin.of(stream(env, facts, true))
                         .select("number")
-                        .dimension(stream(env, versions, false))
-                        .on("id", "id")
-                        .select("name")
-                        .versioned();
-        if (left) {
-            join.left();
-        }
+                        .dimension(
+                                stream(env, versions, false),
+                                d -> {
+                                    d.on("id", "id").select("name").versioned();
+                                    if (left) {
+                                        d.left();
+                                    }
+                                });
         return collect(join.toRows());
     }
 

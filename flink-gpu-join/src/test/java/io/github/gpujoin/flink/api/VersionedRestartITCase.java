@@ -74,23 +74,18 @@ class VersionedRestartITCase {
     void shouldJoinFactsAfterBothStreamsWereIdleBesideADimensionThatHasEnded(
             String transport, boolean unaligned) throws Exception {
         StreamExecutionEnvironment env = environment(transport, unaligned);
-        StarJoin.facts(stream(env, new Facts(), "region", "id", "number"))
+        StarJoin.of(stream(env, new Facts(), "region", "id", "number"))
                 .select("number")
                 .dimension(
                         env.fromData(
                                 Types.ROW_NAMED(
                                         new String[] {"id", "name"}, Types.LONG, Types.STRING),
                                 Row.of(0L, "north"),
-                                Row.of(1L, "south")))
-                .named("regions")
-                .on("region", "id")
-                .select("name")
-                .replicated()
-                .dimension(stream(env, new Versions(), "id", "price", "note"))
-                .named("prices")
-                .on("id", "id")
-                .select("price")
-                .versioned()
+                                Row.of(1L, "south")),
+                        d -> d.named("regions").on("region", "id").select("name").replicated())
+                .dimension(
+                        stream(env, new Versions(), "id", "price", "note"),
+                        d -> d.named("prices").on("id", "id").select("price").versioned())
                 .uid("join")
                 .toRows()
                 .map(row -> row.getField(0) + "|" + row.getField(1) + "|" + row.getField(2))

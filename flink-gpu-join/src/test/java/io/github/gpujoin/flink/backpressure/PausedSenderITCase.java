@@ -2,7 +2,6 @@ package io.github.gpujoin.flink.backpressure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import java.time.Duration;
 import java.util.List;
@@ -180,14 +179,19 @@ class PausedSenderITCase {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
         env.enableCheckpointing(300);
-        Dimension<Numbered, Numbered> dimension =
-                StarJoin.facts(numbers(env, FACTS, PADDING))
-                        .select("number", "padding")
-                        .dimension(numbers(env, KEYS, ""))
-                        .on("key", "key");
         DataStream<Row> rows =
-                (isPartitioned ? dimension.partitioned() : dimension.replicated())
-                        .select("number AS match")
+                StarJoin.of(numbers(env, FACTS, PADDING))
+                        .select("number", "padding")
+                        .dimension(
+                                numbers(env, KEYS, ""),
+                                d -> {
+                                    d.on("key", "key").select("number AS match");
+                                    if (isPartitioned) {
+                                        d.partitioned();
+                                    } else {
+                                        d.replicated();
+                                    }
+                                })
                         .toRows();
         rows.map(new SlowSink()).returns(rows.getType()).sinkTo(new DiscardingSink<>());
         return env.executeAsync("paused senders");

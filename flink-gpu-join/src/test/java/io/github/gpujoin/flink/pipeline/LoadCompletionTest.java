@@ -247,7 +247,7 @@ class LoadCompletionTest {
                     .withMessage(
                             "Late dimension row: dimension=date, rows=3, watermark=170.\n"
                                     + "Use .lateRows(...), gpu-join.late-dimension-rows=drop or"
-                                    + " .changing().");
+                                    + " .changelog().");
         }
     }
 

@@ -188,8 +188,7 @@ final class JobPlan {
             factColumns.add("key" + d);
         }
         StarJoin<Row> join =
-                StarJoin.facts(source(env, FACTS, Boundedness.BOUNDED, factColumns))
-                        .select("number");
+                StarJoin.of(source(env, FACTS, Boundedness.BOUNDED, factColumns)).select("number");
         for (int d = 0; d < dimensions.size(); d++) {
             add(env, join, d, shape);
         }
@@ -207,8 +206,12 @@ final class JobPlan {
                         ? Boundedness.BOUNDED
                         : Boundedness.CONTINUOUS_UNBOUNDED;
         DataStream<Row> rows = source(env, dimensionName(d), boundedness, List.of("id", "value"));
-        Dimension<Row, Row> dimension =
-                join.dimension(rows).named(dimensionName(d)).on("key" + d, "id");
+        join.dimension(rows, dimension -> describe(dimension, d, job));
+    }
+
+    private static void describe(Dimension<Row> dimension, int d, JobShape job) {
+        DimensionShape shape = job.dimensions().get(d);
+        dimension.named(dimensionName(d)).on("key" + d, "id");
         if (shape.isSelected()) {
             dimension.select("value AS value" + d);
         }
@@ -222,7 +225,7 @@ final class JobPlan {
         switch (shape.rows()) {
             case COMPLETE_AT_WATERMARK -> dimension.completeAtWatermark(COMPLETE_AT);
             case CHANGING -> {
-                dimension.changing();
+                dimension.changelog();
                 if (job.rowTtlMs() > 0) {
                     dimension.ttl(Duration.ofMillis(job.rowTtlMs()));
                 }

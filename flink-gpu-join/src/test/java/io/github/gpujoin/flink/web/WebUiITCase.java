@@ -108,12 +108,9 @@ class WebUiITCase {
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
-        StarJoin.facts(rows(env, Long.MAX_VALUE))
+        StarJoin.of(rows(env, Long.MAX_VALUE))
                 .select("value")
-                .dimension(rows(env, 1_000))
-                .named("shop")
-                .on("key", "key")
-                .partitioned()
+                .dimension(rows(env, 1_000), d -> d.named("shop").on("key", "key").partitioned())
                 .uid("revenue-by-shop")
                 .toRows()
                 .sinkTo(new DiscardingSink<>())
