@@ -3,7 +3,7 @@ package io.github.gpujoin.examples;
 import io.github.gpujoin.examples.run.Cli;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
-import io.github.gpujoin.flink.api.GpuTableJoin;
+import io.github.gpujoin.flink.api.TableJoin;
 import java.io.PrintWriter;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -73,7 +73,7 @@ public final class SqlExample implements Callable<Integer> {
     }
 
     private static Table joined(StreamTableEnvironment tables) {
-        return GpuTableJoin.in(tables)
+        return TableJoin.in(tables)
                 .build(tables.sqlQuery("SELECT country, id, nation FROM customers WHERE active"))
                 .probe(tables.from("orders"))
                 .on("order_country", "country")

@@ -2,7 +2,7 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.RowCounter;
-import io.github.gpujoin.flink.api.GpuJoin;
+import io.github.gpujoin.flink.api.PairJoin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,11 +121,11 @@ public record FileJoinJob(
     /**
      * @param problems null where lines that cannot be read fail the job
      */
-    private GpuJoin.Keyed<RowData, RowData> join(StreamExecutionEnvironment env, Path problems)
+    private PairJoin.Keyed<RowData, RowData> join(StreamExecutionEnvironment env, Path problems)
             throws IOException {
         RecordKey.Comparison comparison = RecordKey.Comparison.of(build, probe);
-        GpuJoin.Keyed<RowData, RowData> join =
-                GpuJoin.build(read(env, build, "build", problems))
+        PairJoin.Keyed<RowData, RowData> join =
+                PairJoin.build(read(env, build, "build", problems))
                         .probe(read(env, probe, "probe", problems))
                         .where(RecordKey.of(comparison, build), comparison.type())
                         .equalTo(RecordKey.of(comparison, probe), comparison.type())
@@ -137,7 +137,7 @@ public record FileJoinJob(
         return ofKind(join);
     }
 
-    private GpuJoin.Keyed<RowData, RowData> ofKind(GpuJoin.Keyed<RowData, RowData> join) {
+    private PairJoin.Keyed<RowData, RowData> ofKind(PairJoin.Keyed<RowData, RowData> join) {
         return switch (kind) {
             case INNER -> join;
             case LEFT -> join.left();

@@ -165,8 +165,8 @@ class RandomStarITCase {
         if (random.nextBoolean()) {
             join.where(filter("f_f").on(facts));
         } else {
-            join.where(column("f_f").atMost(RandomStar.FILTER_TO))
-                    .where(column("f_f").atLeast(RandomStar.FILTER_FROM));
+            join.where(column("f_f").lessOrEqual(RandomStar.FILTER_TO))
+                    .where(column("f_f").greaterOrEqual(RandomStar.FILTER_FROM));
         }
         if (selects) {
             join.select(star.factSelected().toArray(String[]::new));

@@ -1,10 +1,11 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.engine.ValueRanges;
+import java.util.Objects;
 
 /**
- * A comparison of an integer column of the facts with constants, which the engine evaluates: on a
- * GPU or column by column, without an object for the row.
+ * Compares an integer column of the facts with constants. The engine evaluates it, on a GPU or
+ * column by column, and creates no object for a row.
  *
  * <pre>{@code
  * StarJoin.ofChunks(lineorders)
@@ -12,7 +13,7 @@ import io.github.gpujoin.core.engine.ValueRanges;
  *         .where(column("lo_quantity").lessThan(25))
  * }</pre>
  *
- * <p>The column is an int, long, short or byte that cannot be null. It need not be in the result.
+ * <p>The column must be an int, long, short or byte that cannot be null. It need not be selected.
  * Immutable.
  */
 public final class ColumnPredicate {
@@ -25,12 +26,12 @@ public final class ColumnPredicate {
         this.values = values;
     }
 
-    /** The column that is compared. */
+    /** Starts a predicate on the named column of the facts. */
     public static Column column(String name) {
-        return new Column(name);
+        return new Column(Objects.requireNonNull(name, "name"));
     }
 
-    /** Name of the column that is compared. */
+    /** Returns the name of the compared column. */
     public String column() {
         return column;
     }
@@ -39,7 +40,7 @@ public final class ColumnPredicate {
         return values;
     }
 
-    /** A column, to be compared. */
+    /** A column of the facts, to be compared. Immutable. */
     public static final class Column {
 
         private final String name;
@@ -52,40 +53,49 @@ public final class ColumnPredicate {
             return new ColumnPredicate(name, values);
         }
 
+        /** Accepts the value alone. */
         public ColumnPredicate equalTo(long value) {
             return isIn(ValueRanges.in(value));
         }
 
+        /** Accepts all other values. */
         public ColumnPredicate notEqualTo(long value) {
             return isIn(ValueRanges.notEqualTo(value));
         }
 
+        /** Accepts values less than the given one. */
         public ColumnPredicate lessThan(long value) {
             return isIn(ValueRanges.lessThan(value));
         }
 
-        public ColumnPredicate atMost(long value) {
-            return isIn(ValueRanges.atMost(value));
+        /** Accepts the value and all less than it. */
+        public ColumnPredicate lessOrEqual(long value) {
+            return isIn(ValueRanges.lessOrEqual(value));
         }
 
+        /** Accepts values greater than the given one. */
         public ColumnPredicate greaterThan(long value) {
             return isIn(ValueRanges.greaterThan(value));
         }
 
-        public ColumnPredicate atLeast(long value) {
-            return isIn(ValueRanges.atLeast(value));
+        /** Accepts the value and all greater than it. */
+        public ColumnPredicate greaterOrEqual(long value) {
+            return isIn(ValueRanges.greaterOrEqual(value));
         }
 
-        /** Both ends are included. */
+        /** Accepts values between two bounds, which are included. */
         public ColumnPredicate between(long from, long to) {
             return isIn(ValueRanges.between(from, to));
         }
 
         /**
-         * @throws IllegalArgumentException where the values lie in more than 64 ranges
+         * Accepts any of the values.
+         *
+         * @throws IllegalArgumentException if the values form more than 64 ranges of successive
+         *     integers
          */
         public ColumnPredicate in(long... values) {
-            return isIn(ValueRanges.in(values));
+            return isIn(ValueRanges.in(Objects.requireNonNull(values, "values")));
         }
     }
 }

@@ -95,7 +95,7 @@ public final class Dimension<D> {
 
     /**
      * Adds a pair of columns that must be equal. A dimension of records joins on integers of any
-     * width, or on one of the types that {@link GpuJoin} lists; one of chunks, on a single integer
+     * width, or on one of the types that {@link PairJoin} lists; one of chunks, on a single integer
      * column.
      */
     public Dimension<D> on(String factColumn, String dimensionColumn) {

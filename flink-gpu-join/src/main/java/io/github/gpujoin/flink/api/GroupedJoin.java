@@ -2,22 +2,23 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
+import java.util.Objects;
 import java.util.function.Function;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 
 /**
- * Counts and sums of a {@link StarJoin}'s results by group, added up where they are joined: no row
- * of a result is ever made.
+ * Counts and sums results of a {@link StarJoin} by group, where they are joined: no result row is
+ * created.
  *
- * <p>Columns are ints, longs, shorts or bytes that cannot be null, of the facts or of dimensions
- * that are inner-joined. Where two sides have a column of one name, {@code "side.column"} says
- * which. Sums are of 64 bits and wrap around.
+ * <p>Columns must be ints, longs, shorts or bytes that cannot be null, of the facts or of
+ * inner-joined dimensions. If two inputs share a column name, write {@code "input.column"}. Sums
+ * have 64 bits and wrap around on overflow.
  *
- * <p>Each subtask holds some ten thousand groups; where there are more it sends them on and starts
- * anew. Grouping pays where a group takes many facts.
+ * <p>Each subtask holds up to 65,536 groups. When it is full, it emits them and starts anew, so
+ * grouping pays if many facts share a group.
  *
- * <p>Methods change this builder and return it. Not thread-safe.
+ * <p>Methods other than {@code to...} change this builder and return it. Not thread-safe.
  */
 public final class GroupedJoin {
 
@@ -29,41 +30,58 @@ public final class GroupedJoin {
         this.join = join;
     }
 
-    /** Adds the number of results of the group. */
+    /**
+     * Adds the number of results of each group.
+     *
+     * @param name of the count in the result
+     */
     public GroupedJoin count(String name) {
-        grouping.sum(name);
+        grouping.sum(Objects.requireNonNull(name, "name"));
         return this;
     }
 
-    /** Adds the sum of a column. */
+    /**
+     * Adds the sum of a column over each group.
+     *
+     * @param name of the sum in the result
+     */
     public GroupedJoin sum(String column, String name) {
-        grouping.sum(name, column);
+        grouping.sum(
+                Objects.requireNonNull(name, "name"), Objects.requireNonNull(column, "column"));
         return this;
     }
 
-    /** Adds the sum of the product of two columns. */
+    /**
+     * Adds the sum of the product of two columns over each group.
+     *
+     * @param name of the sum in the result
+     */
     public GroupedJoin sumOfProduct(String first, String second, String name) {
-        grouping.sum(name, first, second);
+        grouping.sum(
+                Objects.requireNonNull(name, "name"),
+                Objects.requireNonNull(first, "first"),
+                Objects.requireNonNull(second, "second"));
         return this;
     }
 
-    /** As {@link StarJoin#explain()}. */
+    /** Describes how this join will run, and why: see {@link StarJoin#explain()}. */
     public String explain() {
         return join.apply(grouping).explain().toString();
     }
 
     /**
-     * Each group once, at the end of the facts: for bounded ones. The group's columns, then its
-     * counts and sums, longs. No results give no group, not even one of no columns.
+     * Builds the join; results are whole groups, emitted once at the end of the facts, which must be
+     * bounded. A row has the group's columns, followed by its counts and sums as longs. A join
+     * without results has no groups, not even one of no columns.
      */
     public SingleOutputStreamOperator<Row> toRows() {
         return join.apply(grouping).toGroups();
     }
 
     /**
-     * Parts of groups as they come, with the fields of {@link #toRows}: to be added up by the
-     * group's columns. For facts without end. Each fact is in one part, exactly once; parts have no
-     * event timestamp, and come before the watermark and the barrier that follow their facts.
+     * Builds the join; results are parts of groups, with the fields of {@link #toRows}, for facts
+     * without end. Add up the parts of each group. Each fact counts in exactly one part. Parts have
+     * no event timestamp, and precede the watermark and the barrier that follow their facts.
      */
     public SingleOutputStreamOperator<Row> toPartialRows() {
         return join.apply(grouping).toPartialGroups();

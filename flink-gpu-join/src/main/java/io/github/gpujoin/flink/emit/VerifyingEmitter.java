@@ -25,7 +25,7 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
         FOUND
     }
 
-    private final PairJoin<A, B, OUT> join;
+    private final PairJoinSpec<A, B, OUT> join;
     private final RecordAssembler<A> build;
     private final RecordAssembler<B> probe;
     private final BuildNumbers<A> numbers;
@@ -49,7 +49,7 @@ final class VerifyingEmitter<A, B, OUT> implements ResultEmitter<OUT>, Unmatched
             JoinSpec spec,
             RecordLayout<A> build,
             RecordAssembler<B> probe,
-            PairJoin<A, B, OUT> join,
+            PairJoinSpec<A, B, OUT> join,
             RuntimeContext context)
             throws Exception {
         this.join = join;

@@ -10,7 +10,7 @@ import io.github.gpujoin.flink.checkpoint.Generations.Upstream;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.checkpoint.JoinFunctions;
 import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
-import io.github.gpujoin.flink.emit.PairJoin;
+import io.github.gpujoin.flink.emit.PairJoinSpec;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.SelectedKeyCheck;
@@ -92,7 +92,7 @@ public final class PairJoinPipeline<B, P> {
 
     /** What is packed of each side, and what is made of it. */
     private record Plan<B, P, R>(
-            RecordLayout<B> build, RecordLayout<P> probe, PairJoin<B, P, R> join, JoinSpec spec) {}
+            RecordLayout<B> build, RecordLayout<P> probe, PairJoinSpec<B, P, R> join, JoinSpec spec) {}
 
     /**
      * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared
@@ -173,7 +173,7 @@ public final class PairJoinPipeline<B, P> {
                 TypeExtractor.NO_INDEX,
                 build.getType(),
                 probe.getType(),
-                "GpuJoin.apply",
+                "PairJoin.apply",
                 false);
     }
 
@@ -286,7 +286,7 @@ public final class PairJoinPipeline<B, P> {
         SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
         VerifiedKeys<B, P> verified =
                 buildKey.layout().isExact() ? null : new VerifiedKeys<>(buildKey, probeKey);
-        PairJoin<B, P, R> join = new PairJoin<>(kind, verified, condition, function);
+        PairJoinSpec<B, P, R> join = new PairJoinSpec<>(kind, verified, condition, function);
         RecordLayout<B> buildLayout = packedBuild(buildKey);
         RecordLayout<P> probeLayout = packedProbe(probeKey);
         JoinSpec spec = spec(buildLayout, probeLayout, kind.withAllMatches(join.isVerified()));

@@ -24,6 +24,12 @@ import org.apache.flink.types.RowKind;
 /** A table as a side of a join: its rows as a stream of Flink's internal ones, and its keys. */
 public final class TableSide {
 
+    /** Name of the build table's side. */
+    public static final String BUILD = "build";
+
+    /** Name of the probe table's side. */
+    public static final String PROBE = "probe";
+
     /** A table that becomes a stream once the key of the join is known. */
     private record Changelog(StreamTableEnvironment tables, Table table, DataType row) {}
 
@@ -47,7 +53,7 @@ public final class TableSide {
     }
 
     /**
-     * @param side for messages
+     * @param side {@link #BUILD} or {@link #PROBE}
      * @throws IllegalArgumentException where rows of the table are updated or deleted
      */
     public static TableSide of(String side, StreamTableEnvironment tables, Table table) {
@@ -59,10 +65,13 @@ public final class TableSide {
             return new TableSide(side, (RowType) internal.getLogicalType(), stream, null);
         } catch (TableException e) {
             if (e.getMessage().contains("doesn't support consuming")) {
+                String remedy =
+                        side.equals(BUILD)
+                                ? "Use .buildChangelog(table)."
+                                : "Make it the build table, by .buildChangelog(table), or join it in"
+                                        + " SQL.";
                 throw new IllegalArgumentException(
-                        "a table that is joined is insert-only, but for .buildChangelog(table), and"
-                                + " rows of this one are updated or deleted: side="
-                                + side,
+                        "Rows of the %s table are updated or deleted. %s".formatted(side, remedy),
                         e);
             }
             throw e;
@@ -72,7 +81,7 @@ public final class TableSide {
     /**
      * A table whose rows may be updated and deleted.
      *
-     * @param side for messages
+     * @param side {@link #BUILD} or {@link #PROBE}
      */
     public static TableSide ofChangelog(String side, StreamTableEnvironment tables, Table table) {
         DataType row =
@@ -108,14 +117,9 @@ public final class TableSide {
             if (isKey && type.getLogicalType().isNullable()) {
                 if (nullSafe) {
                     throw new IllegalArgumentException(
-                            "a table that changes has no nulls in the key of a null-safe join, give"
-                                    + " them another value in both tables, COALESCE(column, value):"
-                                    + " side="
-                                    + side
-                                    + ", column="
-                                    + name
-                                    + ", type="
-                                    + type);
+                            "A key column of the changing table may be null, and the join is"
+                                    + " null-safe: column=%s, type=%s. Use COALESCE(column, value) in both tables."
+                                            .formatted(name, type));
                 }
                 rows = rows.filter($(name).isNotNull());
             }
@@ -152,29 +156,29 @@ public final class TableSide {
                 .ifPresent(
                         primary -> {
                             throw new IllegalArgumentException(
-                                    "a table that changes has one row for each key of the join, which"
-                                            + " its primary key is part of: side="
-                                            + side
-                                            + ", primaryKey="
-                                            + primary.getColumns()
-                                            + ", key="
-                                            + keyColumns);
+                                    "The changing table has several rows for a key of the join:"
+                                            + " primaryKey=%s, key=%s. Add .on(...) for the primary key."
+                                                    .formatted(primary.getColumns(), keyColumns));
                         });
     }
 
     /**
-     * @throws IllegalArgumentException where the table has no column of the name
+     * Checks that the table has a column.
+     *
+     * @param other table of the join
+     * @throws IllegalArgumentException if it has none of the name
      */
-    public void requireColumn(String column) {
-        if (rowType.getFieldIndex(column) < 0) {
-            throw new IllegalArgumentException(
-                    "a table has the column of its key: side="
-                            + side
-                            + ", column="
-                            + column
-                            + ", columns="
-                            + rowType.getFieldNames());
+    public void requireColumn(String column, TableSide other) {
+        if (rowType.getFieldIndex(column) >= 0) {
+            return;
         }
+        String remedy =
+                other.rowType.getFieldIndex(column) < 0
+                        ? "Its columns are " + rowType.getFieldNames() + "."
+                        : "The %s table has one: the order is .on(probeColumn, buildColumn)."
+                                .formatted(other.side);
+        throw new IllegalArgumentException(
+                "The %s table has no column '%s'. %s".formatted(side, column, remedy));
     }
 
     /** Adds a key column, which the table has. */

@@ -186,7 +186,7 @@ class BadRecordsITCase {
         DataStream<Integer> numbers = env.fromSequence(0, RECORDS - 1).map(l -> (int) (long) l);
         List<String> rows = new ArrayList<>();
         try (CloseableIterator<String> all =
-                GpuJoin.build(numbers)
+                PairJoin.build(numbers)
                         .probe(numbers)
                         .where(n -> Integer.parseInt(isBad(n) ? "no number" : "" + n), Types.INT)
                         .equalTo(n -> n, Types.INT)

@@ -152,7 +152,7 @@ class DimensionReadAgainITCase extends RestoredJobs {
                 .hasMessageContaining(".completeAtWatermark");
         assertThatThrownBy(
                         () ->
-                                GpuJoin.build(numbers(env, "numbers", KEYS))
+                                PairJoin.build(numbers(env, "numbers", KEYS))
                                         .probe(facts(env, false))
                                         .where(k -> k, Types.LONG)
                                         .equalTo(fact -> fact.getFieldAs(0), Types.LONG)
@@ -215,7 +215,7 @@ class DimensionReadAgainITCase extends RestoredJobs {
     private static Job pairs(int generation, String uid, int column) {
         return (env, paced) ->
                 sink(
-                        GpuJoin.build(rows(env, "numbers", uid))
+                        PairJoin.build(rows(env, "numbers", uid))
                                 .probe(facts(env, paced))
                                 .where(row -> row.getFieldAs(0), Types.LONG)
                                 .equalTo(fact -> fact.getFieldAs(0), Types.LONG)

@@ -128,8 +128,8 @@ class ExplainTest {
 
     @Test
     void shouldExplainAJoinOfTwoStreams() {
-        GpuJoin.Keyed<Row, Row> join =
-                GpuJoin.build(rows(env()))
+        PairJoin.Keyed<Row, Row> join =
+                PairJoin.build(rows(env()))
                         .probe(rows(env))
                         .where(b -> b.<Long>getFieldAs(0), Types.LONG)
                         .equalTo(p -> p.<Long>getFieldAs(0), Types.LONG);

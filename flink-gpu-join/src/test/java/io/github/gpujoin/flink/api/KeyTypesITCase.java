@@ -145,7 +145,7 @@ class KeyTypesITCase {
         config.setString(GpuJoinOptions.ENGINE.key(), engine);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(2);
-        GpuJoin.Keyed<Row, Row> join = keyed(env, type, builds, probes);
+        PairJoin.Keyed<Row, Row> join = keyed(env, type, builds, probes);
         if (nullSafe) {
             join.nullSafe();
         }
@@ -168,10 +168,10 @@ class KeyTypesITCase {
     }
 
     @SuppressWarnings("unchecked")
-    private static GpuJoin.Keyed<Row, Row> keyed(
+    private static PairJoin.Keyed<Row, Row> keyed(
             StreamExecutionEnvironment env, KeyType type, List<Keyed> builds, List<Keyed> probes) {
         TypeInformation<Object> keyType = (TypeInformation<Object>) type.type;
-        return GpuJoin.build(stream(env, type, builds))
+        return PairJoin.build(stream(env, type, builds))
                 .probe(stream(env, type, probes))
                 .where(b -> b.getField(0), keyType)
                 .equalTo(p -> p.getField(0), keyType);
@@ -224,7 +224,7 @@ class KeyTypesITCase {
 
         assertThatThrownBy(
                         () ->
-                                GpuJoin.build(stream)
+                                PairJoin.build(stream)
                                         .probe(stream)
                                         .where(r -> r, Types.ROW(Types.INT, Types.INT))
                                         .equalTo(r -> r, Types.ROW(Types.INT, Types.STRING)))
@@ -241,7 +241,7 @@ class KeyTypesITCase {
         TypeInformation<?> longs = Types.LONG;
         List<String> pairs = new ArrayList<>();
         try (CloseableIterator<String> rows =
-                GpuJoin.build(stream)
+                PairJoin.build(stream)
                         .probe(stream)
                         .where(n -> n, (TypeInformation<Number>) ints)
                         .equalTo(n -> n.longValue(), (TypeInformation<Number>) longs)

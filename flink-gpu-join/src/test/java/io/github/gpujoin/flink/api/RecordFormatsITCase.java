@@ -238,7 +238,7 @@ class RecordFormatsITCase {
 
         List<List<Object>> actual = new ArrayList<>();
         try (CloseableIterator<Object> results =
-                GpuJoin.build(stream)
+                PairJoin.build(stream)
                         .probe(stream)
                         .where(
                                 s -> (LocalDate) RecordShape.of(type).getter("day").get(s),

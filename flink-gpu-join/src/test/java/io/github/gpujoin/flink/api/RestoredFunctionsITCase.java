@@ -71,7 +71,7 @@ class RestoredFunctionsITCase extends RestoredJobs {
     private static Job pairs(KeySelector<Row, Long> key, JoinFunction<Long, Row, Boolean> matches) {
         return (env, paced) ->
                 sink(
-                        GpuJoin.build(numbers(env, "numbers", KEYS))
+                        PairJoin.build(numbers(env, "numbers", KEYS))
                                 .probe(facts(env, paced))
                                 .where(number -> number, Types.LONG)
                                 .equalTo(key, Types.LONG)

@@ -65,7 +65,7 @@ class RestoredInFlightITCase extends RestoredJobs {
     private static Job records(String... names) {
         return (env, paced) ->
                 sink(
-                        GpuJoin.build(numbers(env, "numbers", KEYS))
+                        PairJoin.build(numbers(env, "numbers", KEYS))
                                 .probe(
                                         numbers(env, "facts", MANY_FACTS)
                                                 .map(n -> fact(n, names), type(names)))

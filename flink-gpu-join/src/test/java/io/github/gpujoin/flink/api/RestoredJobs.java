@@ -102,8 +102,8 @@ abstract class RestoredJobs {
             KeySelector<T, Long> key,
             JoinFunction<T, Row, String> text) {
         return (env, paced) -> {
-            GpuJoin.Keyed<T, Row> join =
-                    GpuJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
+            PairJoin.Keyed<T, Row> join =
+                    PairJoin.build(numbers(env, "numbers", KEYS).map(record).returns(type))
                             .probe(facts(env, paced))
                             .where(key, Types.LONG)
                             .equalTo(fact -> fact.getFieldAs(0), Types.LONG);

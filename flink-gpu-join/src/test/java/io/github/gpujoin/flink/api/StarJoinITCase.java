@@ -277,8 +277,8 @@ class StarJoinITCase {
     void shouldCallTheFunctionForEveryPair(boolean replicated) throws Exception {
         SalesData data = new SalesData(2_000);
         StreamExecutionEnvironment env = environment("cpu", 3);
-        GpuJoin.Keyed<Customer, Sale> join =
-                GpuJoin.build(data.customerStream(env))
+        PairJoin.Keyed<Customer, Sale> join =
+                PairJoin.build(data.customerStream(env))
                         .probe(data.saleStream(env))
                         .where(c -> c.id, Types.LONG)
                         .equalTo(s -> s.customer, Types.LONG);

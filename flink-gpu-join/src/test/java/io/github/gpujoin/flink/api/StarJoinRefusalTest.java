@@ -51,7 +51,7 @@ class StarJoinRefusalTest {
         assertThatThrownBy(
                         () ->
                                 StarJoin.of(data.saleStream(env))
-                                        .where(ColumnPredicate.column("product").atLeast(3))
+                                        .where(ColumnPredicate.column("product").greaterOrEqual(3))
                                         .dimension(
                                                 data.productStream(env),
                                                 d -> d.on("product", "id").anti())

@@ -151,8 +151,8 @@ class TableJoinITCase {
         long seed = 17L * first.ordinal() + kind.length();
         KeyType other = second == null ? KeyType.INT : second;
         StreamTableEnvironment tables = streams(first, other, seed);
-        GpuTableJoin join =
-                GpuTableJoin.in(tables)
+        TableJoin join =
+                TableJoin.in(tables)
                         .build(tables.from("b"))
                         .probe(tables.from("p"))
                         .on("pk", "bk");
@@ -231,8 +231,8 @@ class TableJoinITCase {
                         : tables.fromChangelogStream(stream, keyed(first, second));
         tables.createTemporaryView(
                 "p", env.fromData(probes, ExternalTypeInfo.of(type("p", first, other))));
-        GpuTableJoin join =
-                GpuTableJoin.in(tables)
+        TableJoin join =
+                TableJoin.in(tables)
                         .buildChangelog(build)
                         .probe(tables.from("p"))
                         .on("pk", "bk")
@@ -285,8 +285,8 @@ class TableJoinITCase {
                 tables.fromChangelogStream(env.fromData(changes, ExternalTypeInfo.of(ints("a")))));
         tables.createTemporaryView("c", env.fromData(others, ExternalTypeInfo.of(ints("c"))));
         tables.createTemporaryView("p", env.fromData(probes, ExternalTypeInfo.of(ints("p"))));
-        GpuTableJoin join =
-                GpuTableJoin.in(tables)
+        TableJoin join =
+                TableJoin.in(tables)
                         .buildChangelog(tables.sqlQuery(joined))
                         .probe(tables.from("p"))
                         .on("pk", "bk")
@@ -312,8 +312,8 @@ class TableJoinITCase {
     void shouldRefuseBuildTableThatNeverEnds() {
         StreamTableEnvironment tables = streams(KeyType.INT, KeyType.INT, 1);
         tables.executeSql("CREATE TEMPORARY TABLE endless (id INT) WITH ('connector'='datagen')");
-        GpuTableJoin join =
-                GpuTableJoin.in(tables)
+        TableJoin join =
+                TableJoin.in(tables)
                         .build(tables.from("endless"))
                         .probe(tables.from("p"))
                         .on("pk", "id");
@@ -337,10 +337,12 @@ class TableJoinITCase {
                                 .primaryKey("bk")
                                 .build());
         Table probe = tables.from("p");
-        GpuTableJoin.Tables in = GpuTableJoin.in(tables);
+        TableJoin.Tables in = TableJoin.in(tables);
 
         assertThatThrownBy(() -> in.buildChangelog(counts).probe(counts))
-                .hasMessageEndingWith("deleted: side=probe");
+                .hasMessage(
+                        "Rows of the probe table are updated or deleted. Make it the build table, by"
+                                + " .buildChangelog(table), or join it in SQL.");
         assertThatThrownBy(
                         () ->
                                 in.buildChangelog(counts)
@@ -348,7 +350,7 @@ class TableJoinITCase {
                                         .on("pk", "bk")
                                         .full()
                                         .toTable())
-                .hasMessageEndingWith("no right or full join with one: kind=FULL");
+                .hasMessageStartingWith("A FULL join needs a build table that does not change");
         assertThatThrownBy(
                         () ->
                                 in.buildChangelog(counts)
@@ -356,11 +358,11 @@ class TableJoinITCase {
                                         .on("pk", "bk")
                                         .nullSafe()
                                         .toTable())
-                .hasMessageEndingWith("side=build, column=bk, type=INT");
+                .hasMessageContaining("column=bk, type=INT");
         assertThatThrownBy(() -> in.buildChangelog(texts).probe(probe).on("pl", "bl").toTable())
                 .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
         assertThatThrownBy(() -> in.buildChangelog(keyed).probe(probe).on("pn", "c").toTable())
-                .hasMessageEndingWith("side=build, primaryKey=[bk], key=[c]");
+                .hasMessageContaining("primaryKey=[bk], key=[c]");
         assertThatThrownBy(
                         () ->
                                 in.build(probe)
@@ -368,7 +370,7 @@ class TableJoinITCase {
                                         .on("pk", "pk")
                                         .completeAtWatermark(1)
                                         .toTable())
-                .hasMessageEndingWith("completeAtWatermark=1");
+                .hasMessageContaining("watermark=1");
     }
 
     private static String sql(String kind, boolean composite, boolean nullSafe) {
@@ -383,7 +385,7 @@ class TableJoinITCase {
 
     /** Numbers of the probe rows, and of the build rows that they are joined with. */
     private static List<String> numbers(
-            StreamTableEnvironment tables, GpuTableJoin join, String kind) throws Exception {
+            StreamTableEnvironment tables, TableJoin join, String kind) throws Exception {
         switch (kind) {
             case "left" -> join.left();
             case "right" -> join.right();
@@ -416,7 +418,7 @@ class TableJoinITCase {
                                 + " AS t(id, tags, nested)");
         Table probe = tables.sqlQuery("SELECT * FROM (VALUES (CAST(1 AS BIGINT), 'x')) AS t(f, g)");
 
-        Table joined = GpuTableJoin.in(tables).build(build).probe(probe).on("f", "id").toTable();
+        Table joined = TableJoin.in(tables).build(build).probe(probe).on("f", "id").toTable();
 
         assertThat(joined.getResolvedSchema().getColumnNames())
                 .containsExactly("f", "g", "id", "tags", "nested");
@@ -429,18 +431,42 @@ class TableJoinITCase {
         Table counts = tables.sqlQuery("SELECT bk, COUNT(*) AS c FROM b GROUP BY bk");
         Table probe = tables.from("p");
 
-        assertThatThrownBy(() -> GpuTableJoin.in(tables).build(counts))
+        assertThatThrownBy(() -> TableJoin.in(tables).build(counts))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "a table that is joined is insert-only, but for .buildChangelog(table), and"
-                                + " rows of this one are updated or deleted: side=build");
-        GpuTableJoin join = GpuTableJoin.in(tables).build(probe).probe(probe);
+                        "Rows of the build table are updated or deleted. Use .buildChangelog(table).");
+        TableJoin join = TableJoin.in(tables).build(probe).probe(probe);
         assertThatThrownBy(() -> join.on("pk", "missing"))
                 .hasMessage(
-                        "a table has the column of its key: side=build, column=missing,"
-                                + " columns=[pk, pl, pn]");
-        assertThatThrownBy(join::toTable).hasMessageStartingWith("tables are joined on columns");
-        assertThatThrownBy(() -> join.on("pk", "pk").toTable())
-                .hasMessageEndingWith("different names, .renameColumns(...): column=pk");
+                        "The build table has no column 'missing'. Its columns are [pk, pl, pn].");
+        assertThatThrownBy(join::toTable).hasMessageStartingWith("No key columns");
+        TableJoin other = TableJoin.in(tables).build(tables.from("b")).probe(probe);
+        assertThatThrownBy(() -> other.on("bk", "pk"))
+                .hasMessage(
+                        "The probe table has no column 'bk'. The build table has one: the order is"
+                                + " .on(probeColumn, buildColumn).");
+    }
+
+    @ParameterizedTest(name = "changelog={0}")
+    @ValueSource(booleans = {false, true})
+    void shouldNumberBuildColumnsWhoseNamesAreTaken(boolean changelog) throws Exception {
+        StreamTableEnvironment tables =
+                StreamTableEnvironment.create(StreamExecutionEnvironment.getExecutionEnvironment());
+        Table build = tables.sqlQuery("SELECT * FROM (VALUES (1, 'b', 'c')) AS t(id, a, a0)");
+        Table probe = tables.sqlQuery("SELECT * FROM (VALUES (1, 'p')) AS t(id, a)");
+        TableJoin.Tables in = TableJoin.in(tables);
+
+        Table joined =
+                (changelog ? in.buildChangelog(build) : in.build(build))
+                        .probe(probe)
+                        .on("id", "id")
+                        .left()
+                        .toTable();
+
+        assertThat(joined.getResolvedSchema().getColumnNames())
+                .containsExactly("id", "a", "id0", "a1", "a0");
+        if (!changelog) {
+            assertThat(texts(joined)).containsExactly("+I[1, p, 1, b, c]");
+        }
     }
 }

@@ -88,8 +88,8 @@ class CollidingKeysTest {
                 kind.keepsUnmatchedProbe()
                         ? layout(key).withTimestamp().keepingNullKeys(Map.of(RecordLayout.KEY, 1))
                         : layout(key).withTimestamp();
-        PairJoin<Row, Row, String> join =
-                new PairJoin<>(
+        PairJoinSpec<Row, Row, String> join =
+                new PairJoinSpec<>(
                         kind, new VerifiedKeys<>(key, key), null, CollidingKeysTest::spoiling);
         JoinSpec spec =
                 new JoinSpec(

@@ -62,8 +62,8 @@ class FunctionEmitterTest {
         return records;
     }
 
-    private static <A, B> PairJoin<A, B, Tuple2<A, B>> pairs() {
-        return new PairJoin<>(PairKind.INNER, null, null, Tuple2::of);
+    private static <A, B> PairJoinSpec<A, B, Tuple2<A, B>> pairs() {
+        return new PairJoinSpec<>(PairKind.INNER, null, null, Tuple2::of);
     }
 
     /** Pairs of records that both sides' keys bring together, by nested loops. */
@@ -157,9 +157,9 @@ class FunctionEmitterTest {
         RecordLayout<Tuple2<Integer, Integer>> price = whole(type, t -> t.f0, Types.INT);
         JoinFunction<Tuple2<Integer, Integer>, Tuple2<Integer, Integer>, Boolean> isCheap =
                 (r, p) -> p.f1 < 10;
-        PairJoin<Tuple2<Integer, Integer>, Tuple2<Integer, Integer>, Tuple2<Integer, Integer>>
+        PairJoinSpec<Tuple2<Integer, Integer>, Tuple2<Integer, Integer>, Tuple2<Integer, Integer>>
                 join =
-                        new PairJoin<>(
+                        new PairJoinSpec<>(
                                 PairKind.INNER,
                                 null,
                                 conditioned ? isCheap : null,
@@ -222,7 +222,7 @@ class FunctionEmitterTest {
                         spec(build, probe),
                         build,
                         probe,
-                        new PairJoin<>(PairKind.INNER, null, null, new Noting())),
+                        new PairJoinSpec<>(PairKind.INNER, null, null, new Noting())),
                 new Random(5));
 
         assertThat(Noting.CALLS).startsWith("open").endsWith("close").hasSize(4);

@@ -103,7 +103,7 @@ class PairKindTest {
                                         spec,
                                         build,
                                         probe,
-                                        new PairJoin<>(
+                                        new PairJoinSpec<>(
                                                 kind, null, condition, (b, p) -> b + " " + p)),
                                 random));
         assertThat(actual)

@@ -12,7 +12,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.emit.PairJoin;
+import io.github.gpujoin.flink.emit.PairJoinSpec;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.VerifiedKeys;
@@ -161,7 +161,7 @@ class UnmatchedBuildRowsTest {
                         spec,
                         build,
                         probe,
-                        new PairJoin<>(kind, keys, CONDITION, UnmatchedBuildRowsTest::text)));
+                        new PairJoinSpec<>(kind, keys, CONDITION, UnmatchedBuildRowsTest::text)));
     }
 
     private static List<String> expected(PairKind kind, List<Row> builds, List<Row> probes)

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.simulation;
 
-import io.github.gpujoin.flink.api.GpuJoin;
+import io.github.gpujoin.flink.api.PairJoin;
 import io.github.gpujoin.flink.simulation.JobShape.Api;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -15,8 +15,8 @@ final class PairJob {
 
     static SingleOutputStreamOperator<Row> join(
             DimensionShape shape, DataStream<Row> rows, DataStream<Row> facts) {
-        GpuJoin.Keyed<Row, Row> join =
-                GpuJoin.build(rows)
+        PairJoin.Keyed<Row, Row> join =
+                PairJoin.build(rows)
                         .probe(facts)
                         .where(row -> row.<Long>getFieldAs(0), Types.LONG)
                         .equalTo(fact -> fact.<Long>getFieldAs(1), Types.LONG)

@@ -76,20 +76,20 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
         return new ValueRanges(LongStream.of(values).mapToObj(v -> new Range(v, v)).toList());
     }
 
-    public static ValueRanges atMost(long value) {
+    public static ValueRanges lessOrEqual(long value) {
         return between(Long.MIN_VALUE, value);
     }
 
-    public static ValueRanges atLeast(long value) {
+    public static ValueRanges greaterOrEqual(long value) {
         return between(value, Long.MAX_VALUE);
     }
 
     public static ValueRanges lessThan(long value) {
-        return value == Long.MIN_VALUE ? in() : atMost(value - 1);
+        return value == Long.MIN_VALUE ? in() : lessOrEqual(value - 1);
     }
 
     public static ValueRanges greaterThan(long value) {
-        return value == Long.MAX_VALUE ? in() : atLeast(value + 1);
+        return value == Long.MAX_VALUE ? in() : greaterOrEqual(value + 1);
     }
 
     public static ValueRanges notEqualTo(long value) {

@@ -70,14 +70,14 @@ final class SpecGenerator {
     private ValueRanges ranges(int column) {
         long value = someValue(column);
         return switch (random.nextInt(7)) {
-            case 0 -> ValueRanges.atLeast(value);
-            case 1 -> ValueRanges.atMost(value);
+            case 0 -> ValueRanges.greaterOrEqual(value);
+            case 1 -> ValueRanges.lessOrEqual(value);
             case 2 -> ValueRanges.lessThan(value);
             case 3 -> ValueRanges.greaterThan(value);
             case 4 -> ValueRanges.notEqualTo(value);
             case 5 ->
                     ValueRanges.in(value, someValue(column), someValue(column), value + 1)
-                            .or(ValueRanges.atLeast(someValue(column)));
+                            .or(ValueRanges.greaterOrEqual(someValue(column)));
             default -> {
                 long other = someValue(column);
                 yield ValueRanges.between(Math.min(value, other), Math.max(value, other));

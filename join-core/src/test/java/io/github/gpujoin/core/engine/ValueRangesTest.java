@@ -39,9 +39,9 @@ class ValueRangesTest {
     void shouldContainTheValuesOfEachComparison() {
         for (long a : VALUES) {
             assertContains(ValueRanges.lessThan(a), v -> v < a);
-            assertContains(ValueRanges.atMost(a), v -> v <= a);
+            assertContains(ValueRanges.lessOrEqual(a), v -> v <= a);
             assertContains(ValueRanges.greaterThan(a), v -> v > a);
-            assertContains(ValueRanges.atLeast(a), v -> v >= a);
+            assertContains(ValueRanges.greaterOrEqual(a), v -> v >= a);
             assertContains(ValueRanges.notEqualTo(a), v -> v != a);
             assertContains(ValueRanges.in(a), v -> v == a);
             for (long b : VALUES) {
@@ -74,8 +74,8 @@ class ValueRangesTest {
     @Test
     void shouldEqualAChunkWithTheSameValues() {
         assertThat(ValueRanges.in(3, 1, 2)).isEqualTo(ValueRanges.between(1, 3));
-        assertThat(ValueRanges.lessThan(5).or(ValueRanges.atLeast(5)))
-                .isEqualTo(ValueRanges.atMost(Long.MAX_VALUE));
+        assertThat(ValueRanges.lessThan(5).or(ValueRanges.greaterOrEqual(5)))
+                .isEqualTo(ValueRanges.lessOrEqual(Long.MAX_VALUE));
         assertThat(ValueRanges.in().ranges()).isEmpty();
         assertThat(ValueRanges.in(1, 7, 9, 8)).hasToString("{1, 7..9}");
     }

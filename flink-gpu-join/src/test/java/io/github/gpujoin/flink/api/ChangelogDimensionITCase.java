@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dimensions that change, through the public API on an embedded cluster. */
-class ChangingDimensionITCase {
+class ChangelogDimensionITCase {
 
     @RegisterExtension
     static final MiniClusterExtension CLUSTER =

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Joins of two streams of every kind, with a condition and without, as nested loops do. */
-class GpuJoinITCase {
+class PairJoinITCase {
 
     @RegisterExtension
     private static final MiniClusterExtension CLUSTER =
@@ -97,7 +97,7 @@ class GpuJoinITCase {
         config.setString(GpuJoinOptions.CHUNK_BYTES.key(), "1kb");
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(3);
-        GpuJoin.Keyed<Row, Row> join =
+        PairJoin.Keyed<Row, Row> join =
                 keyed(env.fromData(builds, RECORD), env.fromData(probes, RECORD));
         switch (kind) {
             case INNER -> {}
@@ -163,8 +163,8 @@ class GpuJoinITCase {
                 .map(n -> Row.of(1, 2), RECORD);
     }
 
-    private static GpuJoin.Keyed<Row, Row> keyed(DataStream<Row> build, DataStream<Row> probe) {
-        return GpuJoin.build(build)
+    private static PairJoin.Keyed<Row, Row> keyed(DataStream<Row> build, DataStream<Row> probe) {
+        return PairJoin.build(build)
                 .probe(probe)
                 .where(b -> b.<Integer>getFieldAs(0), Types.INT)
                 .equalTo(p -> p.<Integer>getFieldAs(0), Types.INT);

@@ -10,7 +10,7 @@ import org.apache.flink.api.common.functions.JoinFunction;
  * @param condition that records with equal keys must meet to match; null for none
  * @param function called for each result; a record that there is not is null
  */
-public record PairJoin<A, B, OUT>(
+public record PairJoinSpec<A, B, OUT>(
         PairKind kind,
         VerifiedKeys<A, B> keys,
         JoinFunction<A, B, Boolean> condition,

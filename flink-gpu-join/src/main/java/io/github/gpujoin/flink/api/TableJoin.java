@@ -1,0 +1,373 @@
+package io.github.gpujoin.flink.api;
+
+import io.github.gpujoin.flink.emit.PairKind;
+import io.github.gpujoin.flink.pipeline.JoinedTableRows;
+import io.github.gpujoin.flink.pipeline.TableSide;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.table.api.Schema;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.types.Row;
+
+/**
+ * Joins two tables, with SQL before and after the join: a {@link PairJoin} for the Table API.
+ *
+ * <pre>{@code
+ * Table enriched =
+ *         TableJoin.in(tables)
+ *                 .build(tables.sqlQuery("SELECT id, nation FROM customers"))
+ *                 .probe(tables.from("orders"))
+ *                 .on("customer_id", "id")         // probe column, build column
+ *                 .left()
+ *                 .uid("enrich-orders")
+ *                 .toTable();
+ * tables.createTemporaryView("enriched", enriched);
+ * }</pre>
+ *
+ * <p>Rows travel as Flink's internal rows, without conversion. Both tables must be insert-only, and
+ * the build table must be bounded, unless it is a {@linkplain Tables#buildChangelog changelog}. The
+ * join loads the build table first.
+ *
+ * <p>The result has the probe table's columns, followed by the build table's unless the join is
+ * semi or anti. A build column whose name is taken gets a number, as in Flink SQL: {@code id0}.
+ * Integers of any width compare as numbers. Other key columns have one type on both sides, as
+ * {@link PairJoin} lists them.
+ *
+ * <p>Results carry the event timestamps and watermarks of the probe table, but time attributes
+ * become plain timestamps. {@link #toTable(Schema)} restores one: {@code watermark("ts",
+ * "SOURCE_WATERMARK()")}.
+ *
+ * <p>Methods other than {@code toTable} change this builder and return it. Not thread-safe.
+ */
+public final class TableJoin {
+
+    private final StreamTableEnvironment tables;
+    private final TableSide build;
+    private final TableSide probe;
+    private PairKind kind = PairKind.INNER;
+    private boolean nullSafe;
+    private boolean replicated;
+    private Long expectedBytes;
+    private Long completeAtWatermark;
+    private String uid = "gpu-join";
+
+    private TableJoin(StreamTableEnvironment tables, TableSide build, TableSide probe) {
+        this.tables = tables;
+        this.build = build;
+        this.probe = probe;
+    }
+
+    /**
+     * Starts a join.
+     *
+     * @param tables the environment of both tables
+     */
+    public static Tables in(StreamTableEnvironment tables) {
+        return new Tables(Objects.requireNonNull(tables, "tables"));
+    }
+
+    /** A join whose build table is not chosen yet. */
+    public static final class Tables {
+        private final StreamTableEnvironment tables;
+
+        private Tables(StreamTableEnvironment tables) {
+            this.tables = tables;
+        }
+
+        /**
+         * Chooses the build table.
+         *
+         * @param build the table that is loaded, usually the smaller one
+         * @throws IllegalArgumentException if its rows are updated or deleted
+         */
+        public Build build(Table build) {
+            Objects.requireNonNull(build, "build");
+            return new Build(tables, TableSide.of(TableSide.BUILD, tables, build));
+        }
+
+        /**
+         * Chooses a build table whose rows are updated and deleted while probe rows are joined: a
+         * {@linkplain Dimension#changelog() changelog} of one row a key. A probe row sees what the
+         * table contains when the row arrives, and later changes retract no result. For inner, left,
+         * semi and anti joins by keys of at most 64 bits.
+         *
+         * <p>The planner should know rows by the key of the join: a primary key, or what is grouped
+         * by. Otherwise an update is a DELETE and an INSERT, and a probe row between the two has no
+         * match. If changes of a row come from several subtasks, as after a join, Flink keeps the
+         * rows in state to order the changes.
+         *
+         * <p>{@link #toTable} fails if the table has a primary key that the join's key does not
+         * contain, or if a key column may be null and the join is {@linkplain #nullSafe null-safe}.
+         */
+        public Build buildChangelog(Table build) {
+            Objects.requireNonNull(build, "build");
+            return new Build(tables, TableSide.ofChangelog(TableSide.BUILD, tables, build));
+        }
+    }
+
+    /** A join whose probe table is not chosen yet. */
+    public static final class Build {
+        private final StreamTableEnvironment tables;
+        private final TableSide build;
+
+        private Build(StreamTableEnvironment tables, TableSide build) {
+            this.tables = tables;
+            this.build = build;
+        }
+
+        /**
+         * Chooses the probe table.
+         *
+         * @param probe the table that streams
+         * @throws IllegalArgumentException if its rows are updated or deleted
+         */
+        public TableJoin probe(Table probe) {
+            Objects.requireNonNull(probe, "probe");
+            return new TableJoin(tables, build, TableSide.of(TableSide.PROBE, tables, probe));
+        }
+    }
+
+    /**
+     * Adds a pair of columns that must be equal.
+     *
+     * @throws IllegalArgumentException if a table has no such column
+     */
+    public TableJoin on(String probeColumn, String buildColumn) {
+        probe.requireColumn(Objects.requireNonNull(probeColumn, "probeColumn"), build);
+        build.requireColumn(Objects.requireNonNull(buildColumn, "buildColumn"), probe);
+        probe.addKey(probeColumn);
+        build.addKey(buildColumn);
+        return this;
+    }
+
+    /** Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}). */
+    public TableJoin nullSafe() {
+        nullSafe = true;
+        return this;
+    }
+
+    /** Keeps probe rows without a match; build columns are null there. */
+    public TableJoin left() {
+        kind = PairKind.LEFT;
+        return this;
+    }
+
+    /**
+     * Keeps build rows without a match; probe columns are null there. They are emitted at the end of
+     * the probe table, which must be bounded. See {@link PairJoin.Keyed#right}.
+     */
+    public TableJoin right() {
+        kind = PairKind.RIGHT;
+        return this;
+    }
+
+    /** Keeps rows of both tables without a match, as {@link #left()} and {@link #right()}. */
+    public TableJoin full() {
+        kind = PairKind.FULL;
+        return this;
+    }
+
+    /** Keeps a probe row once if it has a match. The result has no build columns. */
+    public TableJoin semi() {
+        kind = PairKind.SEMI;
+        return this;
+    }
+
+    /** Keeps a probe row once if it has no match. The result has no build columns. */
+    public TableJoin anti() {
+        kind = PairKind.ANTI;
+        return this;
+    }
+
+    /** Sends the whole build table to every subtask; probe rows stay where they are. */
+    public TableJoin replicated() {
+        replicated = true;
+        return this;
+    }
+
+    /**
+     * States the size of the build table: see {@link PairJoin.Keyed#expectedBytes}.
+     *
+     * @param bytes from 0
+     */
+    public TableJoin expectedBytes(long bytes) {
+        expectedBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Sets the watermark of a {@linkplain Tables#buildChangelog changelog} from which on probe rows
+     * are joined. Without this call, the join starts at once.
+     *
+     * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of the build table
+     */
+    public TableJoin completeAtWatermark(long watermark) {
+        completeAtWatermark = watermark;
+        return this;
+    }
+
+    /** Sets the prefix of the uids of the join's operators: see {@link PairJoin.Keyed#uid}. */
+    public TableJoin uid(String uid) {
+        this.uid = Objects.requireNonNull(uid, "uid");
+        return this;
+    }
+
+    /**
+     * Builds the join; no column of the result is a time attribute.
+     *
+     * @throws IllegalArgumentException if the description is incomplete or contradicts itself
+     */
+    public Table toTable() {
+        return tables.fromDataStream(results());
+    }
+
+    /**
+     * Builds the join; the schema declares columns, watermarks and time attributes of the result.
+     *
+     * @throws IllegalArgumentException if the description is incomplete or contradicts itself
+     */
+    public Table toTable(Schema schema) {
+        Objects.requireNonNull(schema, "schema");
+        return tables.fromDataStream(results(), schema);
+    }
+
+    private DataStream<RowData> results() {
+        if (build.keyColumns().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "No key columns: uid=%s. Add .on(probeColumn, buildColumn).".formatted(uid));
+        }
+        if (!build.isChangelog() && completeAtWatermark != null) {
+            throw new IllegalArgumentException(
+                    "The build table is complete at its end, not at a watermark: watermark=%d, uid=%s."
+                                    .formatted(completeAtWatermark, uid)
+                            + " Remove .completeAtWatermark(...) or use .buildChangelog(table).");
+        }
+        return build.isChangelog() ? joinWithChangelog() : joinWithWhole();
+    }
+
+    private DataStream<RowData> joinWithWhole() {
+        PairJoin.Keyed<RowData, RowData> join =
+                PairJoin.build(build.boundedStream())
+                        .probe(probe.stream())
+                        .<Row>where(build.key(), build.key().keyType())
+                        .equalTo(probe.key(), probe.key().keyType())
+                        .uid(uid);
+        switch (kind) {
+            case INNER -> {}
+            case LEFT -> join.left();
+            case RIGHT -> join.right();
+            case FULL -> join.full();
+            case SEMI -> join.semi();
+            case ANTI -> join.anti();
+        }
+        if (nullSafe) {
+            join.nullSafe();
+        }
+        if (replicated) {
+            join.replicated();
+        }
+        if (expectedBytes != null) {
+            join.expectedBytes(expectedBytes);
+        }
+        RowType type = resultType();
+        if (!hasBuildColumns()) {
+            return join.apply((b, p) -> p, InternalTypeInfo.of(type));
+        }
+        return join.apply(
+                new JoinedTableRows(
+                        build.rowType().getFieldCount(), probe.rowType().getFieldCount()),
+                InternalTypeInfo.of(type));
+    }
+
+    private DataStream<RowData> joinWithChangelog() {
+        RowType type = resultType();
+        return StarJoin.of(probe.stream())
+                .select(probe.rowType().getFieldNames().toArray(String[]::new))
+                .dimension(build.changes(nullSafe), d -> describe(d, type))
+                .uid(uid)
+                .toRecords(InternalTypeInfo.of(type));
+    }
+
+    private void describe(Dimension<RowData> dimension, RowType resultType) {
+        dimension.named("build").changelog(TableSide::changeOf);
+        for (int i = 0; i < build.keyColumns().size(); i++) {
+            dimension.on(probe.keyColumns().get(i), build.keyColumns().get(i));
+        }
+        switch (kind) {
+            case INNER -> {}
+            case LEFT -> dimension.left();
+            case SEMI -> dimension.semi();
+            case ANTI -> dimension.anti();
+            case RIGHT, FULL ->
+                    throw new IllegalArgumentException(
+                            "A %s join needs a build table that does not change: uid=%s. Use .build(table), or .left()."
+                                    .formatted(kind, uid));
+        }
+        if (hasBuildColumns()) {
+            dimension.select(buildSelection(resultType));
+        }
+        if (nullSafe) {
+            dimension.nullSafe();
+        }
+        if (replicated) {
+            dimension.replicated();
+        } else if (expectedBytes != null) {
+            dimension.expectedBytes(expectedBytes);
+        } else {
+            dimension.partitioned();
+        }
+        if (completeAtWatermark != null) {
+            dimension.completeAtWatermark(completeAtWatermark);
+        }
+    }
+
+    private String[] buildSelection(RowType resultType) {
+        int first = probe.rowType().getFieldCount();
+        String[] selection = new String[build.rowType().getFieldCount()];
+        for (int i = 0; i < selection.length; i++) {
+            String column = build.rowType().getFieldNames().get(i);
+            String name = resultType.getFieldNames().get(first + i);
+            selection[i] = name.equals(column) ? column : column + " AS " + name;
+        }
+        return selection;
+    }
+
+    private boolean hasBuildColumns() {
+        return kind != PairKind.SEMI && kind != PairKind.ANTI;
+    }
+
+    private RowType resultType() {
+        List<RowType.RowField> fields = new ArrayList<>();
+        Set<String> names = new HashSet<>(probe.rowType().getFieldNames());
+        for (RowType.RowField field : probe.rowType().getFields()) {
+            fields.add(field(field.getName(), field.getType(), kind.keepsUnmatchedBuild()));
+        }
+        if (hasBuildColumns()) {
+            Set<String> taken = new HashSet<>(names);
+            taken.addAll(build.rowType().getFieldNames());
+            for (RowType.RowField field : build.rowType().getFields()) {
+                String name = field.getName();
+                for (int i = 0; names.contains(name); i++) {
+                    String numbered = field.getName() + i;
+                    name = taken.contains(numbered) ? name : numbered;
+                }
+                names.add(name);
+                fields.add(field(name, field.getType(), kind.keepsUnmatchedProbe()));
+            }
+        }
+        return new RowType(false, fields);
+    }
+
+    private static RowType.RowField field(String name, LogicalType type, boolean nullable) {
+        return new RowType.RowField(name, nullable ? type.copy(true) : type);
+    }
+}
