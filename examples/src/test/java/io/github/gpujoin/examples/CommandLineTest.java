@@ -89,8 +89,8 @@ class CommandLineTest {
                 "--scale-factor big; Invalid value for option '--scale-factor'",
                 "-D parallelism.default; Value for option option '-D' (KEY=VALUE)",
                 "-D parallelism.default=0; parallelism.default is 1 to 128: parallelism=0",
-                "-D gpu-join.enigne=cpu; the join has no such option (docs/options.md has them all):"
-                        + " key=gpu-join.enigne",
+                "-D gpu-join.enigne=cpu; Unknown option: gpu-join.enigne. Did you mean"
+                        + " gpu-join.engine?",
                 "--colour red; Unknown options: '--colour', 'red'",
             })
     void shouldRefuseWrongArgumentsOfStarEtlInOneSentence(String arguments, String sentence) {

@@ -129,9 +129,8 @@ public final class JobOptions {
 
     private void requireKnown(String key) {
         require(
-                !key.startsWith(GpuJoinOptions.PREFIX)
-                        || GpuJoinOptions.all().stream().anyMatch(o -> o.key().equals(key)),
-                "the join has no such option (docs/options.md has them all): key=" + key);
+                !key.startsWith(GpuJoinOptions.PREFIX) || GpuJoinOptions.isKnown(key),
+                GpuJoinOptions.unknown(key));
     }
 
     private void requireParallelism(String name, int found) {

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.api;
 import io.github.gpujoin.flink.chunk.BadRecord;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.pack.KeyLayout;
+import io.github.gpujoin.flink.pipeline.JoinUid;
 import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -268,7 +269,11 @@ public final class PairJoin {
          * {@code "gpu-join"} by default. Each join of a job needs its own.
          */
         public Keyed<B, P> uid(String uid) {
-            pipeline.uid(Objects.requireNonNull(uid, "uid"));
+            return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));
+        }
+
+        Keyed<B, P> uid(JoinUid uid) {
+            pipeline.uid(uid);
             return this;
         }
 

@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.pipeline.DimensionSide;
 import io.github.gpujoin.flink.pipeline.Explanations;
 import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.InputSide;
+import io.github.gpujoin.flink.pipeline.JoinUid;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,12 +59,12 @@ import org.apache.flink.util.OutputTag;
  */
 public final class StarJoin<F> {
 
-    private static final String DEFAULT_UID = "star-join";
+    private static final JoinUid DEFAULT_UID = JoinUid.of("star-join");
 
     private final InputSide<F> facts;
     private final List<DimensionSide<?>> dimensions = new ArrayList<>();
     private final BadRecordStreams badRecords = new BadRecordStreams();
-    private String uid = DEFAULT_UID;
+    private JoinUid uid = DEFAULT_UID;
 
     private StarJoin(InputSide<F> facts) {
         this.facts = facts;
@@ -191,7 +192,11 @@ public final class StarJoin<F> {
      * {@code "star-join"} by default. Each join of a job needs its own.
      */
     public StarJoin<F> uid(String uid) {
-        this.uid = Objects.requireNonNull(uid, "uid");
+        return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));
+    }
+
+    StarJoin<F> uid(JoinUid uid) {
+        this.uid = uid;
         return this;
     }
 

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.emit.PairKind;
+import io.github.gpujoin.flink.pipeline.JoinUid;
 import io.github.gpujoin.flink.pipeline.JoinedTableRows;
 import io.github.gpujoin.flink.pipeline.TableSide;
 import java.util.ArrayList;
@@ -260,7 +261,7 @@ public final class TableJoin {
                         .probe(probe.stream())
                         .<Row>where(build.key(), build.key().keyType())
                         .equalTo(probe.key(), probe.key().keyType())
-                        .uid(uid);
+                        .uid(JoinUid.of(uid).ofTable());
         switch (kind) {
             case INNER -> {}
             case LEFT -> join.left();
@@ -293,7 +294,7 @@ public final class TableJoin {
         return StarJoin.of(probe.stream())
                 .select(probe.rowType().getFieldNames().toArray(String[]::new))
                 .dimension(build.changes(nullSafe), d -> describe(d, type))
-                .uid(uid)
+                .uid(JoinUid.of(uid).ofTable())
                 .toRecords(InternalTypeInfo.of(type));
     }
 

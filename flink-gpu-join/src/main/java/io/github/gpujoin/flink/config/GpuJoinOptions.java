@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 
@@ -330,12 +331,26 @@ public final class GpuJoinOptions {
     }
 
     /**
-     * Tells of a value that cannot be, whether the join at hand has a use for the option or not.
+     * Rejects misspelt keys, unreadable values and values out of range, also of options that the
+     * join at hand does not use.
      *
-     * @throws RuntimeException that names the option and its value
+     * @throws IllegalConfigurationException naming the option and its value
      */
     public static void check(ReadableConfig config) {
+        OptionCheck check = new OptionCheck(all());
+        check.requireKnownKeys(config);
+        check.requireReadableValues(config);
         BOUNDS.check(config);
+    }
+
+    /** Whether there is an option of the key. */
+    public static boolean isKnown(String key) {
+        return new OptionCheck(all()).isKnown(key);
+    }
+
+    /** Names an unknown key, and the option that it resembles. */
+    public static String unknown(String key) {
+        return new OptionCheck(all()).unknown(key);
     }
 
     /** {@link #CHUNK_BYTES} within its bounds. */

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.layout.KeyHash;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 
 /**
@@ -103,12 +104,19 @@ public final class KeyLayout<K> implements Serializable {
                         .orElseThrow(
                                 () ->
                                         new IllegalArgumentException(
-                                                "a join key is a number, boolean, date, time,"
-                                                        + " timestamp, text or byte array, or a"
-                                                        + " tuple, Row or POJO of those: key="
-                                                        + type
-                                                        + ", part="
-                                                        + part)));
+                                                "Not a type of join keys: %s, in key %s. %s"
+                                                        .formatted(part, type, remedy(part)))));
+    }
+
+    private static String remedy(TypeInformation<?> part) {
+        if (part.getTypeClass().isEnum()) {
+            return "Use name() or ordinal().";
+        }
+        if (part.getTypeClass() == UUID.class) {
+            return "Use toString(), or its two longs.";
+        }
+        return "Use numbers, booleans, dates, times, timestamps, text, byte arrays, or tuples, Rows or"
+                + " POJOs of these.";
     }
 
     private static Form formOf(TypeInformation<?> type, List<KeyPart> parts, Nulls nulls) {

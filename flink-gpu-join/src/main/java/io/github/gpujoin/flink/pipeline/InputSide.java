@@ -248,6 +248,38 @@ public final class InputSide<R> {
                 : List.of();
     }
 
+    /** Whether the side has the column, or has no columns at all, which other checks refuse. */
+    boolean hasColumn(String column) {
+        List<String> names = columnNames();
+        return names.isEmpty() || names.contains(column);
+    }
+
+    /**
+     * Checks that the side has a column.
+     *
+     * @throws IllegalArgumentException if it has not
+     */
+    void requireColumn(String column) {
+        if (!hasColumn(column)) {
+            throw new IllegalArgumentException(missing(column));
+        }
+    }
+
+    private String missing(String column) {
+        List<String> names = columnNames();
+        if (column.equals("*")) {
+            return "Input '%s' selects \"*\", but state has a fixed list of columns. Name them: %s."
+                    .formatted(name, names);
+        }
+        String outer = column.split("\\.", 2)[0];
+        if (!outer.equals(column) && names.contains(outer)) {
+            return "Input '%s' has no column '%s': fields of '%s' are none. Map it to a column of its own first."
+                    .formatted(name, column, outer);
+        }
+        return "Input '%s' has no column '%s'. Its columns are %s."
+                .formatted(name, column, names);
+    }
+
     public void select(String... columns) {
         selections.clear();
         for (String column : columns) {
@@ -282,6 +314,7 @@ public final class InputSide<R> {
         Set<String> columns = new LinkedHashSet<>(keys.own());
         selections.forEach(selection -> columns.add(selection.column()));
         columns.addAll(used);
+        columns.forEach(this::requireColumn);
         return chunks
                 ? packChunks(List.copyOf(columns), keys, packing)
                 : packRecords(List.copyOf(columns), keys, withTimestamp, packing);

@@ -27,6 +27,9 @@ record JoinKey(
     static JoinKey of(InputSide<?> facts, DimensionSide<?> dimension) {
         List<String> factColumns = dimension.factColumns();
         List<String> columns = dimension.columns();
+        for (int i = 0; i < columns.size(); i++) {
+            requireColumns(facts, factColumns.get(i), dimension.input(), columns.get(i));
+        }
         boolean single = columns.size() == 1 && dimension.nulls() == Nulls.MATCH_NOTHING;
         if (single
                 && facts.isIntegerColumn(factColumns.get(0))
@@ -37,12 +40,11 @@ record JoinKey(
         SelectedKey<Object, Row> ofRows = selected(dimension.input(), columns, dimension.nulls());
         if (!ofRows.layout().isComparableTo(ofFacts.layout())) {
             throw new IllegalArgumentException(
-                    "the columns of a key are of one type on both sides: dimension="
-                            + dimension.input().name()
-                            + ", key="
-                            + ofRows.layout().type()
-                            + ", key of the facts="
-                            + ofFacts.layout().type());
+                    "Key types differ: dimension '%s' has %s, the facts have %s. Cast one side."
+                            .formatted(
+                                    dimension.input().name(),
+                                    ofRows.layout().type(),
+                                    ofFacts.layout().type()));
         }
         SelectedKey<Object, Row> aligned = ofRows.alignedWith(ofFacts);
         boolean numbered =
@@ -51,6 +53,18 @@ record JoinKey(
                 KeyColumn.of(factColumns, ofFacts.alignedWith(ofRows), false);
         KeyColumn<Object> made = KeyColumn.of(columns, aligned, numbered);
         return new JoinKey(madeOfFacts.name(), made.name(), madeOfFacts, made);
+    }
+
+    private static void requireColumns(
+            InputSide<?> facts, String factColumn, InputSide<?> dimension, String column) {
+        boolean missing = !facts.hasColumn(factColumn) || !dimension.hasColumn(column);
+        if (missing && facts.hasColumn(column) && dimension.hasColumn(factColumn)) {
+            throw new IllegalArgumentException(
+                    "Swapped columns: .on(\"%s\", \"%s\") of dimension '%s'. The order is .on(factColumn, dimensionColumn)."
+                            .formatted(factColumn, column, dimension.name()));
+        }
+        facts.requireColumn(factColumn);
+        dimension.requireColumn(column);
     }
 
     @SuppressWarnings("unchecked")

@@ -96,7 +96,7 @@ final class JoinTopology {
     private static final int MAX_CHUNKS_OF_KEY_GROUPS = 256;
 
     private final StreamExecutionEnvironment env;
-    private final String uid;
+    private final JoinUid uid;
     private final int maxParallelism;
     private final RingOptions rings;
     private final BadRecordStreams badRecords;
@@ -110,7 +110,7 @@ final class JoinTopology {
     /** Late rows that are known at the source, by dimension. */
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
-    JoinTopology(StreamExecutionEnvironment env, String uid, BadRecordStreams badRecords) {
+    JoinTopology(StreamExecutionEnvironment env, JoinUid uid, BadRecordStreams badRecords) {
         StreamingMode.require(env.getConfiguration());
         GpuJoinOptions.check(env.getConfiguration());
         ExactlyOnce.require(env.getCheckpointConfig());
@@ -124,7 +124,12 @@ final class JoinTopology {
                         ? configured
                         : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
                                 env.getParallelism());
-        this.rings = RingOptions.of(env.getConfiguration(), uid, maxParallelism);
+        this.rings = RingOptions.of(env.getConfiguration(), uid.text(), maxParallelism);
+    }
+
+    /** Checks that the join can be added to the environment's job. */
+    void requireUnusedUid() {
+        uid.requireUnused(env);
     }
 
     /**
@@ -151,7 +156,7 @@ final class JoinTopology {
 
     /** For {@link Packing#receivers()} of partitioned sides, as {@link #planChunks} chose. */
     String receivers() {
-        return chunks == ReasonCode.MANY_KEY_GROUPS ? uid : null;
+        return chunks == ReasonCode.MANY_KEY_GROUPS ? uid.text() : null;
     }
 
     /** Radix partitions: one for each key group. */
@@ -160,7 +165,7 @@ final class JoinTopology {
     }
 
     String uid(String part) {
-        return uid + "-" + part;
+        return uid.of(part);
     }
 
     /** Of an operator of a dimension, or of the facts: anew for each generation. */
@@ -402,7 +407,7 @@ final class JoinTopology {
                         .uid(uid("send", name));
         SendPartitioner partitioner =
                 new SendPartitioner(
-                        new PartitionKeySelector(maxParallelism), maxParallelism, uid, side);
+                        new PartitionKeySelector(maxParallelism), maxParallelism, uid.text(), side);
         if (this.chunks == ReasonCode.MANY_KEY_GROUPS) {
             // Flink could not send a chunk of a snapshot to the owners of all its key groups.
             partitioner.disableUnalignedCheckpoints();
@@ -455,7 +460,7 @@ final class JoinTopology {
                 new TwoInputTransformation<>(
                         union(dimensions).getTransformation(),
                         facts.getTransformation(),
-                        uid,
+                        uid.text(),
                         new StarJoinOperatorFactory<>(
                                 new JoinSettings(
                                         spec,

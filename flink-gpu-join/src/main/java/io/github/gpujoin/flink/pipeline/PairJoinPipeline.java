@@ -42,13 +42,13 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 /** Makes the operators of a join of two streams of whole records. */
 public final class PairJoinPipeline<B, P> {
 
-    private static final String DEFAULT_UID = "gpu-join";
+    private static final JoinUid DEFAULT_UID = JoinUid.of("gpu-join");
 
     private final StreamExecutionEnvironment env;
     private final DataStream<B> build;
     private final DataStream<P> probe;
     private final KeySides<B, P, ?> keys;
-    private String uid = DEFAULT_UID;
+    private JoinUid uid = DEFAULT_UID;
     private final BadRecordStreams badRecords = new BadRecordStreams();
     private Distribution distribution;
     private int generation;
@@ -82,10 +82,8 @@ public final class PairJoinPipeline<B, P> {
             KeyLayout<K> ofBuild = KeyLayout.of(buildType, Nulls.MATCH_NOTHING);
             if (!ofBuild.isComparableTo(KeyLayout.of(probeType, Nulls.MATCH_NOTHING))) {
                 throw new IllegalArgumentException(
-                        "the keys of both sides are of one type: build="
-                                + buildType
-                                + ", probe="
-                                + probeType);
+                        "Key types differ: build side %s, probe side %s. Cast one side."
+                                .formatted(buildType, probeType));
             }
         }
     }
@@ -121,7 +119,7 @@ public final class PairJoinPipeline<B, P> {
                 stream.getType(), key, stream.getExecutionConfig().getSerializerConfig());
     }
 
-    public void uid(String uid) {
+    public void uid(JoinUid uid) {
         this.uid = uid;
     }
 
@@ -180,6 +178,7 @@ public final class PairJoinPipeline<B, P> {
     public <R> SingleOutputStreamOperator<R> apply(
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid, badRecords);
+        topology.requireUnusedUid();
         topology.generation("build", generation);
         boolean partitioned = isPartitioned(topology);
         BoundedInput.requireForLoad(

@@ -66,14 +66,14 @@ public final class StarJoinPipeline {
      * @throws IllegalArgumentException where the description is not of a join
      */
     public StarJoinPipeline(
-            String uid,
+            JoinUid uid,
             InputSide<?> facts,
             List<DimensionSide<?>> dimensions,
             Grouping grouping,
             BadRecordStreams badRecords) {
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException(
-                    "a star join has at least one dimension: uid=" + uid);
+                    "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
         }
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
@@ -170,7 +170,8 @@ public final class StarJoinPipeline {
         for (DimensionSide<?> dimension : dimensions) {
             if (!names.add(dimension.input().name())) {
                 throw new IllegalArgumentException(
-                        "dimensions have different names: name=" + dimension.input().name());
+                        "Two dimensions are named '%s'. Rename one with .named(...)."
+                                .formatted(dimension.input().name()));
             }
         }
     }
@@ -271,6 +272,7 @@ public final class StarJoinPipeline {
 
     private <OUT> SingleOutputStreamOperator<OUT> join(
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
+        topology.requireUnusedUid();
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
         LateRowPolicy lateRows = lateRows();

@@ -229,7 +229,7 @@ class KeyTypesITCase {
                                         .where(r -> r, Types.ROW(Types.INT, Types.INT))
                                         .equalTo(r -> r, Types.ROW(Types.INT, Types.STRING)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("the keys of both sides are of one type: build=Row(");
+                .hasMessageStartingWith("Key types differ: build side Row(");
     }
 
     @Test

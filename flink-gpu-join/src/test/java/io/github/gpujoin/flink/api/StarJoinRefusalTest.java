@@ -4,10 +4,12 @@ import static io.github.gpujoin.flink.api.SalesData.environment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.flink.api.common.RuntimeExecutionMode;
@@ -26,10 +28,12 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.CheckpointConfig;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the builders refuse, and that they name it. */
@@ -92,7 +96,7 @@ class StarJoinRefusalTest {
                                         .select("note")
                                         .dimension(dimension, d -> d.on("note", "id"))
                                         .toRows())
-                .hasMessageStartingWith("the columns of a key are of one type on both sides")
+                .hasMessageStartingWith("Key types differ: dimension 'dimension-0' has")
                 .hasMessageContaining("String");
         assertThatThrownBy(
                         () ->
@@ -102,7 +106,7 @@ class StarJoinRefusalTest {
                                         .toRows())
                 .hasMessageContaining("a dimension is joined on a key");
         assertThatThrownBy(() -> StarJoin.of(facts).select("note").toRows())
-                .hasMessageContaining("a star join has at least one dimension");
+                .hasMessage("No dimension: uid=star-join. Add one with .dimension(...).");
         assertThatThrownBy(
                         () ->
                                 StarJoin.of(facts)
@@ -306,5 +310,85 @@ class StarJoinRefusalTest {
                                         .toRows())
                 .hasMessageContaining("streaming mode")
                 .hasMessageContaining("BATCH");
+    }
+
+    @Test
+    void shouldRejectASecondJoinWithTheSameUid() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> join =
+                StarJoin.of(data.saleStream(env))
+                        .select("note")
+                        .dimension(data.customerStream(env), d -> d.on("customer", "id"));
+        join.explain();
+        join.toRows();
+        join.explain();
+        assertThatThrownBy(join::toRows)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Two joins of the job have the uid 'star-join'. Give each its own with"
+                                + " .uid(...).");
+        assertThatThrownBy(() -> join.groupBy().count("n").toRows())
+                .hasMessageStartingWith("a grouped join gives groups");
+        assertThat(join.uid("second").toRows()).isNotNull();
+    }
+
+    @Test
+    void shouldAcceptTheSameUidInTheNextJobOfAnEnvironment() throws Exception {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        for (int job = 0; job < 2; job++) {
+            StarJoin.of(data.saleStream(env))
+                    .select("note")
+                    .dimension(data.customerStream(env), d -> d.on("customer", "id"))
+                    .toRows()
+                    .sinkTo(new DiscardingSink<>());
+            assertThat(env.getStreamGraph().getStreamNodes()).isNotEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "id | customer | note | Swapped columns: .on(\"id\", \"customer\") of dimension 'people'.",
+                "customer | key | note | Input 'people' has no column 'key'. Its columns are [",
+                "customer | id | * | Input 'facts' selects \"*\", but state has a fixed list of columns.",
+                "customer | id | note.text | Input 'facts' has no column 'note.text': fields of 'note' are none."
+            })
+    void shouldNameColumnsThatCannotBe(String fact, String column, String selected, String message) {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> join =
+                StarJoin.of(data.saleStream(env))
+                        .select(selected)
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.named("people").on(fact, column));
+        assertThatThrownBy(join::toRows)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(message);
+    }
+
+    @Test
+    void shouldSayHowUuidsAndEnumsBecomeKeys() {
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        DataStream<UUID> uuids = env.fromData(TypeInformation.of(UUID.class), new UUID(1, 2));
+        assertThatThrownBy(
+                        () ->
+                                PairJoin.build(uuids)
+                                        .probe(uuids)
+                                        .where(uuid -> uuid, uuids.getType())
+                                        .equalTo(uuid -> uuid, uuids.getType()))
+                .hasMessageEndingWith("Use toString(), or its two longs.");
+        TypeInformation<JoinKind> kinds = TypeInformation.of(JoinKind.class);
+        assertThatThrownBy(
+                        () ->
+                                PairJoin.build(uuids)
+                                        .probe(uuids)
+                                        .where(uuid -> JoinKind.INNER, kinds)
+                                        .equalTo(uuid -> JoinKind.INNER, kinds))
+                .hasMessageEndingWith("Use name() or ordinal().");
     }
 }

@@ -300,7 +300,7 @@ class StarKeyTypesITCase {
                                         .dimension(stream, d -> d.on("t", "l"))
                                         .toRows())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("the columns of a key are of one type on both sides")
+                .hasMessageStartingWith("Key types differ")
                 .hasMessageContaining("dimension-0");
         assertThatThrownBy(
                         () ->

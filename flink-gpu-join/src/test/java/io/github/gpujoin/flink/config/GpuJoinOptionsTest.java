@@ -89,4 +89,27 @@ class GpuJoinOptionsTest {
                         })
                 .withMessageContaining(message);
     }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gpu-join.enigne | cpu | Unknown option: gpu-join.enigne. Did you mean gpu-join.engine?",
+                "gpu-join.spil-delay | 1 s | Unknown option: gpu-join.spil-delay. Did you mean gpu-join.spill-delay?",
+                "gpu-join.colour-of-rows | red | Unknown option: gpu-join.colour-of-rows. See docs/options.md.",
+                "gpu-join.engine | cuda | Wrong value: gpu-join.engine=cuda. Use one of auto, gpu, cpu, reference.",
+                "gpu-join.ring.slots | many | Wrong value: gpu-join.ring.slots=many. "
+            })
+    void shouldNameWhatIsMisspelt(String key, String value, String message) {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> GpuJoinOptions.check(config(key, value)))
+                .withMessageStartingWith(message);
+    }
+
+    @Test
+    void shouldAcceptEveryOptionAndThoseOfOthers() {
+        Configuration config = config("gpu-join.engine", "CPU", "pipeline.name", "test");
+        GpuJoinOptions.check(config);
+        assertThat(GpuJoinOptions.all()).allMatch(option -> GpuJoinOptions.isKnown(option.key()));
+    }
 }
