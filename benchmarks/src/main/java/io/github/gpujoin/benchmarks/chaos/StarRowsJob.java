@@ -8,7 +8,7 @@ import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.StarJoin;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -9,7 +9,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.Locale;
 import java.util.function.BiFunction;

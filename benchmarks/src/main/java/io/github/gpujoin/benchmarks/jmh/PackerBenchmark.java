@@ -6,7 +6,7 @@ import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;

@@ -6,7 +6,7 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

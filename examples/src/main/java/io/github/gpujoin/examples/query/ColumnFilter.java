@@ -3,7 +3,7 @@ package io.github.gpujoin.examples.query;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;

@@ -8,7 +8,7 @@ import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

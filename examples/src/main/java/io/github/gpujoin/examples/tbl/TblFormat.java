@@ -2,7 +2,7 @@ package io.github.gpujoin.examples.tbl;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.configuration.Configuration;

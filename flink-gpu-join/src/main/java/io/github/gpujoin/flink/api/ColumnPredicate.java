@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.engine.ValueRanges;
 import java.util.Objects;
+import org.apache.flink.annotation.PublicEvolving;
 
 /**
  * Compares an integer column of the facts with constants. The engine evaluates it, on a GPU or
@@ -16,6 +17,7 @@ import java.util.Objects;
  * <p>The column must be an int, long, short or byte that cannot be null. It need not be selected.
  * Immutable.
  */
+@PublicEvolving
 public final class ColumnPredicate {
 
     private final String column;
@@ -41,6 +43,7 @@ public final class ColumnPredicate {
     }
 
     /** A column of the facts, to be compared. Immutable. */
+    @PublicEvolving
     public static final class Column {
 
         private final String name;

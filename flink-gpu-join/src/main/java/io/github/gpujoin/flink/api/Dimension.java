@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.pipeline.DimensionSide;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -22,6 +23,7 @@ import org.apache.flink.types.RowKind;
  *
  * @param <D> the dimension as filters see it: records, or {@link RowView} for chunks
  */
+@PublicEvolving
 public final class Dimension<D> {
 
     private final DimensionSide<D> side;

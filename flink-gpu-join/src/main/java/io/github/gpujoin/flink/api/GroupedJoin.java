@@ -4,6 +4,7 @@ import io.github.gpujoin.flink.pipeline.Grouping;
 import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
 import java.util.Objects;
 import java.util.function.Function;
+import org.apache.flink.annotation.Experimental;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 
@@ -20,6 +21,7 @@ import org.apache.flink.types.Row;
  *
  * <p>Methods other than {@code to...} change this builder and return it. Not thread-safe.
  */
+@Experimental
 public final class GroupedJoin {
 
     private final Grouping grouping;
@@ -70,8 +72,8 @@ public final class GroupedJoin {
     }
 
     /**
-     * Builds the join; results are whole groups, emitted once at the end of the facts, which must be
-     * bounded. A row has the group's columns, followed by its counts and sums as longs. A join
+     * Builds the join; results are whole groups, emitted once at the end of the facts, which must
+     * be bounded. A row has the group's columns, followed by its counts and sums as longs. A join
      * without results has no groups, not even one of no columns.
      */
     public SingleOutputStreamOperator<Row> toRows() {

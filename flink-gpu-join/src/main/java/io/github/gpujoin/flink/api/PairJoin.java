@@ -1,12 +1,13 @@
 package io.github.gpujoin.flink.api;
 
-import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.pack.KeyLayout;
 import io.github.gpujoin.flink.pipeline.JoinUid;
 import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -30,14 +31,15 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  *
  * <p>The join loads the build side first, until it ends. Probe records that arrive earlier wait in
  * state. Records of both sides are sent to the subtask of their key, unless the build side is
- * {@linkplain Keyed#replicated() replicated} or {@linkplain Keyed#expectedBytes(long) small}. A null
- * key matches nothing, unless the join is {@linkplain Keyed#nullSafe() null-safe}.
+ * {@linkplain Keyed#replicated() replicated} or {@linkplain Keyed#expectedBytes(long) small}. A
+ * null key matches nothing, unless the join is {@linkplain Keyed#nullSafe() null-safe}.
  *
  * <p>A key is a number, boolean, date, time, timestamp, text or byte array, or a tuple, Row or POJO
- * of those. The join hashes keys longer than 64 bits and compares full keys after hash equality. All
- * NaNs are equal, as are 0.0 and -0.0, and the decimals 1.0 and 1.00. Use {@link StarJoin} for more
- * than two streams, for selected columns, or for chunks.
+ * of those. The join hashes keys longer than 64 bits and compares full keys after hash equality.
+ * All NaNs are equal, as are 0.0 and -0.0, and the decimals 1.0 and 1.00. Use {@link StarJoin} for
+ * more than two streams, for selected columns, or for chunks.
  */
+@PublicEvolving
 public final class PairJoin {
 
     private PairJoin() {}
@@ -56,6 +58,7 @@ public final class PairJoin {
      *
      * @param <B> build records
      */
+    @PublicEvolving
     public static final class Build<B> {
         private final DataStream<B> build;
 
@@ -79,6 +82,7 @@ public final class PairJoin {
      * @param <B> build records
      * @param <P> probe records
      */
+    @PublicEvolving
     public static final class Inputs<B, P> {
         private final DataStream<B> build;
         private final DataStream<P> probe;
@@ -115,6 +119,7 @@ public final class PairJoin {
      * @param <P> probe records
      * @param <K> keys
      */
+    @PublicEvolving
     public static final class Where<B, P, K> {
         private final Inputs<B, P> inputs;
         private final KeySelector<B, K> buildKey;
@@ -165,6 +170,7 @@ public final class PairJoin {
      * @param <B> build records
      * @param <P> probe records
      */
+    @PublicEvolving
     public static final class Keyed<B, P> {
         private final PairJoinPipeline<B, P> pipeline;
 
@@ -265,8 +271,8 @@ public final class PairJoin {
         }
 
         /**
-         * Sets the prefix of the uids of the join's operators, by which savepoints find their state;
-         * {@code "gpu-join"} by default. Each join of a job needs its own.
+         * Sets the prefix of the uids of the join's operators, by which savepoints find their
+         * state; {@code "gpu-join"} by default. Each join of a job needs its own.
          */
         public Keyed<B, P> uid(String uid) {
             return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));
@@ -285,8 +291,8 @@ public final class PairJoin {
         /**
          * Builds the join, which calls the function for every result.
          *
-         * @param function receives the build record first; a record that the kind of join leaves out
-         *     is null
+         * @param function receives the build record first; a record that the kind of join leaves
+         *     out is null
          */
         public <R> SingleOutputStreamOperator<R> apply(JoinFunction<B, P, R> function) {
             Objects.requireNonNull(function, "function");

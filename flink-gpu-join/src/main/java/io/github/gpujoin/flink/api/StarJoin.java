@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.explain.JoinExplanation;
 import io.github.gpujoin.flink.pipeline.BadRecordStreams;
 import io.github.gpujoin.flink.pipeline.DimensionSide;
@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -57,6 +58,7 @@ import org.apache.flink.util.OutputTag;
  *
  * @param <F> the facts as filters see them: records, or {@link RowView} for chunks
  */
+@PublicEvolving
 public final class StarJoin<F> {
 
     private static final JoinUid DEFAULT_UID = JoinUid.of("star-join");

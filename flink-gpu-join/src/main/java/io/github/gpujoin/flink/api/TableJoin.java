@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.apache.flink.annotation.Experimental;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
@@ -49,6 +50,7 @@ import org.apache.flink.types.Row;
  *
  * <p>Methods other than {@code toTable} change this builder and return it. Not thread-safe.
  */
+@Experimental
 public final class TableJoin {
 
     private final StreamTableEnvironment tables;
@@ -77,6 +79,7 @@ public final class TableJoin {
     }
 
     /** A join whose build table is not chosen yet. */
+    @Experimental
     public static final class Tables {
         private final StreamTableEnvironment tables;
 
@@ -98,8 +101,8 @@ public final class TableJoin {
         /**
          * Chooses a build table whose rows are updated and deleted while probe rows are joined: a
          * {@linkplain Dimension#changelog() changelog} of one row a key. A probe row sees what the
-         * table contains when the row arrives, and later changes retract no result. For inner, left,
-         * semi and anti joins by keys of at most 64 bits.
+         * table contains when the row arrives, and later changes retract no result. For inner,
+         * left, semi and anti joins by keys of at most 64 bits.
          *
          * <p>The planner should know rows by the key of the join: a primary key, or what is grouped
          * by. Otherwise an update is a DELETE and an INSERT, and a probe row between the two has no
@@ -116,6 +119,7 @@ public final class TableJoin {
     }
 
     /** A join whose probe table is not chosen yet. */
+    @Experimental
     public static final class Build {
         private final StreamTableEnvironment tables;
         private final TableSide build;
@@ -163,8 +167,8 @@ public final class TableJoin {
     }
 
     /**
-     * Keeps build rows without a match; probe columns are null there. They are emitted at the end of
-     * the probe table, which must be bounded. See {@link PairJoin.Keyed#right}.
+     * Keeps build rows without a match; probe columns are null there. They are emitted at the end
+     * of the probe table, which must be bounded. See {@link PairJoin.Keyed#right}.
      */
     public TableJoin right() {
         kind = PairKind.RIGHT;

@@ -16,9 +16,10 @@ import java.util.List;
  * @param form how a chunk finds its schema
  * @param schemas exactly one for {@link Form#SINGLE}
  */
-record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializable {
+public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializable {
 
-    enum Form {
+    /** How a chunk finds its schema. */
+    public enum Form {
         /** All chunks have the one schema. */
         SINGLE,
         /** The dimension in the chunk's header is the schema's number. */
@@ -27,7 +28,7 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
         FACTS_AND_DIMENSIONS
     }
 
-    ChunkSchemas {
+    public ChunkSchemas {
         schemas = List.copyOf(schemas);
         if (schemas.isEmpty() || form == Form.SINGLE && schemas.size() != 1) {
             throw new IllegalArgumentException(
@@ -35,15 +36,18 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
         }
     }
 
-    static ChunkSchemas single(ChunkSchema schema) {
+    /** All chunks have the schema. */
+    public static ChunkSchemas single(ChunkSchema schema) {
         return new ChunkSchemas(Form.SINGLE, List.of(schema));
     }
 
-    static ChunkSchemas byDimension(List<ChunkSchema> schemas) {
+    /** Chunks of dimension {@code d} have the {@code d}-th schema. */
+    public static ChunkSchemas byDimension(List<ChunkSchema> schemas) {
         return new ChunkSchemas(Form.BY_DIMENSION, schemas);
     }
 
-    static ChunkSchemas factsAndDimensions(ChunkSchema facts, List<ChunkSchema> dimensions) {
+    /** As {@link #byDimension}, with chunks of facts among them. */
+    public static ChunkSchemas factsAndDimensions(ChunkSchema facts, List<ChunkSchema> dimensions) {
         List<ChunkSchema> schemas = new ArrayList<>(List.of(facts));
         schemas.addAll(dimensions);
         return new ChunkSchemas(Form.FACTS_AND_DIMENSIONS, schemas);
@@ -54,7 +58,12 @@ record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializabl
         return form == Form.FACTS_AND_DIMENSIONS ? ChunkDescriptor.FACTS : 0;
     }
 
-    ChunkSchema only() {
+    /**
+     * The schema of all chunks.
+     *
+     * @throws IllegalStateException if it depends on the dimension
+     */
+    public ChunkSchema only() {
         if (form != Form.SINGLE) {
             throw new IllegalStateException(
                     "a stream of several dimensions has no one schema: schemas=" + schemas);

@@ -34,7 +34,8 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
     private final ChunkSchemas schemas;
 
-    ChunkSerializer(ChunkSchemas schemas) {
+    /** Serializes chunks of one of the schemas. */
+    public ChunkSerializer(ChunkSchemas schemas) {
         this.schemas = schemas;
     }
 

@@ -1,2 +1,2 @@
-/** Chunks as a Flink type: type information, serializer and its versioned snapshot. */
+/** Serializes chunks for Flink: the serializer and its versioned snapshot. */
 package io.github.gpujoin.flink.chunk;

@@ -1,6 +1,7 @@
 package io.github.gpujoin.flink.config;
 
 import java.util.Collection;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.state.rocksdb.RocksDBOptionsFactory;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
@@ -18,6 +19,7 @@ import org.rocksdb.DBOptions;
  * written about once for each power of {@value #RUNS} that the state is larger than a checkpoint's
  * share of it; a filter in each file tells which of them has a key.
  */
+@PublicEvolving
 public final class AppendOnlyRocksDb implements RocksDBOptionsFactory {
 
     private static final long serialVersionUID = 1L;

@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.config;
 
+import org.apache.flink.annotation.PublicEvolving;
+
 /** What becomes of a record that cannot be read. */
+@PublicEvolving
 public enum BadRecords {
     /** The job fails, and says why. */
     FAIL,

@@ -8,6 +8,7 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.IllegalConfigurationException;
@@ -18,12 +19,14 @@ import org.apache.flink.configuration.ReadableConfig;
  * All options of the join, read from Flink's configuration when the job graph is made: config.yaml,
  * {@code -D} arguments and {@code StreamExecutionEnvironment.configure} all work.
  */
+@PublicEvolving
 public final class GpuJoinOptions {
 
     /** What the keys of all options begin with. */
     public static final String PREFIX = "gpu-join.";
 
     /** Engines by name. */
+    @PublicEvolving
     public enum Engine {
         /** The GPU where the TaskManager has one, else the CPU. */
         AUTO,
@@ -36,6 +39,7 @@ public final class GpuJoinOptions {
     }
 
     /** How a network card gets at GPU memory; each as {@code GpuMemory} of the verbs says. */
+    @PublicEvolving
     public enum GpuDirect {
         /** Not at all: rings lie in host memory. */
         OFF,

@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.config;
 
+import org.apache.flink.annotation.PublicEvolving;
+
 /** What happens to a row of a dimension that arrives after the dimension was complete. */
+@PublicEvolving
 public enum LateDimensionRows {
     /** The job fails and names the dimension. */
     FAIL,

@@ -1,6 +1,9 @@
 package io.github.gpujoin.flink.config;
 
+import org.apache.flink.annotation.PublicEvolving;
+
 /** How many metrics a join registers. */
+@PublicEvolving
 public enum MetricLevel {
     /** What tells whether the join is well: as many, however many dimensions there are. */
     ESSENTIAL,

@@ -74,9 +74,7 @@ final class OptionCheck {
     private static String wrongValue(
             ReadableConfig config, ConfigOption<?> option, IllegalArgumentException fault) {
         String value =
-                config instanceof Configuration values
-                        ? values.getString(option.key(), "")
-                        : "?";
+                config instanceof Configuration values ? values.getString(option.key(), "") : "?";
         String remedy =
                 option.defaultValue() instanceof Enum<?> constant
                         ? "Use one of %s.".formatted(names(constant.getDeclaringClass()))

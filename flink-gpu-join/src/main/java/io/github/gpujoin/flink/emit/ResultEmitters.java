@@ -95,7 +95,10 @@ public final class ResultEmitters {
      * @param probe layout of the facts' records, whole
      */
     public static <A, B, R> ResultEmitterFactory<R> function(
-            JoinSpec spec, RecordLayout<A> build, RecordLayout<B> probe, PairJoinSpec<A, B, R> join) {
+            JoinSpec spec,
+            RecordLayout<A> build,
+            RecordLayout<B> probe,
+            PairJoinSpec<A, B, R> join) {
         if (!build.isWhole()
                 || !probe.isWhole()
                 || spec.dimensions().size() != 1

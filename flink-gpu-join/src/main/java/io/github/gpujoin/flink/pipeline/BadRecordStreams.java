@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.pipeline;
 
-import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import java.util.ArrayList;
 import java.util.List;

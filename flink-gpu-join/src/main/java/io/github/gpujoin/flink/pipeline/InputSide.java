@@ -6,7 +6,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.ChangeKey;
@@ -276,8 +276,7 @@ public final class InputSide<R> {
             return "Input '%s' has no column '%s': fields of '%s' are none. Map it to a column of its own first."
                     .formatted(name, column, outer);
         }
-        return "Input '%s' has no column '%s'. Its columns are %s."
-                .formatted(name, column, names);
+        return "Input '%s' has no column '%s'. Its columns are %s.".formatted(name, column, names);
     }
 
     public void select(String... columns) {

@@ -165,7 +165,7 @@ final class JoinTopology {
     }
 
     String uid(String part) {
-        return uid.of(part);
+        return uid.operator(part);
     }
 
     /** Of an operator of a dimension, or of the facts: anew for each generation. */

@@ -27,14 +27,14 @@ public record JoinUid(String text, boolean ofTables) {
     }
 
     /** The uid of an operator of the join. */
-    String of(String part) {
+    String operator(String part) {
         return text + "-" + part;
     }
 
     /**
      * Checks that no other join of the environment's next job has the uid. Flink's own message on
-     * that is a hash collision at submission. Joins of tables may run in different jobs, so they are
-     * only warned of.
+     * that is a hash collision at submission. Joins of tables may run in different jobs, so they
+     * are only warned of.
      *
      * @throws IllegalArgumentException if one has
      */
@@ -43,8 +43,11 @@ public record JoinUid(String text, boolean ofTables) {
                 env.getTransformations().stream()
                         .filter(TwoInputTransformation.class::isInstance)
                         .map(each -> (TwoInputTransformation<?, ?, ?>) each)
-                        .filter(each -> each.getOperatorFactory() instanceof StarJoinOperatorFactory)
-                        .anyMatch(each -> of("join").equals(each.getUid()));
+                        .filter(
+                                each ->
+                                        each.getOperatorFactory()
+                                                instanceof StarJoinOperatorFactory)
+                        .anyMatch(each -> operator("join").equals(each.getUid()));
         if (used && !ofTables) {
             throw new IllegalArgumentException(
                     "Two joins of the job have the uid '%s'. Give each its own with .uid(...)."

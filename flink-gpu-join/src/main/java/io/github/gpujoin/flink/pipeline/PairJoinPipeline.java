@@ -5,11 +5,11 @@ import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.checkpoint.Generations;
 import io.github.gpujoin.flink.checkpoint.Generations.Upstream;
 import io.github.gpujoin.flink.checkpoint.JoinColumns;
 import io.github.gpujoin.flink.checkpoint.JoinFunctions;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
 import io.github.gpujoin.flink.emit.PairJoinSpec;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
@@ -90,7 +90,10 @@ public final class PairJoinPipeline<B, P> {
 
     /** What is packed of each side, and what is made of it. */
     private record Plan<B, P, R>(
-            RecordLayout<B> build, RecordLayout<P> probe, PairJoinSpec<B, P, R> join, JoinSpec spec) {}
+            RecordLayout<B> build,
+            RecordLayout<P> probe,
+            PairJoinSpec<B, P, R> join,
+            JoinSpec spec) {}
 
     /**
      * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.flink.chunk.BadRecord;
+import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.config.BadRecords;
 import io.github.gpujoin.flink.config.GpuJoinOptions;
 import java.util.ArrayList;

@@ -76,18 +76,18 @@ class ManagedMemoryITCase {
         }
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(config).setParallelism(3);
-                StarJoin.of(pairs(env, "facts", rows))
-                        .select("number")
-                        .dimension(
-                                pairs(env, "dimension", rows),
-                                d -> {
-                                    d.on("key", "key").select("number AS match");
-                                    if (partitioned) {
-                                        d.partitioned();
-                                    } else {
-                                        d.replicated();
-                                    }
-                                })
+        StarJoin.of(pairs(env, "facts", rows))
+                .select("number")
+                .dimension(
+                        pairs(env, "dimension", rows),
+                        d -> {
+                            d.on("key", "key").select("number AS match");
+                            if (partitioned) {
+                                d.partitioned();
+                            } else {
+                                d.replicated();
+                            }
+                        })
                 .toRows()
                 .map(
                         row -> {

@@ -7,7 +7,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -71,12 +72,10 @@ class NullArgumentsTest {
             StreamExecutionEnvironment.getExecutionEnvironment();
     private static final StreamTableEnvironment TABLES = StreamTableEnvironment.create(ENV);
     private static final DataStream<Row> ROWS =
-            ENV.fromData(
-                    List.of(Row.of(1L)), Types.ROW_NAMED(new String[] {"key"}, Types.LONG));
+            ENV.fromData(List.of(Row.of(1L)), Types.ROW_NAMED(new String[] {"key"}, Types.LONG));
+    private static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("key", ColumnType.INT64));
     private static final DataStream<Chunk> CHUNKS =
-            ROWS.map(row -> (Chunk) null)
-                    .returns(
-                            ChunkTypeInfo.of(ChunkSchema.of(Column.of("key", ColumnType.INT64))));
+            ROWS.map(row -> (Chunk) null).returns(ChunkTypeInfo.of(SCHEMA));
     private static final Table TABLE = TABLES.fromDataStream(ROWS);
 
     /** One object of each class with instance methods. */
@@ -115,7 +114,9 @@ class NullArgumentsTest {
                     Map.entry(StreamTableEnvironment.class, TABLES),
                     Map.entry(Table.class, TABLE),
                     Map.entry(Schema.class, Schema.newBuilder().build()),
-                    Map.entry(Class.class, Row.class));
+                    Map.entry(Class.class, Row.class),
+                    Map.entry(ChunkSchema.class, SCHEMA),
+                    Map.entry(List.class, List.of(SCHEMA)));
 
     private static Dimension<Row> dimension() {
         List<Dimension<Row>> dimensions = new ArrayList<>();
@@ -143,7 +144,9 @@ class NullArgumentsTest {
 
     private static List<Class<?>> publicTypes() throws Exception {
         List<Class<?>> types = new ArrayList<>();
-        for (String name : classNames()) {
+        List<String> names = new ArrayList<>(classNames(StarJoin.class));
+        names.addAll(classNames(ChunkTypeInfo.class));
+        for (String name : names) {
             Class<?> type = Class.forName(name);
             if (Modifier.isPublic(type.getModifiers())) {
                 types.add(type);
@@ -152,17 +155,12 @@ class NullArgumentsTest {
         return types;
     }
 
-    private static List<String> classNames() throws URISyntaxException, java.io.IOException {
+    private static List<String> classNames(Class<?> neighbour)
+            throws URISyntaxException, IOException {
         Path classes =
-                Path.of(
-                        StarJoin.class
-                                .getProtectionDomain()
-                                .getCodeSource()
-                                .getLocation()
-                                .toURI());
-        String packageName = StarJoin.class.getPackageName();
-        try (Stream<Path> files =
-                Files.list(classes.resolve(packageName.replace('.', '/')))) {
+                Path.of(neighbour.getProtectionDomain().getCodeSource().getLocation().toURI());
+        String packageName = neighbour.getPackageName();
+        try (Stream<Path> files = Files.list(classes.resolve(packageName.replace('.', '/')))) {
             return files.map(file -> file.getFileName().toString())
                     .filter(file -> file.endsWith(".class") && !file.startsWith("package-info"))
                     .map(file -> packageName + "." + file.replace(".class", ""))

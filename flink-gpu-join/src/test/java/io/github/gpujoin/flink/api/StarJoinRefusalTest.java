@@ -357,15 +357,15 @@ class StarJoinRefusalTest {
                 "customer | id | * | Input 'facts' selects \"*\", but state has a fixed list of columns.",
                 "customer | id | note.text | Input 'facts' has no column 'note.text': fields of 'note' are none."
             })
-    void shouldNameColumnsThatCannotBe(String fact, String column, String selected, String message) {
+    void shouldNameColumnsThatCannotBe(
+            String fact, String column, String selected, String message) {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);
         StarJoin<Sale> join =
                 StarJoin.of(data.saleStream(env))
                         .select(selected)
                         .dimension(
-                                data.customerStream(env),
-                                d -> d.named("people").on(fact, column));
+                                data.customerStream(env), d -> d.named("people").on(fact, column));
         assertThatThrownBy(join::toRows)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(message);

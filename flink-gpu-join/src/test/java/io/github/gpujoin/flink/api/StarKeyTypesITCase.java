@@ -14,7 +14,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.api.KeyTypesITCase.KeyType;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

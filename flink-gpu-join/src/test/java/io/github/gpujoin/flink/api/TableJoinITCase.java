@@ -152,10 +152,7 @@ class TableJoinITCase {
         KeyType other = second == null ? KeyType.INT : second;
         StreamTableEnvironment tables = streams(first, other, seed);
         TableJoin join =
-                TableJoin.in(tables)
-                        .build(tables.from("b"))
-                        .probe(tables.from("p"))
-                        .on("pk", "bk");
+                TableJoin.in(tables).build(tables.from("b")).probe(tables.from("p")).on("pk", "bk");
         if (second != null) {
             join.on("pl", "bl");
         }
@@ -384,8 +381,8 @@ class TableJoinITCase {
     }
 
     /** Numbers of the probe rows, and of the build rows that they are joined with. */
-    private static List<String> numbers(
-            StreamTableEnvironment tables, TableJoin join, String kind) throws Exception {
+    private static List<String> numbers(StreamTableEnvironment tables, TableJoin join, String kind)
+            throws Exception {
         switch (kind) {
             case "left" -> join.left();
             case "right" -> join.right();

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;

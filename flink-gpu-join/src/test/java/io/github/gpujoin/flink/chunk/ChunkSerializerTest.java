@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.chunk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeInformationTestBase;
 import org.junit.jupiter.api.Test;

@@ -12,7 +12,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

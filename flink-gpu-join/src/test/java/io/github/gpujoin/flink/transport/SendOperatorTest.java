@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.chunk.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.transport.WriterAddresses.Target;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.SessionException;

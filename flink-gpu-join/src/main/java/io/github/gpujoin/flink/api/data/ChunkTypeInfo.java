@@ -1,16 +1,23 @@
-package io.github.gpujoin.flink.chunk;
+package io.github.gpujoin.flink.api.data;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.chunk.ChunkSchemas;
+import io.github.gpujoin.flink.chunk.ChunkSerializer;
 import java.util.List;
+import java.util.Objects;
+import org.apache.flink.annotation.Internal;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /**
- * Type of a stream of {@link Chunk}s: of one schema, or of the dimensions of a join, with or
- * without its facts, where the chunk's header says which dimension, and so which schema, it is of.
+ * Flink type of a stream of {@link Chunk}s. A user's stream has one schema: {@link #of}. Streams
+ * within a join may mix the dimensions, and the facts; the header of a chunk says which schema it
+ * has. Immutable.
  */
+@PublicEvolving
 public final class ChunkTypeInfo extends TypeInformation<Chunk> {
 
     private static final long serialVersionUID = 1L;
@@ -21,26 +28,43 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
         this.schemas = schemas;
     }
 
-    /** Stream whose chunks all have this schema, whatever dimension their header names. */
+    /**
+     * Returns the type of a stream whose chunks all have the schema, whatever dimension their
+     * headers name.
+     */
     public static ChunkTypeInfo of(ChunkSchema schema) {
-        return new ChunkTypeInfo(ChunkSchemas.single(schema));
-    }
-
-    /** Stream of all dimensions' chunks: dimension {@code d} has the {@code d}-th schema. */
-    public static ChunkTypeInfo ofDimensions(List<ChunkSchema> schemas) {
-        return new ChunkTypeInfo(ChunkSchemas.byDimension(schemas));
-    }
-
-    /** The same with chunks of facts among them. */
-    public static ChunkTypeInfo ofFactsAndDimensions(
-            ChunkSchema facts, List<ChunkSchema> dimensions) {
-        return new ChunkTypeInfo(ChunkSchemas.factsAndDimensions(facts, dimensions));
+        return new ChunkTypeInfo(ChunkSchemas.single(Objects.requireNonNull(schema, "schema")));
     }
 
     /**
-     * The schema of all chunks.
+     * Returns the type of a stream of all dimensions' chunks.
      *
-     * @throws IllegalStateException where the schema depends on the dimension
+     * @param schemas of the dimensions, in their order
+     */
+    @Internal
+    public static ChunkTypeInfo ofDimensions(List<ChunkSchema> schemas) {
+        return new ChunkTypeInfo(
+                ChunkSchemas.byDimension(Objects.requireNonNull(schemas, "schemas")));
+    }
+
+    /**
+     * Returns the type of a stream of chunks of the facts and of all dimensions.
+     *
+     * @param dimensions their schemas, in their order
+     */
+    @Internal
+    public static ChunkTypeInfo ofFactsAndDimensions(
+            ChunkSchema facts, List<ChunkSchema> dimensions) {
+        return new ChunkTypeInfo(
+                ChunkSchemas.factsAndDimensions(
+                        Objects.requireNonNull(facts, "facts"),
+                        Objects.requireNonNull(dimensions, "dimensions")));
+    }
+
+    /**
+     * Returns the schema of all chunks.
+     *
+     * @throws IllegalStateException if the schema depends on the dimension
      */
     public ChunkSchema schema() {
         return schemas.only();
