@@ -31,7 +31,7 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
             throw new IllegalArgumentException(
                     "Too many group columns (maximum "
                             + MAX_GROUP_COLUMNS
-                            + ") or not 1 to "
+                            + "), or not from 1 to "
                             + MAX_AGGREGATES
                             + " aggregates: groupColumns="
                             + groupColumns.size()
