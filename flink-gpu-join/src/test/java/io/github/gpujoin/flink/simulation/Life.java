@@ -14,7 +14,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.state.StateBackend;
+import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
+import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
+import org.apache.flink.state.rocksdb.RocksDBOptions;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.IOUtils;
@@ -46,6 +51,15 @@ final class Life implements AutoCloseable {
     /** After that long without data, nothing is left to be joined. */
     private static final int PAUSE_MS = 30;
 
+    private static final StateBackend HEAP = new HashMapStateBackend();
+
+    /** Takes memory of its own rather than that of slots, which the simulation does not model. */
+    private static final StateBackend ROCKSDB =
+            new EmbeddedRocksDBStateBackend()
+                    .configure(
+                            new Configuration().set(RocksDBOptions.USE_MANAGED_MEMORY, false),
+                            Life.class.getClassLoader());
+
     /** What a life's attempts have in common. */
     record Setting(Scenario scenario, SimulatedCoordinators coordinators) {
 
@@ -73,6 +87,10 @@ final class Life implements AutoCloseable {
             return scenario.shape().hasFailingDevice()
                     ? FailingDevice.putInto(factory, scenario.goodCalls())
                     : factory;
+        }
+
+        StateBackend stateBackend() {
+            return scenario.hasRocksDb() ? ROCKSDB : HEAP;
         }
 
         boolean isBounded(String source) {

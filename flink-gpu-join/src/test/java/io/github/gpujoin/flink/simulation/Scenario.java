@@ -49,6 +49,9 @@ record Scenario(
 
     private static final int KEYS = 6;
 
+    /** One of so many lives has RocksDB, each task of which opens files. */
+    private static final int ROCKSDB_SEEDS = 499;
+
     /** One of so many lives has a slow sink and many facts; it takes seconds. */
     private static final int SLOW_SEEDS = 2_000;
 
@@ -82,6 +85,11 @@ record Scenario(
                 && (element.isWatermarkStatus()
                         || element.isWatermark()
                                 && element.asWatermark().getTimestamp() >= JobPlan.COMPLETE_AT);
+    }
+
+    /** Whether keyed state is in RocksDB. */
+    boolean hasRocksDb() {
+        return Math.floorMod(seed, ROCKSDB_SEEDS) == 7;
     }
 
     /** The life of a seed. */

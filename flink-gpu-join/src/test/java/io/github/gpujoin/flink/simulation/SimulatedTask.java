@@ -18,7 +18,6 @@ import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.TestTaskStateManager;
-import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.streaming.api.operators.InternalTimeServiceManagerImpl;
 import org.apache.flink.streaming.api.operators.StreamTaskStateInitializerImpl;
@@ -154,7 +153,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
             chain.open(
                     new StreamTaskStateInitializerImpl(
                             environment,
-                            new HashMapStateBackend(),
+                            setting.stateBackend(),
                             new SubTaskInitializationMetricsBuilder(0),
                             TtlTimeProvider.DEFAULT,
                             InternalTimeServiceManagerImpl::create,
