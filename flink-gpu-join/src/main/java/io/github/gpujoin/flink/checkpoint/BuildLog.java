@@ -3,6 +3,7 @@ package io.github.gpujoin.flink.checkpoint;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.function.IntConsumer;
@@ -118,6 +119,17 @@ public final class BuildLog {
         Stream<Chunk> logged = broadcast.chunks().stream();
         Stream<Chunk> copied = copies == null ? Stream.empty() : copies.chunks();
         return Stream.concat(logged, copied).iterator();
+    }
+
+    /**
+     * Reserves copies of chunks off the heap. To be called before the first chunk.
+     *
+     * @param engineMemory to be closed after the copies
+     */
+    public void reserveCopies(MemoryReservations engineMemory) {
+        if (copies != null) {
+            copies.reserveIn(engineMemory);
+        }
     }
 
     /** While held, the logs of dimensions that change grow rather than be rewritten. */

@@ -4,6 +4,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,6 +35,7 @@ public final class ReplicaCopies implements AutoCloseable {
     private final Set<Integer> replayed;
     private final boolean keeps;
     private final Map<Integer, Copies> dimensions = new HashMap<>();
+    private MemoryReservations memory = MemoryReservations.unlimited();
 
     /**
      * @param replayed numbers of the dimensions that the operator before the join logs
@@ -43,6 +45,11 @@ public final class ReplicaCopies implements AutoCloseable {
         this.spec = spec;
         this.replayed = replayed;
         this.keeps = keeps;
+    }
+
+    /** Reserves copies in the memory of the engine; to be called before the first chunk. */
+    void reserveIn(MemoryReservations engineMemory) {
+        memory = engineMemory;
     }
 
     /** Whether chunks of a dimension are logged before the join, and so only copied here. */
@@ -59,7 +66,7 @@ public final class ReplicaCopies implements AutoCloseable {
         }
         int dimension = chunk.dimension();
         Copies copies = dimensions.computeIfAbsent(dimension, d -> new Copies());
-        copies.chunks.add(SharedChunk.of(chunk));
+        copies.chunks.add(SharedChunk.of(chunk, memory));
         copies.rows += chunk.rowCount();
         if (compacts && copies.rows > 2 * Math.max(copies.liveRows, MIN_REWRITE_ROWS)) {
             rewrite(dimension, copies);
@@ -76,7 +83,7 @@ public final class ReplicaCopies implements AutoCloseable {
                 dimension,
                 ChunkDescriptor.UNPARTITIONED,
                 RowChange.UPSERT,
-                chunk -> copies.chunks.add(SharedChunk.of(chunk)));
+                chunk -> copies.chunks.add(SharedChunk.of(chunk, memory)));
         copies.rows = live.size();
         copies.liveRows = live.size();
         replaced.forEach(SharedChunk::close);

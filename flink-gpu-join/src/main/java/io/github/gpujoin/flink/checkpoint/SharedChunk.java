@@ -4,6 +4,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
 import java.util.HashMap;
 import java.util.Map;
@@ -48,19 +50,36 @@ public final class SharedChunk implements AutoCloseable {
         this.copy = copy;
     }
 
-    public static SharedChunk of(Chunk chunk) {
+    /**
+     * Copies a chunk, unless an equal one is open.
+     *
+     * @param memory in which the copy is reserved, also while only others use it
+     * @throws MemoryRefusedException if it has no room for the copy
+     */
+    public static SharedChunk of(Chunk chunk, MemoryReservations memory) {
         byte[] bytes = chunk.bytes();
         Key key = Key.of(bytes);
         synchronized (OPEN) {
             Copy copy = OPEN.get(key);
             if (copy == null || !holds(copy, bytes)) {
-                Region region = Region.allocate(bytes.length);
+                Region region = allocate(bytes.length, memory);
                 Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
                 copy = new Copy(region);
                 OPEN.putIfAbsent(key, copy);
             }
             copy.users++;
             return new SharedChunk(chunk.schema(), key, copy);
+        }
+    }
+
+    private static Region allocate(int lengthBytes, MemoryReservations memory) {
+        long reservedBytes = lengthBytes + Region.ALIGNMENT_BYTES;
+        memory.reserve(reservedBytes);
+        try {
+            return Region.allocate(lengthBytes, () -> memory.release(reservedBytes));
+        } catch (OutOfMemoryError e) {
+            memory.release(reservedBytes);
+            throw e;
         }
     }
 

@@ -79,6 +79,7 @@ public final class EngineOpener {
     private Opened open(
             PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu, JoinMemory.Part memory) {
         LOG.debug("{}={} repeats this process's tables", SlotHash.SEED_PROPERTY, SlotHash.seed());
+        buildLog.reserveCopies(memory.memory());
         JoinEngineFactory preferred = preferred(gpu, memory.memory());
         JoinEngineFactory standby = engines.standby().within(memory.memory());
         Set<String> names = new LinkedHashSet<>();
@@ -87,7 +88,7 @@ public final class EngineOpener {
         }
         names.add(standby.engineName());
         if (engines.division() == null) {
-            FallbackJoinEngine whole = openWhole(preferred, standby, buildLog);
+            FallbackJoinEngine whole = openWhole(preferred, standby, buildLog, memory.memory());
             return new Opened(whole, whole, names, memory);
         }
         names.add(DividedEngine.STATE);
@@ -101,11 +102,14 @@ public final class EngineOpener {
     }
 
     private FallbackJoinEngine openWhole(
-            JoinEngineFactory preferred, JoinEngineFactory standby, BuildLog buildLog) {
+            JoinEngineFactory preferred,
+            JoinEngineFactory standby,
+            BuildLog buildLog,
+            JoinMemory memory) {
         return new FallbackJoinEngine(
                 spec,
-                preferred == null ? null : SharedTablesEngine.factory(preferred, scope),
-                SharedTablesEngine.factory(standby, scope),
+                preferred == null ? null : SharedTablesEngine.factory(preferred, scope, memory),
+                SharedTablesEngine.factory(standby, scope, memory),
                 () -> buildLog.replayReader()::next,
                 report::fallback);
     }

@@ -13,6 +13,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.flink.checkpoint.SharedChunk;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -34,6 +35,7 @@ final class SharedTablesEngine implements JoinEngine {
     private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
     private final SharedTables.Scope scope;
+    private final MemoryReservations memory;
     private final ArrayDeque<BuildChunk> kept = new ArrayDeque<>();
 
     /** One that loads; then one over the shared tables. */
@@ -47,14 +49,21 @@ final class SharedTablesEngine implements JoinEngine {
     private long keptBytes;
     private long keptChecksums;
 
-    private SharedTablesEngine(SharedTables.Scope scope, ForkableJoinEngine engine) {
+    private SharedTablesEngine(
+            SharedTables.Scope scope, MemoryReservations memory, ForkableJoinEngine engine) {
         this.scope = scope;
+        this.memory = memory;
         this.engine = engine;
         this.shares = !engine.spec().hasChangelog();
     }
 
-    /** Makes engines that share, of a kind that can; others as they are. */
-    static JoinEngineFactory factory(JoinEngineFactory inner, SharedTables.Scope scope) {
+    /**
+     * Makes engines that share, of a kind that can; others as they are.
+     *
+     * @param memory for the kept build chunks
+     */
+    static JoinEngineFactory factory(
+            JoinEngineFactory inner, SharedTables.Scope scope, MemoryReservations memory) {
         return new JoinEngineFactory() {
             private static final long serialVersionUID = 1L;
 
@@ -67,7 +76,7 @@ final class SharedTablesEngine implements JoinEngine {
             public JoinEngine create(JoinSpec spec) {
                 JoinEngine engine = inner.create(spec);
                 return engine instanceof ForkableJoinEngine forkable
-                        ? new SharedTablesEngine(scope, forkable)
+                        ? new SharedTablesEngine(scope, memory, forkable)
                         : engine;
             }
         };
@@ -89,7 +98,7 @@ final class SharedTablesEngine implements JoinEngine {
             engine.submitBuild(dimension, chunk);
             return;
         }
-        kept.add(new BuildChunk(dimension, SharedChunk.of(chunk)));
+        kept.add(new BuildChunk(dimension, SharedChunk.of(chunk, memory)));
         keptRows += chunk.rowCount();
         keptBytes += EngineChecks.payloadBytes(chunk);
         long checksum =

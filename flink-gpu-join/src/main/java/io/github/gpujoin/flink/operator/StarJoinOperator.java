@@ -490,8 +490,8 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 chunks,
                 emitter,
                 engine,
-                engineMemory,
                 copies,
+                engineMemory,
                 gpu,
                 super::close);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.operator.JoinScenario;
@@ -100,8 +101,9 @@ class SharedDeviceFailureTest {
         try (FallbackJoinEngine engine =
                 new FallbackJoinEngine(
                         JoinScenario.spec(),
-                        SharedTablesEngine.factory(device, scope),
-                        SharedTablesEngine.factory(new CpuJoinEngineFactory(), scope),
+                        SharedTablesEngine.factory(device, scope, MemoryReservations.unlimited()),
+                        SharedTablesEngine.factory(
+                                new CpuJoinEngineFactory(), scope, MemoryReservations.unlimited()),
                         () -> FallbackJoinEngineTest.reader(buildChunks),
                         e -> fallbacks.add(e.failure()))) {
             buildChunks.forEach(chunk -> engine.submitBuild(0, chunk));

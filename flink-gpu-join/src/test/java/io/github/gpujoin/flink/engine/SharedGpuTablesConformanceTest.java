@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
@@ -34,6 +35,7 @@ class SharedGpuTablesConformanceTest extends JoinEngineConformance {
     protected JoinEngineFactory factory() {
         return SharedTablesEngine.factory(
                 new GpuJoinEngineFactory(SMALL),
-                new SharedTables.Scope(new JobID(), new OperatorID()));
+                new SharedTables.Scope(new JobID(), new OperatorID()),
+                MemoryReservations.unlimited());
     }
 }

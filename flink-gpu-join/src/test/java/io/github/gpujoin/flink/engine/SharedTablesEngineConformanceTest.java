@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
@@ -11,6 +12,8 @@ class SharedTablesEngineConformanceTest extends JoinEngineConformance {
     @Override
     protected JoinEngineFactory factory() {
         return SharedTablesEngine.factory(
-                new CpuJoinEngineFactory(), new SharedTables.Scope(new JobID(), new OperatorID()));
+                new CpuJoinEngineFactory(),
+                new SharedTables.Scope(new JobID(), new OperatorID()),
+                MemoryReservations.unlimited());
     }
 }

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
@@ -34,7 +35,8 @@ class SharedTablesEngineTest {
 
     private final SharedTables.Scope scope = new SharedTables.Scope(new JobID(), new OperatorID());
     private final JoinEngineFactory factory =
-            SharedTablesEngine.factory(new CpuJoinEngineFactory(), scope);
+            SharedTablesEngine.factory(
+                    new CpuJoinEngineFactory(), scope, MemoryReservations.unlimited());
 
     @AfterEach
     void allRegionsComeBack() {
@@ -98,7 +100,9 @@ class SharedTablesEngineTest {
         }
         // Buffers for facts and results are small beside the tables.
         GpuOptions few = GpuOptions.defaults().withSlots(4, 1024);
-        JoinEngineFactory device = SharedTablesEngine.factory(new GpuJoinEngineFactory(few), scope);
+        JoinEngineFactory device =
+                SharedTablesEngine.factory(
+                        new GpuJoinEngineFactory(few), scope, MemoryReservations.unlimited());
         List<Chunk> chunks = scenario.buildChunks();
         try (JoinEngine first = loaded(device, chunks);
                 JoinEngine second = loaded(device, reversed(chunks))) {
@@ -155,7 +159,10 @@ class SharedTablesEngineTest {
         JoinScenario scenario = JoinScenario.random(15, false);
         List<Chunk> chunks = scenario.buildChunks();
         JoinEngineFactory device =
-                SharedTablesEngine.factory(new FailingEngines(Integer.MAX_VALUE), scope);
+                SharedTablesEngine.factory(
+                        new FailingEngines(Integer.MAX_VALUE),
+                        scope,
+                        MemoryReservations.unlimited());
         try (JoinEngine onDevice = loaded(device, chunks);
                 JoinEngine onCpu = loaded(chunks)) {
             onDevice.finishBuild();
