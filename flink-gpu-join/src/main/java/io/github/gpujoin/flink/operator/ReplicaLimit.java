@@ -42,9 +42,9 @@ final class ReplicaLimit {
         if (measured > limit) {
             throw new IllegalStateException(
                     ("Replicated dimension too large: dimension=%s, measured at least %d bytes,"
-                         + " %s=%d%s.\n"
-                         + "Use .partitioned() for it, .replicated() to replicate it at any size,"
-                         + " or raise the option.")
+                                    + " %s=%d%s.\n"
+                                    + "Use .partitioned() for it, .replicated() to replicate it at any size,"
+                                    + " or raise the option.")
                             .formatted(
                                     side.name(),
                                     measured,
