@@ -12,7 +12,8 @@ double timedMs(const Work& work) {
     const auto start = std::chrono::steady_clock::now();
     work();
     CUDA_CHECK(cudaDeviceSynchronize());
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
 }
 
 void copy(std::int64_t* to, const std::int64_t* from, std::uint64_t rows) {
@@ -73,7 +74,8 @@ BlockingResult BlockingJoin::measure(std::uint64_t probeRows, int rounds) {
 }
 
 /** One join; what reaches the host is read there if `digest` is not null. */
-BlockingTimes BlockingJoin::run(std::uint64_t probeRows, std::uint64_t& matchCount, Digest* digest) {
+BlockingTimes BlockingJoin::run(std::uint64_t probeRows, std::uint64_t& matchCount,
+                                Digest* digest) {
     BlockingTimes times;
     matchCount = 0;
     times.copyInMs += timedMs([&] { copyBuildIn(); });
@@ -108,10 +110,12 @@ void BlockingJoin::copyProbeIn(std::uint64_t rows) {
 }
 
 void BlockingJoin::join(std::uint64_t rows) {
-    const resident::TableView<Word> build{buildKeys_.data(), buildPayloads_.data(), spec_.buildRows};
+    const resident::TableView<Word> build{buildKeys_.data(), buildPayloads_.data(),
+                                          spec_.buildRows};
     const resident::TableView<Word> probe{probeKeys_.data(), probePayloads_.data(), rows};
-    const resident::JoinStatus status = resident::joinResident(
-            build, probe, matches_.columns(), workspace_.data(), workspace_.lengthBytes(), cudaStream_t{});
+    const resident::JoinStatus status =
+        resident::joinResident(build, probe, matches_.columns(), workspace_.data(),
+                               workspace_.lengthBytes(), cudaStream_t{});
     if (status != resident::JoinStatus::OK) {
         std::fprintf(stderr, "the join was refused: status=%s\n", resident::describe(status));
         std::exit(1);
@@ -129,8 +133,8 @@ void BlockingJoin::addHostResult(std::uint64_t rows, Digest& digest) {
     DeviceArray<std::uint64_t> count(1);
     CUDA_CHECK(cudaMemset(sum.data(), 0, sum.lengthBytes()));
     CUDA_CHECK(cudaMemcpy(count.data(), &rows, sizeof(rows), cudaMemcpyHostToDevice));
-    const resident::MatchColumns<Word> host{nullptr, hostBuildPayloads_.data(), hostProbePayloads_.data(), rows,
-                                            count.data()};
+    const resident::MatchColumns<Word> host{nullptr, hostBuildPayloads_.data(),
+                                            hostProbePayloads_.data(), rows, count.data()};
     digestMatches<<<kFillBlocks, kFillThreads>>>(host, sum.data());
     const Digest part = Tables<Word>::fetch(sum);
     digest.count += part.count;

@@ -43,7 +43,7 @@ struct BlockingResult {
  * row has one match.
  */
 class BlockingJoin {
-public:
+  public:
     explicit BlockingJoin(const BlockingSpec& spec);
 
     const BlockingSpec& spec() const { return spec_; }
@@ -57,7 +57,7 @@ public:
      */
     BlockingResult measure(std::uint64_t probeRows, int rounds);
 
-private:
+  private:
     using Word = std::int64_t;
 
     /** Key and payload columns in pinned host memory. */

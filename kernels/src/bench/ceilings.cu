@@ -62,7 +62,8 @@ __global__ void readWords(const uint4* source, std::uint64_t words, unsigned* ta
 
 __global__ void writeWords(uint4* target, std::uint64_t words, unsigned value) {
     const std::uint64_t stride = std::uint64_t{gridDim.x} * kThreads;
-    for (std::uint64_t at = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < words; at += stride) {
+    for (std::uint64_t at = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < words;
+         at += stride) {
         target[at] = make_uint4(value, value + 1, value + 2, static_cast<unsigned>(at));
     }
 }
@@ -112,15 +113,16 @@ void measureBus(std::vector<Ceiling>& ceilings, uint4* device) {
     ceilings.push_back({"h2d-copy", "GB/s", rates(kHostBytes, [&] { copy(device, host.data()); })});
     ceilings.push_back({"d2h-copy", "GB/s", rates(kHostBytes, [&] { copy(host.data(), device); })});
     ceilings.push_back({"zero-copy-read", "GB/s", rates(kHostBytes, [&] {
-                            readWords<<<kBusBlocks, kThreads>>>(host.data(), words,
-                                                                reinterpret_cast<unsigned*>(device));
+                            readWords<<<kBusBlocks, kThreads>>>(
+                                host.data(), words, reinterpret_cast<unsigned*>(device));
                         })});
     ceilings.push_back({"zero-copy-write", "GB/s", rates(kHostBytes, [&] {
                             writeWords<<<kBusBlocks, kThreads>>>(host.data(), words, 7);
                         })});
     const std::uint64_t half = words / 2;
     ceilings.push_back({"zero-copy-both-ways", "GB/s", rates(kHostBytes / 2.0, [&] {
-                            copyBothWays<<<kBothWaysBlocks, kThreads>>>(host.data(), host.data() + half, half);
+                            copyBothWays<<<kBothWaysBlocks, kThreads>>>(host.data(),
+                                                                        host.data() + half, half);
                         })});
 }
 
@@ -139,8 +141,8 @@ std::vector<Ceiling> measureCeilings() {
                         })});
     const unsigned gatherBlocks = 1u << 15;
     ceilings.push_back({"device-gather", "G/s", rates(16.0 * gatherBlocks * kThreads, [&] {
-                            gatherWords<<<gatherBlocks, kThreads>>>(source.data(), words,
-                                                                    reinterpret_cast<unsigned*>(target.data()));
+                            gatherWords<<<gatherBlocks, kThreads>>>(
+                                source.data(), words, reinterpret_cast<unsigned*>(target.data()));
                         })});
     return ceilings;
 }

@@ -11,7 +11,8 @@ namespace gpujoin::bench {
 /** Ends the program with the failing call's text: a measurement after a failed call means nothing. */
 inline void check(cudaError_t error, const char* what) {
     if (error != cudaSuccess) {
-        std::fprintf(stderr, "a CUDA call failed: call=%s, error=%s\n", what, cudaGetErrorString(error));
+        std::fprintf(stderr, "a CUDA call failed: call=%s, error=%s\n", what,
+                     cudaGetErrorString(error));
         std::exit(1);
     }
 }
@@ -20,7 +21,7 @@ inline void check(cudaError_t error, const char* what) {
 /** Owned device array. */
 template <class T>
 class DeviceArray {
-public:
+  public:
     explicit DeviceArray(std::uint64_t count) : count_(count) {
         if (count != 0) {
             CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&data_), lengthBytes()));
@@ -34,7 +35,7 @@ public:
     std::uint64_t count() const { return count_; }
     std::size_t lengthBytes() const { return count_ * sizeof(T); }
 
-private:
+  private:
     T* data_ = nullptr;
     std::uint64_t count_;
 };
@@ -42,9 +43,10 @@ private:
 /** Owned page-locked host array, which kernels reach by the same address. */
 template <class T>
 class PinnedArray {
-public:
+  public:
     explicit PinnedArray(std::uint64_t count) : count_(count) {
-        CUDA_CHECK(cudaHostAlloc(reinterpret_cast<void**>(&data_), lengthBytes(), cudaHostAllocMapped));
+        CUDA_CHECK(
+            cudaHostAlloc(reinterpret_cast<void**>(&data_), lengthBytes(), cudaHostAllocMapped));
     }
     ~PinnedArray() { cudaFreeHost(data_); }
     PinnedArray(const PinnedArray&) = delete;
@@ -54,14 +56,14 @@ public:
     std::uint64_t count() const { return count_; }
     std::size_t lengthBytes() const { return count_ * sizeof(T); }
 
-private:
+  private:
     T* data_ = nullptr;
     std::uint64_t count_;
 };
 
 /** Owned event with timing. */
 class Event {
-public:
+  public:
     Event() { CUDA_CHECK(cudaEventCreate(&event_)); }
     ~Event() { cudaEventDestroy(event_); }
     Event(const Event&) = delete;
@@ -75,7 +77,7 @@ public:
         return ms;
     }
 
-private:
+  private:
     cudaEvent_t event_;
 };
 

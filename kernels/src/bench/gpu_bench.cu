@@ -33,8 +33,8 @@ namespace {
 using resident::JoinStatus;
 
 constexpr int kRuns = 5;
-constexpr const char* kStepNames[resident::kJoinSteps] = {"build_pass_1_ms", "build_pass_2_ms", "probe_pass_1_ms",
-                                                          "probe_pass_2_ms", "join_ms"};
+constexpr const char* kStepNames[resident::kJoinSteps] = {
+    "build_pass_1_ms", "build_pass_2_ms", "probe_pass_1_ms", "probe_pass_2_ms", "join_ms"};
 
 struct Timing {
     double totalMs = 0;
@@ -43,18 +43,20 @@ struct Timing {
 
 std::string nameOf(const DataSpec& s, int wordBits) {
     char text[200];
-    std::snprintf(text, sizeof(text), "%d-bit %llu x %llu copies=%llu hit=%u%% zipf=%.2f %s", wordBits,
-                  (unsigned long long)s.buildRows, (unsigned long long)s.probeRows, (unsigned long long)s.copies,
-                  s.hitPercent, s.zipf, s.domain == KeyDomain::DENSE ? "dense" : "sparse");
+    std::snprintf(text, sizeof(text), "%d-bit %llu x %llu copies=%llu hit=%u%% zipf=%.2f %s",
+                  wordBits, (unsigned long long)s.buildRows, (unsigned long long)s.probeRows,
+                  (unsigned long long)s.copies, s.hitPercent, s.zipf,
+                  s.domain == KeyDomain::DENSE ? "dense" : "sparse");
     return text;
 }
 
 template <class Word>
 class ResidentRunner {
-public:
+  public:
     explicit ResidentRunner(const Tables<Word>& tables)
         : tables_(tables),
-          workspace_(resident::workspaceBytes<Word>(tables.spec().buildRows, tables.spec().probeRows)) {}
+          workspace_(
+              resident::workspaceBytes<Word>(tables.spec().buildRows, tables.spec().probeRows)) {}
 
     Timing run(const Matches<Word>& matches) {
         Event start;
@@ -64,9 +66,9 @@ public:
             trace.stepEnds[i] = ends[i].get();
         }
         start.record();
-        const JoinStatus status =
-                resident::joinResident(tables_.build(), tables_.probe(), matches.columns(), workspace_.data(),
-                                       workspace_.lengthBytes(), cudaStream_t{}, trace);
+        const JoinStatus status = resident::joinResident(
+            tables_.build(), tables_.probe(), matches.columns(), workspace_.data(),
+            workspace_.lengthBytes(), cudaStream_t{}, trace);
         if (status != JoinStatus::OK) {
             std::fprintf(stderr, "the join was refused: status=%s\n", resident::describe(status));
             std::exit(1);
@@ -82,7 +84,7 @@ public:
 
     std::size_t workspaceBytes() const { return workspace_.lengthBytes(); }
 
-private:
+  private:
     const Tables<Word>& tables_;
     DeviceArray<unsigned char> workspace_;
 };
@@ -90,8 +92,9 @@ private:
 bool report(const char* who, const Digest& got, std::uint64_t counted, const Digest& expected) {
     const bool right = got == expected && counted == expected.count;
     if (!right) {
-        std::printf("  WRONG %s: count=%llu counter=%llu expected=%llu sum=%016llx expected=%016llx\n", who, got.count,
-                    (unsigned long long)counted, expected.count, got.sum, expected.sum);
+        std::printf(
+            "  WRONG %s: count=%llu counter=%llu expected=%llu sum=%016llx expected=%016llx\n", who,
+            got.count, (unsigned long long)counted, expected.count, got.sum, expected.sum);
     }
     return right;
 }
@@ -113,8 +116,8 @@ bool checkCase(const DataSpec& spec) {
     matches.poison();
     peer.join(tables.build(), tables.probe(), matches.columns());
     right &= report("sort-merge", matches.digest(), matches.count(), expected);
-    std::printf("%s %s matches=%llu\n", right ? "ok   " : "WRONG", nameOf(spec, 8 * sizeof(Word)).c_str(),
-                expected.count);
+    std::printf("%s %s matches=%llu\n", right ? "ok   " : "WRONG",
+                nameOf(spec, 8 * sizeof(Word)).c_str(), expected.count);
     std::fflush(stdout);
     return right;
 }
@@ -130,9 +133,10 @@ bool checkShortColumns() {
     matches.poison();
     auto columns = matches.columns();
     columns.capacityRows = 50000;
-    DeviceArray<unsigned char> workspace(resident::workspaceBytes<Word>(spec.buildRows, spec.probeRows));
-    resident::joinResident(tables.build(), tables.probe(), columns, workspace.data(), workspace.lengthBytes(),
-                           cudaStream_t{});
+    DeviceArray<unsigned char> workspace(
+        resident::workspaceBytes<Word>(spec.buildRows, spec.probeRows));
+    resident::joinResident(tables.build(), tables.probe(), columns, workspace.data(),
+                           workspace.lengthBytes(), cudaStream_t{});
     CUDA_CHECK(cudaDeviceSynchronize());
     std::vector<Word> tail(50000);
     CUDA_CHECK(cudaMemcpy(tail.data(), columns.probePayloads + 50000, tail.size() * sizeof(Word),
@@ -141,16 +145,17 @@ bool checkShortColumns() {
     std::memset(&poison, 0xA5, sizeof(poison));
     const bool right = matches.count() == 100000 &&
                        std::all_of(tail.begin(), tail.end(), [&](Word w) { return w == poison; });
-    std::printf("%s %zu-bit result columns too short\n", right ? "ok   " : "WRONG", 8 * sizeof(Word));
+    std::printf("%s %zu-bit result columns too short\n", right ? "ok   " : "WRONG",
+                8 * sizeof(Word));
     return right;
 }
 
 std::vector<DataSpec> checkSpecs() {
     std::vector<DataSpec> specs;
-    const std::uint64_t sizes[][2] = {{0, 0},       {0, 1000},         {1000, 0},       {1, 1},
-                                      {1, 100000},  {7, 3},            {4096, 4097},    {6143, 6145},
-                                      {100003, 1},  {262144, 1000003}, {300007, 99991}, {3000017, 5000011},
-                                      {9000001, 20000003}};
+    const std::uint64_t sizes[][2] = {
+        {0, 0},          {0, 1000},          {1000, 0},          {1, 1},      {1, 100000},
+        {7, 3},          {4096, 4097},       {6143, 6145},       {100003, 1}, {262144, 1000003},
+        {300007, 99991}, {3000017, 5000011}, {9000001, 20000003}};
     for (const auto& size : sizes) {
         for (const std::uint64_t copies : {1, 3}) {
             for (const unsigned hit : {100u, 30u}) {
@@ -167,7 +172,8 @@ std::vector<DataSpec> checkSpecs() {
             }
         }
     }
-    const auto add = [&](std::uint64_t build, std::uint64_t probe, std::uint64_t copies, double zipf) {
+    const auto add = [&](std::uint64_t build, std::uint64_t probe, std::uint64_t copies,
+                         double zipf) {
         DataSpec s;
         s.buildRows = build;
         s.probeRows = probe;
@@ -176,10 +182,10 @@ std::vector<DataSpec> checkSpecs() {
         s.seed = specs.size() + 1;
         specs.push_back(s);
     };
-    add(20000, 300, 20000, 0);        // one build key, more rows than a table holds
-    add(3000000, 200, 1000000, 0);    // three build keys in a two-pass join
-    add(1000000, 30000000, 1, 1.0);   // heavy probe keys, one pass
-    add(5000000, 30000000, 1, 1.0);   // heavy probe keys, two passes
+    add(20000, 300, 20000, 0);       // one build key, more rows than a table holds
+    add(3000000, 200, 1000000, 0);   // three build keys in a two-pass join
+    add(1000000, 30000000, 1, 1.0);  // heavy probe keys, one pass
+    add(5000000, 30000000, 1, 1.0);  // heavy probe keys, two passes
     add(5000000, 30000000, 1, 1.5);
     add(5000000, 10000000, 2, 1.2);
     return specs;
@@ -205,20 +211,27 @@ int checkAll(std::uint64_t maxRows) {
 template <class Word>
 double boundMs(const DataSpec& s, std::uint64_t matches, double copyGBs) {
     const double tables = static_cast<double>(s.buildRows + s.probeRows) * 2 * sizeof(Word);
-    const int passes = resident::RadixPlan::of(s.buildRows, resident::kTableShape<Word>).twoPasses() ? 2 : 1;
+    const int passes =
+        resident::RadixPlan::of(s.buildRows, resident::kTableShape<Word>).twoPasses() ? 2 : 1;
     const double result = static_cast<double>(matches) * 3 * sizeof(Word);
     return (tables * (2 * passes + 1) + result) / copyGBs / 1e6;
 }
 
 ResultLine lineOf(const char* name, const DataSpec& spec, int wordBits) {
     ResultLine line(name);
-    line.with("word_bits", std::uint64_t(wordBits)).with("build_rows", spec.buildRows).with("probe_rows", spec.probeRows);
-    line.with("copies", spec.copies).with("hit_percent", std::uint64_t{spec.hitPercent}).with("zipf", spec.zipf);
+    line.with("word_bits", std::uint64_t(wordBits))
+        .with("build_rows", spec.buildRows)
+        .with("probe_rows", spec.probeRows);
+    line.with("copies", spec.copies)
+        .with("hit_percent", std::uint64_t{spec.hitPercent})
+        .with("zipf", spec.zipf);
     line.with("keys", spec.domain == KeyDomain::DENSE ? "dense" : "sparse");
     return line;
 }
 
-double tuplesOf(const DataSpec& spec) { return static_cast<double>(spec.buildRows + spec.probeRows); }
+double tuplesOf(const DataSpec& spec) {
+    return static_cast<double>(spec.buildRows + spec.probeRows);
+}
 
 template <class Word>
 bool benchResident(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches,
@@ -241,7 +254,8 @@ bool benchResident(const Tables<Word>& tables, const Digest& expected, const Mat
     ResultLine line = lineOf("resident-join", spec, 8 * sizeof(Word));
     line.rounds("Gtuples/s", rounds).checked(right, matches.count(), matches.digest().sum);
     line.with("bound", tuplesOf(spec) / boundMs<Word>(spec, expected.count, copyGBs) / 1e6);
-    line.with("bounded_by", "device-copy").with("workspace_bytes", std::uint64_t{runner.workspaceBytes()});
+    line.with("bounded_by", "device-copy")
+        .with("workspace_bytes", std::uint64_t{runner.workspaceBytes()});
     for (int i = 0; i < resident::kJoinSteps; i++) {
         line.with(kStepNames[i], stepMs[i]);
     }
@@ -269,9 +283,9 @@ bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches
     }
     const bool right = report("sort-merge", matches.digest(), matches.count(), expected);
     lineOf("sort-merge-join", spec, 8 * sizeof(Word))
-            .rounds("Gtuples/s", rounds)
-            .checked(right, matches.count(), matches.digest().sum)
-            .print();
+        .rounds("Gtuples/s", rounds)
+        .checked(right, matches.count(), matches.digest().sum)
+        .print();
     return right;
 }
 
@@ -339,16 +353,16 @@ bool benchBlocking(BlockingJoin& join, std::uint64_t probeRows) {
         mean.copyBackMs += times.copyBackMs / kRuns;
     }
     ResultLine("blocking-join")
-            .with("build_rows", join.spec().buildRows)
-            .with("probe_rows", probeRows)
-            .with("chunk_rows", join.spec().chunkRows)
-            .with("device_bytes", std::uint64_t{join.deviceBytes()})
-            .rounds("s", seconds)
-            .checked(result.right, result.digest.count, result.digest.sum)
-            .with("copy_in_ms", mean.copyInMs)
-            .with("join_ms", mean.joinMs)
-            .with("copy_back_ms", mean.copyBackMs)
-            .print();
+        .with("build_rows", join.spec().buildRows)
+        .with("probe_rows", probeRows)
+        .with("chunk_rows", join.spec().chunkRows)
+        .with("device_bytes", std::uint64_t{join.deviceBytes()})
+        .rounds("s", seconds)
+        .checked(result.right, result.digest.count, result.digest.sum)
+        .with("copy_in_ms", mean.copyInMs)
+        .with("join_ms", mean.joinMs)
+        .with("copy_back_ms", mean.copyBackMs)
+        .print();
     return result.right;
 }
 

@@ -26,19 +26,22 @@ void measure(const Tables<Word>& tables, std::uint32_t bits, Slots slots, Tuple<
     DeviceArray<std::uint32_t> never(1);
     CUDA_CHECK(cudaMemset(never.data(), 0, never.lengthBytes()));
     auto* kernel = scatterTiles<Word, Source, Shape, Attempt::GUESSED>;
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared)));
     int blocksPerSm = 0;
-    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocksPerSm, kernel, Shape::kThreads, shared));
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocksPerSm, kernel, Shape::kThreads,
+                                                             shared));
     double best = 1e9;
     for (int run = 0; run < 4; run++) {
         guessSlots<<<(digit.count() + 255) / 256, 256>>>(
-                slots, digit.count(), guessedCapacityRows(table.rows, digit.count(), 4.0), never.data());
+            slots, digit.count(), guessedCapacityRows(table.rows, digit.count(), 4.0),
+            never.data());
         Event start;
         Event end;
         start.record();
         const auto tiles = static_cast<unsigned>((table.rows + Shape::kRows - 1) / Shape::kRows);
-        kernel<<<tiles, Shape::kThreads, shared>>>(Source{table.keys, table.payloads, table.rows}, tiles, digit, slots,
-                                                   target, never.data());
+        kernel<<<tiles, Shape::kThreads, shared>>>(Source{table.keys, table.payloads, table.rows},
+                                                   tiles, digit, slots, target, never.data());
         end.record();
         CUDA_CHECK(cudaGetLastError());
         CUDA_CHECK(cudaDeviceSynchronize());
@@ -47,11 +50,13 @@ void measure(const Tables<Word>& tables, std::uint32_t bits, Slots slots, Tuple<
     std::uint32_t overflow = 1;
     CUDA_CHECK(cudaMemcpy(&overflow, slots.overflow, sizeof(overflow), cudaMemcpyDeviceToHost));
     const double bytes = 4.0 * sizeof(Word) * table.rows;
-    std::printf("PASS %zu-bit digits=%u threads=%d rows=%u per_digit=%.1f blocks_per_sm=%d ms=%.3f gbs=%.0f "
-                "grows=%.1f%s\n",
-                8 * sizeof(Word), digit.count(), Shape::kThreads, Shape::kRows,
-                static_cast<double>(Shape::kRows) / digit.count(), blocksPerSm, best, bytes / best / 1e6,
-                table.rows / best / 1e6, overflow != 0 ? " OVERFLOW" : "");
+    std::printf(
+        "PASS %zu-bit digits=%u threads=%d rows=%u per_digit=%.1f blocks_per_sm=%d ms=%.3f "
+        "gbs=%.0f "
+        "grows=%.1f%s\n",
+        8 * sizeof(Word), digit.count(), Shape::kThreads, Shape::kRows,
+        static_cast<double>(Shape::kRows) / digit.count(), blocksPerSm, best, bytes / best / 1e6,
+        table.rows / best / 1e6, overflow != 0 ? " OVERFLOW" : "");
     std::fflush(stdout);
 }
 
@@ -63,8 +68,8 @@ void sweep(int log2Rows) {
     const Tables<Word> tables(spec);
     constexpr std::uint32_t kMaxPartitions = 1u << 14;
     DeviceArray<std::uint32_t> words(3 * kMaxPartitions + 1);
-    const Slots slots{words.data(), words.data() + kMaxPartitions, words.data() + 2 * kMaxPartitions,
-                      words.data() + 3 * kMaxPartitions};
+    const Slots slots{words.data(), words.data() + kMaxPartitions,
+                      words.data() + 2 * kMaxPartitions, words.data() + 3 * kMaxPartitions};
     DeviceArray<Tuple<Word>> target(slotBufferRows(spec.probeRows, kMaxPartitions, 4.0));
     for (const std::uint32_t bits : {6u, 7u, 8u, 9u}) {
         measure<Word, TileShape<1024, 5, 1, 2>>(tables, bits, slots, target.data());

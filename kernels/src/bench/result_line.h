@@ -14,14 +14,16 @@ namespace gpujoin::bench {
  * `count`, `checksum` and `bound` mean the same in all lines; every other key is a parameter of the case.
  */
 class ResultLine {
-public:
+  public:
     explicit ResultLine(const char* name) : text_(std::string("RESULT ") + name) {}
 
     ResultLine& with(const char* key, const std::string& value) {
         text_ += std::string(" ") + key + "=" + value;
         return *this;
     }
-    ResultLine& with(const char* key, std::uint64_t value) { return with(key, std::to_string(value)); }
+    ResultLine& with(const char* key, std::uint64_t value) {
+        return with(key, std::to_string(value));
+    }
     ResultLine& with(const char* key, double value) { return with(key, formatted(value)); }
     ResultLine& rounds(const char* unit, const std::vector<double>& figures) {
         std::string list;
@@ -31,14 +33,16 @@ public:
         return with("unit", unit).with("rounds", list);
     }
     ResultLine& checked(bool right, std::uint64_t count, std::uint64_t checksum) {
-        return with("check", right ? "ok" : "WRONG").with("count", count).with("checksum", checksum);
+        return with("check", right ? "ok" : "WRONG")
+            .with("count", count)
+            .with("checksum", checksum);
     }
     void print() const {
         std::printf("%s\n", text_.c_str());
         std::fflush(stdout);
     }
 
-private:
+  private:
     static std::string formatted(double value) {
         char digits[40];
         std::snprintf(digits, sizeof(digits), "%.6g", value);

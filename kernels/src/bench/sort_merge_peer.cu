@@ -20,7 +20,8 @@ constexpr std::uint64_t kTileRows = kThreads * kRowsPerThread;
 
 /** First of [low, high) whose key is not before `key`. */
 template <class Word>
-__device__ std::uint64_t lowerBound(const Word* keys, std::uint64_t low, std::uint64_t high, Word key) {
+__device__ std::uint64_t lowerBound(const Word* keys, std::uint64_t low, std::uint64_t high,
+                                    Word key) {
     while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;
         if (keys[middle] < key) {
@@ -53,7 +54,8 @@ __global__ __launch_bounds__(kThreads) void mergeTiles(TableView<Word> build, Ta
     std::uint32_t matches = 0;
 #pragma unroll
     for (int k = 0; k < kRowsPerThread; k++) {
-        const std::uint64_t row = first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
+        const std::uint64_t row =
+            first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
         places[k] = build.rows;
         if (row < end) {
             keys[k] = probe.keys[row];
@@ -69,12 +71,14 @@ __global__ __launch_bounds__(kThreads) void mergeTiles(TableView<Word> build, Ta
     }
 #pragma unroll
     for (int k = 0; k < kRowsPerThread; k++) {
-        const std::uint64_t row = first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
+        const std::uint64_t row =
+            first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
         const Word payload = row < end ? probe.payloads[row] : Word{0};
         std::uint64_t i = places[k];
         bool matched = i < build.rows && build.keys[i] == keys[k];
         while (__any_sync(resident::kFullWarp, matched)) {
-            target = writer.write(target, matched, keys[k], matched ? build.payloads[i] : Word{0}, payload);
+            target = writer.write(target, matched, keys[k], matched ? build.payloads[i] : Word{0},
+                                  payload);
             i++;
             matched = matched && i < build.rows && build.keys[i] == keys[k];
         }
@@ -103,10 +107,10 @@ static std::size_t temporaryBytes(std::uint64_t rows, int keyBits) {
 
 template <class Word>
 SortMergePeer<Word>::SortMergePeer(std::uint64_t buildRows, std::uint64_t probeRows, int keyBits)
-    : buffers_(new Buffers{DeviceArray<Word>(buildRows), DeviceArray<Word>(buildRows), DeviceArray<Word>(probeRows),
-                           DeviceArray<Word>(probeRows),
+    : buffers_(new Buffers{DeviceArray<Word>(buildRows), DeviceArray<Word>(buildRows),
+                           DeviceArray<Word>(probeRows), DeviceArray<Word>(probeRows),
                            DeviceArray<unsigned char>(
-                                   temporaryBytes<Word>(std::max(buildRows, probeRows), keyBits))}),
+                               temporaryBytes<Word>(std::max(buildRows, probeRows), keyBits))}),
       keyBits_(keyBits) {}
 
 template <class Word>
@@ -119,10 +123,12 @@ void SortMergePeer<Word>::join(const TableView<Word>& build, const TableView<Wor
                                const MatchColumns<Word>& matches) {
     Buffers& b = *buffers_;
     std::size_t bytes = b.temporary.lengthBytes();
-    CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, build.keys, b.buildKeys.data(),
-                                               build.payloads, b.buildPayloads.data(), build.rows, 0, keyBits_));
-    CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, probe.keys, b.probeKeys.data(),
-                                               probe.payloads, b.probePayloads.data(), probe.rows, 0, keyBits_));
+    CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, build.keys,
+                                               b.buildKeys.data(), build.payloads,
+                                               b.buildPayloads.data(), build.rows, 0, keyBits_));
+    CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, probe.keys,
+                                               b.probeKeys.data(), probe.payloads,
+                                               b.probePayloads.data(), probe.rows, 0, keyBits_));
     CUDA_CHECK(cudaMemsetAsync(matches.matchCount, 0, sizeof(std::uint64_t)));
     if (build.rows == 0 || probe.rows == 0) {
         return;

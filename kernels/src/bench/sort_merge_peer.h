@@ -13,7 +13,7 @@ namespace gpujoin::bench {
  */
 template <class Word>
 class SortMergePeer {
-public:
+  public:
     SortMergePeer(std::uint64_t buildRows, std::uint64_t probeRows, int keyBits);
     ~SortMergePeer();
     SortMergePeer(const SortMergePeer&) = delete;
@@ -22,7 +22,7 @@ public:
     void join(const resident::TableView<Word>& build, const resident::TableView<Word>& probe,
               const resident::MatchColumns<Word>& matches);
 
-private:
+  private:
     struct Buffers;
     Buffers* buffers_;
     int keyBits_;

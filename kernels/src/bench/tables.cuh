@@ -38,7 +38,9 @@ struct DataSpec {
     KeyDomain domain = KeyDomain::DENSE;
     std::uint64_t seed = 1;
 
-    __host__ __device__ std::uint64_t distinctKeys() const { return (buildRows + copies - 1) / copies; }
+    __host__ __device__ std::uint64_t distinctKeys() const {
+        return (buildRows + copies - 1) / copies;
+    }
     /** Keys that probe rows draw from; those from distinctKeys() on have no match. */
     __host__ __device__ std::uint64_t drawnKeys() const {
         const std::uint64_t drawn = distinctKeys() * 100 / (hitPercent == 0 ? 1 : hitPercent);
@@ -81,15 +83,20 @@ struct Generator {
         return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random) * keys) >> 64);
 #endif
     }
-    __host__ __device__ Word buildPayload(std::uint64_t row) const { return static_cast<Word>(mix(row ^ 0xB0)); }
-    __host__ __device__ Word probePayload(std::uint64_t row) const { return static_cast<Word>(mix(~row)); }
+    __host__ __device__ Word buildPayload(std::uint64_t row) const {
+        return static_cast<Word>(mix(row ^ 0xB0));
+    }
+    __host__ __device__ Word probePayload(std::uint64_t row) const {
+        return static_cast<Word>(mix(~row));
+    }
 
-private:
+  private:
     /** Rank from 0 of a uniform number by the continuous bounded power law, a close stand-in for Zipf. */
     __host__ __device__ std::uint64_t zipfRank(double uniform, double keys) const {
         const double exponent = 1.0 - spec.zipf;
-        const double rank = exponent == 0 ? pow(keys + 1, uniform)
-                                          : pow((pow(keys + 1, exponent) - 1) * uniform + 1, 1 / exponent);
+        const double rank = exponent == 0
+                                ? pow(keys + 1, uniform)
+                                : pow((pow(keys + 1, exponent) - 1) * uniform + 1, 1 / exponent);
         const double clamped = rank < 1 ? 1 : (rank > keys ? keys : rank);
         return static_cast<std::uint64_t>(clamped) - 1;
     }
@@ -110,7 +117,8 @@ __device__ unsigned long long rowHash(Word key, Word buildPayload, Word probePay
     return mix(h + static_cast<std::uint64_t>(probePayload));
 }
 
-__device__ inline void addToDigest(Digest* digest, unsigned long long count, unsigned long long sum) {
+__device__ inline void addToDigest(Digest* digest, unsigned long long count,
+                                   unsigned long long sum) {
     for (int distance = 16; distance > 0; distance /= 2) {
         count += __shfl_down_sync(0xFFFFFFFFu, count, distance);
         sum += __shfl_down_sync(0xFFFFFFFFu, sum, distance);
@@ -124,7 +132,8 @@ __device__ inline void addToDigest(Digest* digest, unsigned long long count, uns
 template <class Word>
 __global__ void fillBuild(Generator<Word> g, Word* keys, Word* payloads) {
     const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < g.spec.buildRows; i += stride) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         i < g.spec.buildRows; i += stride) {
         keys[i] = g.key(g.buildId(i));
         payloads[i] = g.buildPayload(i);
     }
@@ -133,7 +142,8 @@ __global__ void fillBuild(Generator<Word> g, Word* keys, Word* payloads) {
 template <class Word>
 __global__ void fillProbe(Generator<Word> g, Word* keys, Word* payloads) {
     const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < g.spec.probeRows; i += stride) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         i < g.spec.probeRows; i += stride) {
         keys[i] = g.key(g.probeId(i));
         payloads[i] = g.probePayload(i);
     }
@@ -145,7 +155,8 @@ __global__ void expectMatches(Generator<Word> g, bool withKeys, Digest* digest) 
     const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
     unsigned long long count = 0;
     unsigned long long sum = 0;
-    for (std::uint64_t j = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; j < g.spec.probeRows; j += stride) {
+    for (std::uint64_t j = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         j < g.spec.probeRows; j += stride) {
         const std::uint64_t id = g.probeId(j);
         const Word key = withKeys ? g.key(id) : Word{0};
         const std::uint64_t end = (id + 1) * g.spec.copies;
@@ -162,13 +173,14 @@ template <class Word>
 __global__ void digestMatches(resident::MatchColumns<Word> matches, Digest* digest) {
     const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
     const std::uint64_t rows =
-            *matches.matchCount < matches.capacityRows ? *matches.matchCount : matches.capacityRows;
+        *matches.matchCount < matches.capacityRows ? *matches.matchCount : matches.capacityRows;
     unsigned long long count = 0;
     unsigned long long sum = 0;
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows; i += stride) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows;
+         i += stride) {
         count++;
-        sum += rowHash(matches.keys == nullptr ? Word{0} : matches.keys[i], matches.buildPayloads[i],
-                       matches.probePayloads[i]);
+        sum += rowHash(matches.keys == nullptr ? Word{0} : matches.keys[i],
+                       matches.buildPayloads[i], matches.probePayloads[i]);
     }
     addToDigest(digest, count, sum);
 }
@@ -179,15 +191,17 @@ constexpr int kFillThreads = 512;
 /** Both tables in device memory, and what their join must give. */
 template <class Word>
 class Tables {
-public:
+  public:
     explicit Tables(const DataSpec& spec)
         : generator_{spec},
           buildKeys_(spec.buildRows),
           buildPayloads_(spec.buildRows),
           probeKeys_(spec.probeRows),
           probePayloads_(spec.probeRows) {
-        fillBuild<<<kFillBlocks, kFillThreads>>>(generator_, buildKeys_.data(), buildPayloads_.data());
-        fillProbe<<<kFillBlocks, kFillThreads>>>(generator_, probeKeys_.data(), probePayloads_.data());
+        fillBuild<<<kFillBlocks, kFillThreads>>>(generator_, buildKeys_.data(),
+                                                 buildPayloads_.data());
+        fillProbe<<<kFillBlocks, kFillThreads>>>(generator_, probeKeys_.data(),
+                                                 probePayloads_.data());
         CUDA_CHECK(cudaDeviceSynchronize());
     }
 
@@ -210,7 +224,7 @@ public:
         return result;
     }
 
-private:
+  private:
     Generator<Word> generator_;
     DeviceArray<Word> buildKeys_;
     DeviceArray<Word> buildPayloads_;
@@ -221,12 +235,16 @@ private:
 /** Result columns, poisoned before every run, so that a row nobody wrote shows in the digest. */
 template <class Word>
 class Matches {
-public:
+  public:
     Matches(std::uint64_t capacityRows, bool withKeys)
-        : keys_(withKeys ? capacityRows : 0), buildPayloads_(capacityRows), probePayloads_(capacityRows), count_(1) {}
+        : keys_(withKeys ? capacityRows : 0),
+          buildPayloads_(capacityRows),
+          probePayloads_(capacityRows),
+          count_(1) {}
 
     resident::MatchColumns<Word> columns() const {
-        return {keys_.data(), buildPayloads_.data(), probePayloads_.data(), buildPayloads_.count(), count_.data()};
+        return {keys_.data(), buildPayloads_.data(), probePayloads_.data(), buildPayloads_.count(),
+                count_.data()};
     }
     void poison() const {
         for (const DeviceArray<Word>* column : {&keys_, &buildPayloads_, &probePayloads_}) {
@@ -248,7 +266,7 @@ public:
         return value;
     }
 
-private:
+  private:
     DeviceArray<Word> keys_;
     DeviceArray<Word> buildPayloads_;
     DeviceArray<Word> probePayloads_;

@@ -44,9 +44,8 @@ struct BuildSide {
         dimension.rows = reinterpret_cast<uint64_t>(rows.data());
         slots.resize(2 * count + 1);
         std::memset(slots.data(), 0xFF, slots.size() * sizeof(KeySlot));
-        dimension.slots =
-            reinterpret_cast<uint64_t>(kind == TABLE_UNIQUE ? static_cast<void*>(rows.data())
-                                                            : slots.data());
+        dimension.slots = reinterpret_cast<uint64_t>(
+            kind == TABLE_UNIQUE ? static_cast<void*>(rows.data()) : slots.data());
     }
 
     // Key, narrow payload (the row's number), wide payload, each as a column of a run, and the kind

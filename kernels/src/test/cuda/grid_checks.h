@@ -68,9 +68,15 @@ inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
         uint64_t first = join.post(0, random() % 2);
         uint64_t second = join.post(1, random() % 2);
         switch (random() % 3) {
-            case 0: join.device->allot({0, 1, 0}); break;
-            case 1: join.device->allot({1, 0, 0}); break;
-            default: join.device->allot({1, 1, 0}); break;
+            case 0:
+                join.device->allot({0, 1, 0});
+                break;
+            case 1:
+                join.device->allot({1, 0, 0});
+                break;
+            default:
+                join.device->allot({1, 1, 0});
+                break;
         }
         join.await(0, first);
         join.await(1, second);

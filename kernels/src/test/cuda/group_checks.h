@@ -10,8 +10,7 @@ namespace gpujoin {
 
 // A table of groups for a device of CPU threads, and the host's part: taking the groups.
 struct GroupTable {
-    static constexpr uint32_t MOST_AT_ONCE =
-        Device::BLOCKS * Device::THREADS;
+    static constexpr uint32_t MOST_AT_ONCE = Device::BLOCKS * Device::THREADS;
 
     using Groups = std::map<std::vector<int64_t>, std::vector<uint64_t>>;
 
@@ -34,7 +33,9 @@ struct GroupTable {
         aggregation.maxGroups = maxGroups;
     }
 
-    void groupBy(ValueSource source) { aggregation.columns[aggregation.columnCount++] = use(source); }
+    void groupBy(ValueSource source) {
+        aggregation.columns[aggregation.columnCount++] = use(source);
+    }
 
     void sum(std::vector<ValueSource> factors) {
         Aggregate& aggregate = aggregation.aggregates[aggregation.aggregateCount++];
@@ -159,9 +160,9 @@ inline void shouldCarryBetweenTheHalvesOfALocalSum() {
 
 // How the steps of some segments ended.
 struct GroupedSteps {
-    int stops = 0;      // for too many groups
-    int pauses = 0;     // for having added as many results as a step may
-    int inOneRow = 0;   // pauses in the row in which the step before ended
+    int stops = 0;     // for too many groups
+    int pauses = 0;    // for having added as many results as a step may
+    int inOneRow = 0;  // pauses in the row in which the step before ended
 };
 
 // Runs segments to their end, taking the groups whenever a step stops for that.
@@ -286,8 +287,9 @@ inline int shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(uint64_
                         if (grouped) {
                             group = {fact, l};
                         }
-                        GroupTable::add(expected, group,
-                                        {1, uint64_t{f} << 32 | 7, static_cast<uint64_t>(fact) * l});
+                        GroupTable::add(
+                            expected, group,
+                            {1, uint64_t{f} << 32 | 7, static_cast<uint64_t>(fact) * l});
                     }
                 }
             }

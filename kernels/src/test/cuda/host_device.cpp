@@ -34,9 +34,8 @@ static void atomicAdd(unsigned long long* at, unsigned long long value) {
 }
 static void atomicMax(unsigned int* at, unsigned int value) {
     unsigned int seen = __atomic_load_n(at, __ATOMIC_RELAXED);
-    while (seen < value &&
-           !__atomic_compare_exchange_n(at, &seen, value, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
+    while (seen < value && !__atomic_compare_exchange_n(at, &seen, value, false, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED)) {
     }
 }
 
@@ -82,12 +81,16 @@ void runGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& 
 std::atomic<int> blocksServing{0};
 
 void serveBlock(Arguments a, uint32_t block, uint64_t blocks) {
-    ServeArguments arguments{
-        reinterpret_cast<Control*>(a[0]),    reinterpret_cast<StepEntry*>(a[1]),
-        reinterpret_cast<Grid*>(a[2]),       reinterpret_cast<uint64_t*>(a[3]),
-        reinterpret_cast<uint64_t*>(a[4]),   reinterpret_cast<const Plan*>(a[5]),
-        a[6],                                a[7],
-        a[8],                                blocks};
+    ServeArguments arguments{reinterpret_cast<Control*>(a[0]),
+                             reinterpret_cast<StepEntry*>(a[1]),
+                             reinterpret_cast<Grid*>(a[2]),
+                             reinterpret_cast<uint64_t*>(a[3]),
+                             reinterpret_cast<uint64_t*>(a[4]),
+                             reinterpret_cast<const Plan*>(a[5]),
+                             a[6],
+                             a[7],
+                             a[8],
+                             blocks};
     ThreadGroup::Shared alone(1);
     ThreadGroup group(alone, 0);
     auto shared = std::make_unique<StepShared>();

@@ -132,7 +132,8 @@ inline void printLayout() {
     std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
     std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
     std::printf("MAX_GROUP_COLUMNS=%u\n", MAX_GROUP_COLUMNS);
-    std::printf("INNER=%d\nLEFT=%d\nSEMI=%d\nANTI=%d\n", JOIN_INNER, JOIN_LEFT, JOIN_SEMI, JOIN_ANTI);
+    std::printf("INNER=%d\nLEFT=%d\nSEMI=%d\nANTI=%d\n", JOIN_INNER, JOIN_LEFT, JOIN_SEMI,
+                JOIN_ANTI);
     std::printf("UPSERT=%d\nDELETE=%d\n", CHANGE_UPSERT, CHANGE_DELETE);
     std::printf("MAX_AGGREGATES=%u\n", MAX_AGGREGATES);
     std::printf("MAX_FACTORS=%u\n", MAX_FACTORS);
@@ -155,7 +156,8 @@ inline void printValues() {
         std::printf("%lld %llu %llu %u\n", static_cast<long long>(key),
                     static_cast<unsigned long long>(keyHash(key)),
                     static_cast<unsigned long long>(hash), hashSlot(hash, 1000));
-        checksum += i + 500 == 6 ? checksumOf(0, 6) : checksumOf(static_cast<uint64_t>(key), i + 500);
+        checksum +=
+            i + 500 == 6 ? checksumOf(0, 6) : checksumOf(static_cast<uint64_t>(key), i + 500);
     }
     std::printf("checksum %llu\n", static_cast<unsigned long long>(checksum));
 }

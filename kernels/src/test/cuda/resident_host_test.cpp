@@ -42,7 +42,8 @@ void shouldCutDigitsThatDoNotOverlap() {
         const RadixDigit both{0, plan.bits()};
         for (int i = 0; i < 1000; i++) {
             const std::uint64_t hash = random();
-            EXPECT(both.of(hash) == (plan.first.of(hash) << plan.second.bits | plan.second.of(hash)) ||
+            EXPECT(both.of(hash) ==
+                       (plan.first.of(hash) << plan.second.bits | plan.second.of(hash)) ||
                    !plan.twoPasses());
         }
     }
@@ -60,7 +61,8 @@ void shouldSetAsideRoomForGuessedAndForCountedSlots() {
     for (std::uint64_t rows : {0ull, 1ull, 1000ull, 123456789ull}) {
         for (std::uint32_t partitions : {64u, 512u, 131072u}) {
             const std::uint64_t buffer = slotBufferRows(rows, partitions, 5.0);
-            EXPECT(buffer >= std::uint64_t{guessedCapacityRows(rows, partitions, 5.0)} * partitions);
+            EXPECT(buffer >=
+                   std::uint64_t{guessedCapacityRows(rows, partitions, 5.0)} * partitions);
             EXPECT(buffer >= rows + std::uint64_t{kSlotAlignmentRows - 1} * partitions);
             EXPECT(guessedCapacityRows(rows, partitions, 5.0) % kSlotAlignmentRows == 0);
         }
@@ -72,7 +74,8 @@ void shouldKeepSlotBuffersUnderFourBillionRows() {
     for (std::uint64_t buildRows = 1; buildRows <= 1ull << 31; buildRows *= 4) {
         const RadixPlan plan = RadixPlan::of(buildRows, kTableShape<std::int64_t>);
         const std::uint64_t probeRows = 1ull << 31;
-        const double repeats = 1.0 + static_cast<double>(probeRows) / static_cast<double>(buildRows);
+        const double repeats =
+            1.0 + static_cast<double>(probeRows) / static_cast<double>(buildRows);
         EXPECT(slotBufferRows(probeRows, plan.partitions(), repeats) < 1ull << 32);
         EXPECT(slotBufferRows(probeRows, plan.first.count(), repeats) < 1ull << 32);
         EXPECT(slotBufferRows(buildRows, plan.partitions(), 1.0) < 1ull << 32);
@@ -93,13 +96,15 @@ void shouldFindEveryRowOfAChain(unsigned seed) {
     constexpr std::uint32_t kRows = 1000;
     constexpr std::uint32_t kSlotBits = 6;
     using Table = ChainTable<Word>;
-    std::vector<std::uint64_t> memory(Table::lengthBytes(kRows, kSlotBits) / 8 + 1, 0xA5A5A5A5A5A5A5A5ull);
+    std::vector<std::uint64_t> memory(Table::lengthBytes(kRows, kSlotBits) / 8 + 1,
+                                      0xA5A5A5A5A5A5A5A5ull);
     const Table table = Table::over(memory.data(), kRows, kSlotBits);
     table.clear(0, 1);
     std::mt19937_64 random(seed);
     std::multimap<Word, Word> expected;
     for (std::uint32_t row = 0; row < kRows; row++) {
-        const Tuple<Word> tuple{static_cast<Word>(random() % 500) - 250, static_cast<Word>(random())};
+        const Tuple<Word> tuple{static_cast<Word>(random() % 500) - 250,
+                                static_cast<Word>(random())};
         table.insert(row, tuple);
         expected.emplace(tuple.key, tuple.payload);
     }
@@ -108,7 +113,8 @@ void shouldFindEveryRowOfAChain(unsigned seed) {
         for (auto range = expected.equal_range(key); range.first != range.second; ++range.first) {
             left.insert(*range.first);
         }
-        for (std::uint32_t link = table.chain(key); link != Table::kNone; link = table.after(link)) {
+        for (std::uint32_t link = table.chain(key); link != Table::kNone;
+             link = table.after(link)) {
             if (table.matches(link, key)) {
                 bool found = false;
                 for (auto it = left.begin(); it != left.end() && !found; ++it) {
@@ -130,7 +136,8 @@ void shouldCoverEveryPairOfRowsWithOneItem() {
     constexpr std::uint32_t kRows = 3000;
     const std::uint32_t sizes[] = {0, 1, kRows, kRows + 1, 3 * kRows};
     for (std::uint32_t build : sizes) {
-        for (std::uint32_t probe : {0u, 1u, kProbeSliceRows, kProbeSliceRows + 1, 5 * kProbeSliceRows - 1}) {
+        for (std::uint32_t probe :
+             {0u, 1u, kProbeSliceRows, kProbeSliceRows + 1, 5 * kProbeSliceRows - 1}) {
             std::uint64_t pairs = 0;
             const std::uint64_t count = JoinItem::count(build, probe, kRows);
             for (std::uint64_t piece = 0; piece < count; piece++) {

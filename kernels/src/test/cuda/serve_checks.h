@@ -32,8 +32,9 @@ inline std::vector<uint32_t> meets(const BuildSide& side, int64_t key, bool isNu
     }
 }
 
-inline std::vector<ResultRow> nestedLoops(const Device& device, const std::vector<BuildSide*>& sides,
-                                          int64_t key, uint32_t row) {
+inline std::vector<ResultRow> nestedLoops(const Device& device,
+                                          const std::vector<BuildSide*>& sides, int64_t key,
+                                          uint32_t row) {
     std::vector<ResultRow> results{{row}};
     for (uint32_t d = 0; d < sides.size(); d++) {
         std::vector<ResultRow> longer;
@@ -49,7 +50,7 @@ inline std::vector<ResultRow> nestedLoops(const Device& device, const std::vecto
 }
 
 inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t rowCount,
-                 std::vector<ResultRow>& results) {
+                        std::vector<ResultRow>& results) {
     for (int32_t i = 0; i < rowCount; i++) {
         ResultRow row{device.result<uint32_t>(slot, buffer, 0, i)};
         for (const Dimension& dimension : device.dimensions) {
@@ -58,8 +59,9 @@ inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t 
                 const PayloadCopy* copies = &device.copies[dimension.firstCopy];
                 match = device.result<uint32_t>(slot, buffer, copies[0].resultOffset, i);
                 uint64_t wide = device.result<uint64_t>(slot, buffer, copies[1].resultOffset, i);
-                bool matched = dimension.matchedOffset == 0 ||
-                               device.result<uint8_t>(slot, buffer, dimension.matchedOffset, i) == 1;
+                bool matched =
+                    dimension.matchedOffset == 0 ||
+                    device.result<uint8_t>(slot, buffer, dimension.matchedOffset, i) == 1;
                 REQUIRE(wide == (matched ? uint64_t{match} << 32 | 7 : 0));
                 REQUIRE(matched || match == 0);
                 match = matched ? match : NO_ROW;
@@ -83,8 +85,8 @@ inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
         std::vector<ResultRow> results;
         uint32_t buffer = 0;
         for (int32_t completed = 0, resume = 0;; resume = 1, buffer ^= 1) {
-            uint64_t ticket = device.post(slot, buffer, resume, sequence, baseRow,
-                                          sequence % lanes);
+            uint64_t ticket =
+                device.post(slot, buffer, resume, sequence, baseRow, sequence % lanes);
             Completion done = device.await(slot, buffer, ticket);
             REQUIRE(done.status == STEP_OK);
             REQUIRE(done.rowCount <= static_cast<int32_t>(Device::CAPACITY));

@@ -49,8 +49,10 @@ class Device {
 
     // All dimensions join the one key column of the facts, of that width. Where facts have null keys,
     // nullBits() of the key says in which dimensions.
-    Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth, uint32_t nullKeysColumn = NO_COLUMN) {
-        plan.segmentBytes = 64 + (MAX_ROWS * keyWidth + 63) / 64 * 64 + (MAX_ROWS * 4 + 63) / 64 * 64;
+    Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth,
+           uint32_t nullKeysColumn = NO_COLUMN) {
+        plan.segmentBytes =
+            64 + (MAX_ROWS * keyWidth + 63) / 64 * 64 + (MAX_ROWS * 4 + 63) / 64 * 64;
         uint64_t next = 4 * CAPACITY;
         for (BuildSide* side : sides) {
             Dimension dimension = side->dimension;
@@ -161,8 +163,8 @@ class Device {
         std::memcpy(base, &header, sizeof header);
     }
 
-    uint64_t post(uint32_t slot, uint32_t buffer, bool resume, int64_t sequence,
-                  uint32_t baseRow, uint32_t lane = 0) {
+    uint64_t post(uint32_t slot, uint32_t buffer, bool resume, int64_t sequence, uint32_t baseRow,
+                  uint32_t lane = 0) {
         uint64_t ticket = posted++;
         StepEntry& entry = ring.entries[ticket % RING];
         entry.sequence = ticket + 1;
@@ -193,8 +195,8 @@ class Device {
 
     template <typename T>
     T result(uint32_t slot, uint32_t buffer, uint64_t offset, uint32_t row) {
-        unsigned char* base = reinterpret_cast<unsigned char*>(plan.results) +
-                              (2 * slot + buffer) * plan.resultBytes;
+        unsigned char* base =
+            reinterpret_cast<unsigned char*>(plan.results) + (2 * slot + buffer) * plan.resultBytes;
         return reinterpret_cast<T*>(base + offset)[row];
     }
 };

@@ -14,13 +14,12 @@ namespace gpujoin {
 constexpr uint64_t TEST_HASH_SEED = 0x0123456789ABCDEFull;
 constexpr uint64_t TEST_HASH_MULTIPLIER = 0x9E3779B97F4A7C15ull;
 
-
-#define REQUIRE(condition)                                                           \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);     \
-            std::exit(1);                                                            \
-        }                                                                            \
+#define REQUIRE(condition)                                                       \
+    do {                                                                         \
+        if (!(condition)) {                                                      \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(1);                                                        \
+        }                                                                        \
     } while (0)
 
 // The threads of a block, as CPU threads.

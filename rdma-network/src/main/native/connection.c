@@ -11,10 +11,9 @@
 
 #define NO_EVENT (-1)
 
-DISNI(jlong, createEventChannel)(JNIEnv *env, jobject self)
-{
+DISNI(jlong, createEventChannel)(JNIEnv* env, jobject self) {
     (void)self;
-    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct rdma_event_channel* channel = rdma_create_event_channel();
 
     if (channel != NULL && disni_set_nonblocking(channel->fd) != 0) {
         int error = errno;
@@ -26,10 +25,9 @@ DISNI(jlong, createEventChannel)(JNIEnv *env, jobject self)
     return disni_created(env, channel, "rdma_create_event_channel");
 }
 
-DISNI(jint, destroyEventChannel)(JNIEnv *env, jobject self, jlong channel_address)
-{
+DISNI(jint, destroyEventChannel)(JNIEnv* env, jobject self, jlong channel_address) {
     (void)self;
-    struct rdma_event_channel *channel = disni_object(env, channel_address, "event channel");
+    struct rdma_event_channel* channel = disni_object(env, channel_address, "event channel");
 
     if (channel != NULL) {
         rdma_destroy_event_channel(channel);
@@ -37,11 +35,10 @@ DISNI(jint, destroyEventChannel)(JNIEnv *env, jobject self, jlong channel_addres
     return 0;
 }
 
-DISNI(jlong, createId)(JNIEnv *env, jobject self, jlong channel_address, jshort port_space)
-{
+DISNI(jlong, createId)(JNIEnv* env, jobject self, jlong channel_address, jshort port_space) {
     (void)self;
-    struct rdma_event_channel *channel = disni_object(env, channel_address, "event channel");
-    struct rdma_cm_id *id = NULL;
+    struct rdma_event_channel* channel = disni_object(env, channel_address, "event channel");
+    struct rdma_cm_id* id = NULL;
 
     if (channel == NULL) {
         return 0;
@@ -53,18 +50,16 @@ DISNI(jlong, createId)(JNIEnv *env, jobject self, jlong channel_address, jshort 
     return disni_created(env, id, "rdma_create_id");
 }
 
-DISNI(jint, destroyCmId)(JNIEnv *env, jobject self, jlong id_address)
-{
+DISNI(jint, destroyCmId)(JNIEnv* env, jobject self, jlong id_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     return id != NULL && rdma_destroy_id(id) != 0 ? -errno : 0;
 }
 
-DISNI(jint, destroyEp)(JNIEnv *env, jobject self, jlong id_address)
-{
+DISNI(jint, destroyEp)(JNIEnv* env, jobject self, jlong id_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     if (id != NULL) {
         rdma_destroy_ep(id);
@@ -72,21 +67,19 @@ DISNI(jint, destroyEp)(JNIEnv *env, jobject self, jlong id_address)
     return 0;
 }
 
-DISNI(void, bindAddr)(JNIEnv *env, jobject self, jlong id_address, jlong sockaddr_address)
-{
+DISNI(void, bindAddr)(JNIEnv* env, jobject self, jlong id_address, jlong sockaddr_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
-    struct sockaddr *address = disni_object(env, sockaddr_address, "socket address");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
+    struct sockaddr* address = disni_object(env, sockaddr_address, "socket address");
 
     if (id != NULL && address != NULL && rdma_bind_addr(id, address) != 0) {
         disni_throw(env, "rdma_bind_addr", errno);
     }
 }
 
-DISNI(void, listen)(JNIEnv *env, jobject self, jlong id_address, jint backlog)
-{
+DISNI(void, listen)(JNIEnv* env, jobject self, jlong id_address, jint backlog) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     if (id != NULL && rdma_listen(id, backlog) != 0) {
         disni_throw(env, "rdma_listen", errno);
@@ -95,40 +88,36 @@ DISNI(void, listen)(JNIEnv *env, jobject self, jlong id_address, jint backlog)
 
 /* The source may be 0: the kernel's routes then select it. */
 DISNI(void, resolveAddr)
-(JNIEnv *env, jobject self, jlong id_address, jlong source_address, jlong destination_address,
- jint timeout_ms)
-{
+(JNIEnv* env, jobject self, jlong id_address, jlong source_address, jlong destination_address,
+ jint timeout_ms) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
-    struct sockaddr *destination = disni_object(env, destination_address, "socket address");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
+    struct sockaddr* destination = disni_object(env, destination_address, "socket address");
 
     if (id != NULL && destination != NULL &&
-        rdma_resolve_addr(id, (struct sockaddr *)(intptr_t)source_address, destination,
+        rdma_resolve_addr(id, (struct sockaddr*)(intptr_t)source_address, destination,
                           timeout_ms) != 0) {
         disni_throw(env, "rdma_resolve_addr", errno);
     }
 }
 
-DISNI(void, resolveRoute)(JNIEnv *env, jobject self, jlong id_address, jint timeout_ms)
-{
+DISNI(void, resolveRoute)(JNIEnv* env, jobject self, jlong id_address, jint timeout_ms) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     if (id != NULL && rdma_resolve_route(id, timeout_ms) != 0) {
         disni_throw(env, "rdma_resolve_route", errno);
     }
 }
 
-static void copy_address(const struct sockaddr *from, void *to)
-{
+static void copy_address(const struct sockaddr* from, void* to) {
     memcpy(to, from, sizeof(struct sockaddr_in));
 }
 
-static jint address_of(JNIEnv *env, jlong id_address, jlong to_address,
-                       struct sockaddr *(*address)(struct rdma_cm_id *))
-{
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
-    void *to = disni_object(env, to_address, "socket address");
+static jint address_of(JNIEnv* env, jlong id_address, jlong to_address,
+                       struct sockaddr* (*address)(struct rdma_cm_id*)) {
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
+    void* to = disni_object(env, to_address, "socket address");
 
     if (id == NULL || to == NULL) {
         return -EINVAL;
@@ -140,29 +129,25 @@ static jint address_of(JNIEnv *env, jlong id_address, jlong to_address,
     return 0;
 }
 
-DISNI(jint, getSrcAddr)(JNIEnv *env, jobject self, jlong id_address, jlong to_address)
-{
+DISNI(jint, getSrcAddr)(JNIEnv* env, jobject self, jlong id_address, jlong to_address) {
     (void)self;
     return address_of(env, id_address, to_address, rdma_get_local_addr);
 }
 
-DISNI(jint, getDstAddr)(JNIEnv *env, jobject self, jlong id_address, jlong to_address)
-{
+DISNI(jint, getDstAddr)(JNIEnv* env, jobject self, jlong id_address, jlong to_address) {
     (void)self;
     return address_of(env, id_address, to_address, rdma_get_peer_addr);
 }
 
 /* Returns -1 until a device is bound to the identifier; DiSNI calls again. */
-DISNI(jlong, getContext)(JNIEnv *env, jobject self, jlong id_address)
-{
+DISNI(jlong, getContext)(JNIEnv* env, jobject self, jlong id_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     return id == NULL || id->verbs == NULL ? -1 : (jlong)(intptr_t)id->verbs;
 }
 
-static uint32_t max_sge(struct ibv_context *context)
-{
+static uint32_t max_sge(struct ibv_context* context) {
     struct ibv_device_attr device;
 
     return ibv_query_device(context, &device) == 0 && device.max_sge < MAX_SGE
@@ -171,14 +156,13 @@ static uint32_t max_sge(struct ibv_context *context)
 }
 
 DISNI(jlong, createQP)
-(JNIEnv *env, jobject self, jlong id_address, jlong pd_address, jlong send_cq_address,
- jlong recv_cq_address, jint type, jint max_send_wr, jint max_recv_wr, jint max_inline_data)
-{
+(JNIEnv* env, jobject self, jlong id_address, jlong pd_address, jlong send_cq_address,
+ jlong recv_cq_address, jint type, jint max_send_wr, jint max_recv_wr, jint max_inline_data) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
-    struct ibv_pd *pd = disni_object(env, pd_address, "protection domain");
-    struct ibv_cq *send_cq = disni_object(env, send_cq_address, "completion queue");
-    struct ibv_cq *recv_cq = disni_object(env, recv_cq_address, "completion queue");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
+    struct ibv_pd* pd = disni_object(env, pd_address, "protection domain");
+    struct ibv_cq* send_cq = disni_object(env, send_cq_address, "completion queue");
+    struct ibv_cq* recv_cq = disni_object(env, recv_cq_address, "completion queue");
 
     if (id == NULL || pd == NULL || send_cq == NULL || recv_cq == NULL) {
         return 0;
@@ -205,10 +189,9 @@ DISNI(jlong, createQP)
     return (jlong)(intptr_t)id->qp;
 }
 
-DISNI(jint, destroyQP)(JNIEnv *env, jobject self, jlong id_address)
-{
+DISNI(jint, destroyQP)(JNIEnv* env, jobject self, jlong id_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     if (id != NULL) {
         rdma_destroy_qp(id);
@@ -217,8 +200,7 @@ DISNI(jint, destroyQP)(JNIEnv *env, jobject self, jlong id_address)
 }
 
 /* Requests the maximum of outstanding reads; librdmacm reduces it to the limits of both devices. */
-static struct rdma_conn_param connection_of(jint retry_count, jint rnr_retry_count)
-{
+static struct rdma_conn_param connection_of(jint retry_count, jint rnr_retry_count) {
     return (struct rdma_conn_param){
         .responder_resources = RDMA_MAX_RESP_RES,
         .initiator_depth = RDMA_MAX_INIT_DEPTH,
@@ -228,18 +210,17 @@ static struct rdma_conn_param connection_of(jint retry_count, jint rnr_retry_cou
 }
 
 DISNI(void, connect)
-(JNIEnv *env, jobject self, jlong id_address, jint retry_count, jint rnr_retry_count,
- jlong private_data_address, jbyte private_data_length)
-{
+(JNIEnv* env, jobject self, jlong id_address, jint retry_count, jint rnr_retry_count,
+ jlong private_data_address, jbyte private_data_length) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
     struct rdma_conn_param connection = connection_of(retry_count, rnr_retry_count);
 
     if (private_data_length < 0 || (private_data_length > 0 && private_data_address == 0)) {
         disni_throw(env, "rdma_connect with private data out of bounds", EINVAL);
         return;
     }
-    connection.private_data = (const void *)(intptr_t)private_data_address;
+    connection.private_data = (const void*)(intptr_t)private_data_address;
     connection.private_data_len = (uint8_t)private_data_length;
     if (id != NULL && rdma_connect(id, &connection) != 0) {
         disni_throw(env, "rdma_connect", errno);
@@ -247,10 +228,9 @@ DISNI(void, connect)
 }
 
 DISNI(void, accept)
-(JNIEnv *env, jobject self, jlong id_address, jint retry_count, jint rnr_retry_count)
-{
+(JNIEnv* env, jobject self, jlong id_address, jint retry_count, jint rnr_retry_count) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
     struct rdma_conn_param connection = connection_of(retry_count, rnr_retry_count);
 
     if (id != NULL && rdma_accept(id, &connection) != 0) {
@@ -258,10 +238,9 @@ DISNI(void, accept)
     }
 }
 
-DISNI(jint, disconnect)(JNIEnv *env, jobject self, jlong id_address)
-{
+DISNI(jint, disconnect)(JNIEnv* env, jobject self, jlong id_address) {
     (void)self;
-    struct rdma_cm_id *id = disni_object(env, id_address, "id");
+    struct rdma_cm_id* id = disni_object(env, id_address, "id");
 
     return id != NULL && rdma_disconnect(id) != 0 ? -errno : 0;
 }
@@ -271,14 +250,13 @@ DISNI(jint, disconnect)(JNIEnv *env, jobject self, jlong id_address)
  * Acknowledges the event here: Java later passes only its type, and reads only the copied fields.
  */
 DISNI(jint, getCmEvent)
-(JNIEnv *env, jobject self, jlong channel_address, jlong listen_id_address, jlong id_address,
- jint timeout_ms)
-{
+(JNIEnv* env, jobject self, jlong channel_address, jlong listen_id_address, jlong id_address,
+ jint timeout_ms) {
     (void)self;
-    struct rdma_event_channel *channel = disni_object(env, channel_address, "event channel");
-    int64_t *listen_id = disni_object(env, listen_id_address, "event");
-    int64_t *id = disni_object(env, id_address, "event");
-    struct rdma_cm_event *event;
+    struct rdma_event_channel* channel = disni_object(env, channel_address, "event channel");
+    int64_t* listen_id = disni_object(env, listen_id_address, "event");
+    int64_t* id = disni_object(env, id_address, "event");
+    struct rdma_cm_event* event;
 
     if (channel == NULL || listen_id == NULL || id == NULL ||
         !disni_readable(env, channel->fd, timeout_ms)) {
@@ -300,8 +278,7 @@ DISNI(jint, getCmEvent)
     return number;
 }
 
-DISNI(jint, ackCmEvent)(JNIEnv *env, jobject self, jint event)
-{
+DISNI(jint, ackCmEvent)(JNIEnv* env, jobject self, jint event) {
     (void)env;
     (void)self;
     (void)event;

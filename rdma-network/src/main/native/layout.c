@@ -1,7 +1,7 @@
 /*
- * Layouts of the C structures that DiSNI's Java side writes (work requests) and reads (completions).
- * It queries sizes and two offsets; the other offsets are constants in NatIbvSendWR, NatIbvRecvWR,
- * NatIbvSge, NatPollCqCall and SockAddrIn, which the assertions below check.
+ * Layouts of the C structures that DiSNI's Java side writes (work requests) and reads
+ * (completions). It queries sizes and two offsets; the other offsets are constants in NatIbvSendWR,
+ * NatIbvRecvWR, NatIbvSge, NatPollCqCall and SockAddrIn, which the assertions below check.
  */
 #include "disni.h"
 
@@ -10,10 +10,12 @@
 
 #define DISNI_VERSION 32
 
-#define AT(type, field, offset) \
-    _Static_assert(offsetof(struct type, field) == (offset), "DiSNI writes " #field " at " #offset)
+#define AT(type, field, offset)                                                     \
+    _Static_assert(offsetof(struct type, field) == (offset), "DiSNI writes " #field \
+                                                             " at"                  \
+                                                             " " #offset)
 
-_Static_assert(sizeof(void *) == 8, "DiSNI writes pointers of 8 bytes");
+_Static_assert(sizeof(void*) == 8, "DiSNI writes pointers of 8 bytes");
 
 AT(ibv_send_wr, wr_id, 0);
 AT(ibv_send_wr, next, 8);
@@ -33,7 +35,8 @@ AT(ibv_recv_wr, num_sge, 24);
 AT(ibv_sge, addr, 0);
 AT(ibv_sge, length, 8);
 AT(ibv_sge, lkey, 12);
-_Static_assert(sizeof(struct ibv_sge) == 16, "DiSNI writes the elements of a list one after another");
+_Static_assert(sizeof(struct ibv_sge) == 16,
+               "DiSNI writes the elements of a list one after another");
 
 AT(ibv_wc, wr_id, 0);
 AT(ibv_wc, status, 8);
@@ -53,12 +56,11 @@ AT(sockaddr_in, sin_family, 0);
 AT(sockaddr_in, sin_port, 2);
 AT(sockaddr_in, sin_addr, 4);
 
-#define NUMBER(name, value)                            \
-    DISNI(jint, name)(JNIEnv * env, jobject self)      \
-    {                                                  \
-        (void)env;                                     \
-        (void)self;                                    \
-        return (jint)(value);                          \
+#define NUMBER(name, value)                         \
+    DISNI(jint, name)(JNIEnv * env, jobject self) { \
+        (void)env;                                  \
+        (void)self;                                 \
+        return (jint)(value);                       \
     }
 
 NUMBER(getVersion, DISNI_VERSION)

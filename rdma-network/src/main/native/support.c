@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void throw_new(JNIEnv *env, const char *class_name, const char *message)
-{
+static void throw_new(JNIEnv* env, const char* class_name, const char* message) {
     if ((*env)->ExceptionCheck(env)) {
         return;
     }
@@ -18,8 +17,7 @@ static void throw_new(JNIEnv *env, const char *class_name, const char *message)
     }
 }
 
-void disni_throw(JNIEnv *env, const char *call, int error)
-{
+void disni_throw(JNIEnv* env, const char* call, int error) {
     char message[256];
     char text[128];
 
@@ -29,40 +27,36 @@ void disni_throw(JNIEnv *env, const char *call, int error)
     throw_new(env, "java/io/IOException", message);
 }
 
-void disni_throw_result(JNIEnv *env, const char *call, const char *kind, int result)
-{
+void disni_throw_result(JNIEnv* env, const char* call, const char* kind, int result) {
     char message[256];
 
     snprintf(message, sizeof message, "%s failed: %s=%d", call, kind, result);
     throw_new(env, "java/io/IOException", message);
 }
 
-void disni_throw_unsupported(JNIEnv *env, const char *message)
-{
+void disni_throw_unsupported(JNIEnv* env, const char* message) {
     throw_new(env, "java/lang/UnsupportedOperationException", message);
 }
 
-void *disni_object(JNIEnv *env, jlong address, const char *kind)
-{
+void* disni_object(JNIEnv* env, jlong address, const char* kind) {
     if (address == 0) {
         char message[128];
 
-        snprintf(message, sizeof message, "Native object is closed or was never created: missing=%s", kind);
+        snprintf(message, sizeof message,
+                 "Native object is closed or was never created: missing=%s", kind);
         throw_new(env, "java/io/IOException", message);
     }
-    return (void *)(intptr_t)address;
+    return (void*)(intptr_t)address;
 }
 
-jlong disni_created(JNIEnv *env, const void *object, const char *call)
-{
+jlong disni_created(JNIEnv* env, const void* object, const char* call) {
     if (object == NULL) {
         disni_throw(env, call, errno);
     }
     return (jlong)(intptr_t)object;
 }
 
-int disni_readable(JNIEnv *env, int fd, int timeout_ms)
-{
+int disni_readable(JNIEnv* env, int fd, int timeout_ms) {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
     int ready;
 
@@ -76,8 +70,7 @@ int disni_readable(JNIEnv *env, int fd, int timeout_ms)
     return ready > 0;
 }
 
-int disni_set_nonblocking(int fd)
-{
+int disni_set_nonblocking(int fd) {
     int flags = fcntl(fd, F_GETFL);
 
     return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);

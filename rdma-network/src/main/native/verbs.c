@@ -7,58 +7,51 @@
 
 #define NO_EVENT (-1)
 
-DISNI(jlong, allocPd)(JNIEnv *env, jobject self, jlong context_address)
-{
+DISNI(jlong, allocPd)(JNIEnv* env, jobject self, jlong context_address) {
     (void)self;
-    struct ibv_context *context = disni_object(env, context_address, "context");
+    struct ibv_context* context = disni_object(env, context_address, "context");
 
-    return context == NULL ? 0
-                           : disni_created(env, ibv_alloc_pd(context), "ibv_alloc_pd");
+    return context == NULL ? 0 : disni_created(env, ibv_alloc_pd(context), "ibv_alloc_pd");
 }
 
-DISNI(jint, deallocPd)(JNIEnv *env, jobject self, jlong pd_address)
-{
+DISNI(jint, deallocPd)(JNIEnv* env, jobject self, jlong pd_address) {
     (void)self;
-    struct ibv_pd *pd = disni_object(env, pd_address, "protection domain");
+    struct ibv_pd* pd = disni_object(env, pd_address, "protection domain");
 
     return pd == NULL ? 0 : -ibv_dealloc_pd(pd);
 }
 
-DISNI(jint, getPdHandle)(JNIEnv *env, jobject self, jlong pd_address)
-{
+DISNI(jint, getPdHandle)(JNIEnv* env, jobject self, jlong pd_address) {
     (void)self;
-    struct ibv_pd *pd = disni_object(env, pd_address, "protection domain");
+    struct ibv_pd* pd = disni_object(env, pd_address, "protection domain");
 
     return pd == NULL ? 0 : (jint)pd->handle;
 }
 
-DISNI(jint, getContextFd)(JNIEnv *env, jobject self, jlong context_address)
-{
+DISNI(jint, getContextFd)(JNIEnv* env, jobject self, jlong context_address) {
     (void)self;
-    struct ibv_context *context = disni_object(env, context_address, "context");
+    struct ibv_context* context = disni_object(env, context_address, "context");
 
     return context == NULL ? 0 : context->cmd_fd;
 }
 
-DISNI(jint, getContextNumCompVectors)(JNIEnv *env, jobject self, jlong context_address)
-{
+DISNI(jint, getContextNumCompVectors)(JNIEnv* env, jobject self, jlong context_address) {
     (void)self;
-    struct ibv_context *context = disni_object(env, context_address, "context");
+    struct ibv_context* context = disni_object(env, context_address, "context");
 
     return context == NULL ? 0 : context->num_comp_vectors;
 }
 
-/* Writes both keys and the handle. DiSNI passes lengths as int, which limits regions to 2 GiB - 1. */
+/* Writes both keys and the handle. Regions have 2 GiB - 1 at most: DiSNI passes lengths as int. */
 DISNI(jlong, regMr)
-(JNIEnv *env, jobject self, jlong pd_address, jlong address, jint length, jint access,
- jlong lkey_address, jlong rkey_address, jlong handle_address)
-{
+(JNIEnv* env, jobject self, jlong pd_address, jlong address, jint length, jint access,
+ jlong lkey_address, jlong rkey_address, jlong handle_address) {
     (void)self;
-    struct ibv_pd *pd = disni_object(env, pd_address, "protection domain");
-    void *memory = disni_object(env, address, "memory");
-    int32_t *lkey = disni_object(env, lkey_address, "local key");
-    int32_t *rkey = disni_object(env, rkey_address, "remote key");
-    int32_t *handle = disni_object(env, handle_address, "handle");
+    struct ibv_pd* pd = disni_object(env, pd_address, "protection domain");
+    void* memory = disni_object(env, address, "memory");
+    int32_t* lkey = disni_object(env, lkey_address, "local key");
+    int32_t* rkey = disni_object(env, rkey_address, "remote key");
+    int32_t* handle = disni_object(env, handle_address, "handle");
 
     if (pd == NULL || memory == NULL || lkey == NULL || rkey == NULL || handle == NULL) {
         return 0;
@@ -67,7 +60,7 @@ DISNI(jlong, regMr)
         disni_throw(env, "ibv_reg_mr with a length outside 1 to 2147483647", EINVAL);
         return 0;
     }
-    struct ibv_mr *region = ibv_reg_mr(pd, memory, (size_t)length, access);
+    struct ibv_mr* region = ibv_reg_mr(pd, memory, (size_t)length, access);
 
     if (region != NULL) {
         *lkey = (int32_t)region->lkey;
@@ -77,10 +70,9 @@ DISNI(jlong, regMr)
     return disni_created(env, region, "ibv_reg_mr");
 }
 
-DISNI(void, deregMr)(JNIEnv *env, jobject self, jlong region_address)
-{
+DISNI(void, deregMr)(JNIEnv* env, jobject self, jlong region_address) {
     (void)self;
-    struct ibv_mr *region = disni_object(env, region_address, "memory region");
+    struct ibv_mr* region = disni_object(env, region_address, "memory region");
     int error = region == NULL ? 0 : ibv_dereg_mr(region);
 
     if (error != 0) {
@@ -88,15 +80,14 @@ DISNI(void, deregMr)(JNIEnv *env, jobject self, jlong region_address)
     }
 }
 
-DISNI(jlong, createCompChannel)(JNIEnv *env, jobject self, jlong context_address)
-{
+DISNI(jlong, createCompChannel)(JNIEnv* env, jobject self, jlong context_address) {
     (void)self;
-    struct ibv_context *context = disni_object(env, context_address, "context");
+    struct ibv_context* context = disni_object(env, context_address, "context");
 
     if (context == NULL) {
         return 0;
     }
-    struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
+    struct ibv_comp_channel* channel = ibv_create_comp_channel(context);
 
     if (channel != NULL && disni_set_nonblocking(channel->fd) != 0) {
         int error = errno;
@@ -108,20 +99,19 @@ DISNI(jlong, createCompChannel)(JNIEnv *env, jobject self, jlong context_address
     return disni_created(env, channel, "ibv_create_comp_channel");
 }
 
-DISNI(jint, destroyCompChannel)(JNIEnv *env, jobject self, jlong channel_address)
-{
+DISNI(jint, destroyCompChannel)(JNIEnv* env, jobject self, jlong channel_address) {
     (void)self;
-    struct ibv_comp_channel *channel = disni_object(env, channel_address, "completion channel");
+    struct ibv_comp_channel* channel = disni_object(env, channel_address, "completion channel");
 
     return channel == NULL ? 0 : -ibv_destroy_comp_channel(channel);
 }
 
 DISNI(jlong, createCQ)
-(JNIEnv *env, jobject self, jlong context_address, jlong channel_address, jint entries, jint vector)
-{
+(JNIEnv* env, jobject self, jlong context_address, jlong channel_address, jint entries,
+ jint vector) {
     (void)self;
-    struct ibv_context *context = disni_object(env, context_address, "context");
-    struct ibv_comp_channel *channel = disni_object(env, channel_address, "completion channel");
+    struct ibv_context* context = disni_object(env, context_address, "context");
+    struct ibv_comp_channel* channel = disni_object(env, channel_address, "completion channel");
 
     if (context == NULL || channel == NULL) {
         return 0;
@@ -130,21 +120,19 @@ DISNI(jlong, createCQ)
                          "ibv_create_cq");
 }
 
-DISNI(jint, destroyCQ)(JNIEnv *env, jobject self, jlong cq_address)
-{
+DISNI(jint, destroyCQ)(JNIEnv* env, jobject self, jlong cq_address) {
     (void)self;
-    struct ibv_cq *cq = disni_object(env, cq_address, "completion queue");
+    struct ibv_cq* cq = disni_object(env, cq_address, "completion queue");
 
     return cq == NULL ? 0 : -ibv_destroy_cq(cq);
 }
 
 /* Returns 0 if an event arrived, -1 on timeout. Java acknowledges the event with _ackCqEvent. */
-DISNI(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_address, jint timeout_ms)
-{
+DISNI(jint, getCqEvent)(JNIEnv* env, jobject self, jlong channel_address, jint timeout_ms) {
     (void)self;
-    struct ibv_comp_channel *channel = disni_object(env, channel_address, "completion channel");
-    struct ibv_cq *cq;
-    void *cq_context;
+    struct ibv_comp_channel* channel = disni_object(env, channel_address, "completion channel");
+    struct ibv_cq* cq;
+    void* cq_context;
 
     if (channel == NULL || !disni_readable(env, channel->fd, timeout_ms)) {
         return NO_EVENT;
@@ -158,10 +146,9 @@ DISNI(jint, getCqEvent)(JNIEnv *env, jobject self, jlong channel_address, jint t
     return 0;
 }
 
-DISNI(jint, ackCqEvent)(JNIEnv *env, jobject self, jlong cq_address, jint events)
-{
+DISNI(jint, ackCqEvent)(JNIEnv* env, jobject self, jlong cq_address, jint events) {
     (void)self;
-    struct ibv_cq *cq = disni_object(env, cq_address, "completion queue");
+    struct ibv_cq* cq = disni_object(env, cq_address, "completion queue");
 
     if (cq != NULL) {
         ibv_ack_cq_events(cq, (unsigned)events);
@@ -169,10 +156,9 @@ DISNI(jint, ackCqEvent)(JNIEnv *env, jobject self, jlong cq_address, jint events
     return 0;
 }
 
-DISNI(jint, reqNotifyCQ)(JNIEnv *env, jobject self, jlong cq_address, jint solicited_only)
-{
+DISNI(jint, reqNotifyCQ)(JNIEnv* env, jobject self, jlong cq_address, jint solicited_only) {
     (void)self;
-    struct ibv_cq *cq = disni_object(env, cq_address, "completion queue");
+    struct ibv_cq* cq = disni_object(env, cq_address, "completion queue");
     int error = cq == NULL ? 0 : ibv_req_notify_cq(cq, solicited_only);
 
     if (error != 0) {
@@ -182,11 +168,10 @@ DISNI(jint, reqNotifyCQ)(JNIEnv *env, jobject self, jlong cq_address, jint solic
 }
 
 /* Writes up to that many completions as struct ibv_wc, and returns their number. */
-DISNI(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq_address, jint entries, jlong to_address)
-{
+DISNI(jint, pollCQ)(JNIEnv* env, jobject self, jlong cq_address, jint entries, jlong to_address) {
     (void)self;
-    struct ibv_cq *cq = disni_object(env, cq_address, "completion queue");
-    struct ibv_wc *to = disni_object(env, to_address, "completions");
+    struct ibv_cq* cq = disni_object(env, cq_address, "completion queue");
+    struct ibv_wc* to = disni_object(env, to_address, "completions");
 
     if (cq == NULL || to == NULL) {
         return 0;
@@ -205,17 +190,15 @@ DISNI(jint, pollCQ)(JNIEnv *env, jobject self, jlong cq_address, jint entries, j
     return found;
 }
 
-DISNI(jint, getQpNum)(JNIEnv *env, jobject self, jlong qp_address)
-{
+DISNI(jint, getQpNum)(JNIEnv* env, jobject self, jlong qp_address) {
     (void)self;
-    struct ibv_qp *qp = disni_object(env, qp_address, "queue pair");
+    struct ibv_qp* qp = disni_object(env, qp_address, "queue pair");
 
     return qp == NULL ? 0 : (jint)qp->qp_num;
 }
 
 /* Java's list contains neither operands of atomics nor address handles. */
-static int has_unsupported_opcode(const struct ibv_send_wr *request)
-{
+static int has_unsupported_opcode(const struct ibv_send_wr* request) {
     for (; request != NULL; request = request->next) {
         if ((unsigned)request->opcode > IBV_WR_RDMA_READ) {
             return 1;
@@ -224,12 +207,11 @@ static int has_unsupported_opcode(const struct ibv_send_wr *request)
     return 0;
 }
 
-DISNI(void, postSend)(JNIEnv *env, jobject self, jlong qp_address, jlong list_address)
-{
+DISNI(void, postSend)(JNIEnv* env, jobject self, jlong qp_address, jlong list_address) {
     (void)self;
-    struct ibv_qp *qp = disni_object(env, qp_address, "queue pair");
-    struct ibv_send_wr *list = disni_object(env, list_address, "work request");
-    struct ibv_send_wr *bad;
+    struct ibv_qp* qp = disni_object(env, qp_address, "queue pair");
+    struct ibv_send_wr* list = disni_object(env, list_address, "work request");
+    struct ibv_send_wr* bad;
 
     if (qp == NULL || list == NULL) {
         return;
@@ -245,12 +227,11 @@ DISNI(void, postSend)(JNIEnv *env, jobject self, jlong qp_address, jlong list_ad
     }
 }
 
-DISNI(void, postRecv)(JNIEnv *env, jobject self, jlong qp_address, jlong list_address)
-{
+DISNI(void, postRecv)(JNIEnv* env, jobject self, jlong qp_address, jlong list_address) {
     (void)self;
-    struct ibv_qp *qp = disni_object(env, qp_address, "queue pair");
-    struct ibv_recv_wr *list = disni_object(env, list_address, "work request");
-    struct ibv_recv_wr *bad;
+    struct ibv_qp* qp = disni_object(env, qp_address, "queue pair");
+    struct ibv_recv_wr* list = disni_object(env, list_address, "work request");
+    struct ibv_recv_wr* bad;
     int error = qp == NULL || list == NULL ? 0 : ibv_post_recv(qp, list, &bad);
 
     if (error != 0) {

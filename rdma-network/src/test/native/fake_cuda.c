@@ -9,19 +9,17 @@
 enum { SUCCESS = 0, INVALID_VALUE = 1, INVALID_CONTEXT = 201, PAGE = 4096 };
 
 static const int the_context = 0;
-static _Thread_local const void *current;
+static _Thread_local const void* current;
 
-int cuPointerGetAttribute(void *value, int attribute, uint64_t address)
-{
+int cuPointerGetAttribute(void* value, int attribute, uint64_t address) {
     if (attribute != 1 || address == 0) {
         return INVALID_VALUE;
     }
-    *(const void **)value = &the_context;
+    *(const void**)value = &the_context;
     return SUCCESS;
 }
 
-int cuCtxPushCurrent_v2(const void *context)
-{
+int cuCtxPushCurrent_v2(const void* context) {
     if (context != &the_context || current != NULL) {
         return INVALID_CONTEXT;
     }
@@ -29,16 +27,14 @@ int cuCtxPushCurrent_v2(const void *context)
     return SUCCESS;
 }
 
-int cuCtxPopCurrent_v2(const void **context)
-{
+int cuCtxPopCurrent_v2(const void** context) {
     *context = current;
     current = NULL;
     return SUCCESS;
 }
 
-int cuMemGetHandleForAddressRange(int *fd, uint64_t address, size_t length, int type,
-                                  unsigned long long flags)
-{
+int cuMemGetHandleForAddressRange(int* fd, uint64_t address, size_t length, int type,
+                                  unsigned long long flags) {
     if (current != &the_context) {
         return INVALID_CONTEXT;
     }
@@ -49,8 +45,7 @@ int cuMemGetHandleForAddressRange(int *fd, uint64_t address, size_t length, int 
     return SUCCESS;
 }
 
-int cuFlushGPUDirectRDMAWrites(int target, int scope)
-{
+int cuFlushGPUDirectRDMAWrites(int target, int scope) {
     if (current != &the_context) {
         return INVALID_CONTEXT;
     }

@@ -81,7 +81,8 @@ GPUJOIN_HD inline uint32_t findGroup(const Aggregation& aggregation, const Group
         if (row == FREE_SLOT) {
             row = compareExchangeRelaxedDevice(&slots[slot], FREE_SLOT, TAKEN_SLOT);
             if (row == FREE_SLOT) {
-                row = fetchAddRelaxedDevice(reinterpret_cast<uint32_t*>(aggregation.groupCount), 1u);
+                row =
+                    fetchAddRelaxedDevice(reinterpret_cast<uint32_t*>(aggregation.groupCount), 1u);
                 writeGroup(aggregation, groupAt(aggregation, row), key);
                 // release: the group is complete before its slot refers to it
                 storeReleaseDevice(&slots[slot], row);

@@ -23,9 +23,7 @@ GPUJOIN_HD inline RowChange changeOf(const BuildRuns& changes, uint32_t change) 
 }
 
 // Returns whether a taken slot is live or deleted, rather than claimed by a change.
-GPUJOIN_HD inline bool isSettled(uint32_t next) {
-    return next == ROW_LIVE || next == ROW_DELETED;
-}
+GPUJOIN_HD inline bool isSettled(uint32_t next) { return next == ROW_LIVE || next == ROW_DELETED; }
 
 // Stores the number of the change in `next`, where `found` was seen, unless a later one is there.
 GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t change) {

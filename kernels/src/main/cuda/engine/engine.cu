@@ -52,9 +52,8 @@ class BlockGroup {
 using namespace gpujoin;
 
 extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
-    gpujoin_serve(Control* control, StepEntry* ring, Grid* grid, uint64_t* laneOf,
-                  uint64_t* queues, const Plan* plans, uint64_t ringMask, uint64_t lanes,
-                  uint64_t launch) {
+    gpujoin_serve(Control* control, StepEntry* ring, Grid* grid, uint64_t* laneOf, uint64_t* queues,
+                  const Plan* plans, uint64_t ringMask, uint64_t lanes, uint64_t launch) {
     __shared__ StepShared shared;
     __shared__ uint64_t sums[SERVE_THREADS / WARP];
     BlockGroup group(sums);

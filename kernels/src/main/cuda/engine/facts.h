@@ -11,9 +11,7 @@ struct Facts {
     uint32_t columnOffset[MAX_FACT_COLUMNS];
 };
 
-GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) {
-    return (offset + 63) & ~uint64_t{63};
-}
+GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) { return (offset + 63) & ~uint64_t{63}; }
 
 // Computes the offsets of the columns and returns the length of the segment.
 GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Facts& facts) {

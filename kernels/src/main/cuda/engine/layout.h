@@ -56,7 +56,7 @@ struct StepEntry {
     uint32_t resume;  // 0: read the segment and begin; 1: continue where the last step stopped
     int64_t epoch;
     int64_t segmentSequence;
-    uint32_t baseRow;  // added to segment rows in results
+    uint32_t baseRow;      // added to segment rows in results
     uint32_t lengthBytes;  // of the segment
     uint64_t reserved[2];
 };
@@ -258,7 +258,7 @@ struct Plan {
     uint64_t ranges;       // device memory: ValueRange[]
     uint64_t aggregation;  // device memory: one Aggregation; 0: results are written
     uint32_t filterCount;
-    uint32_t nullKeysColumn;  // segment column with bit d set if the key of dimension d is null; or NO_COLUMN
+    uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
 };
 static_assert(sizeof(Plan) == 136);
 static_assert(offsetof(Plan, columnWidth) == 88);

@@ -161,8 +161,8 @@ GPUJOIN_HD inline T exchangeRelaxedDevice(T* at, T value) {
 template <typename T>
 GPUJOIN_HD inline T compareExchangeRelaxedDevice(T* at, T expected, T value) {
 #if defined(GPUJOIN_LIBCUDACXX)
-    DeviceAtomic<T>(*at).compare_exchange_strong(
-            expected, value, cuda::memory_order_relaxed, cuda::memory_order_relaxed);
+    DeviceAtomic<T>(*at).compare_exchange_strong(expected, value, cuda::memory_order_relaxed,
+                                                 cuda::memory_order_relaxed);
 #else
     __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 #endif

@@ -183,8 +183,7 @@ GPUJOIN_HD inline void loadStep(Group& group, const ServeArguments& arguments, u
 }
 
 template <typename Group>
-GPUJOIN_HD inline void loadPlan(Group& group, const ServeArguments& arguments,
-                                StepShared& shared) {
+GPUJOIN_HD inline void loadPlan(Group& group, const ServeArguments& arguments, StepShared& shared) {
     const uint64_t* plan = reinterpret_cast<const uint64_t*>(&arguments.plans[shared.step.plan]);
     for (uint32_t i = group.rank(); i < sizeof(Plan) / 8; i += group.size()) {
         reinterpret_cast<uint64_t*>(&shared.plan)[i] = plan[i];

@@ -43,8 +43,7 @@ class Step {
     GPUJOIN_HD void run(Completion& done) {
         const StepEntry& step = shared.step;
         Progress* progress = reinterpret_cast<Progress*>(shared.plan.progress) + step.slot;
-        StepStatus status =
-            step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate);
+        StepStatus status = step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate);
         matches = 0;
         out = 0;
         groupsFull = false;
@@ -162,9 +161,7 @@ class Step {
         GPUJOIN_UNROLL
         for (uint32_t i = 0; i < ROWS_PER_THREAD; i++) {
             int32_t row = at.nextRow + static_cast<int32_t>(first + i);
-            count[i] = row < at.rowCount
-                           ? countResults(shared.plan, shared.tables, facts, row)
-                           : 0;
+            count[i] = row < at.rowCount ? countResults(shared.plan, shared.tables, facts, row) : 0;
             sum += count[i];
         }
         // includes a barrier: no thread uses the positions of the previous tile any more
@@ -258,9 +255,8 @@ class Step {
         }
         uint64_t hash = hashGroup(aggregation, key);
         uint32_t local = findLocal(aggregation, shared.sums, key, hash);
-        uint64_t* sums = local == NOT_LOCAL
-                             ? sumsAt(aggregation, findGroup(aggregation, key, hash))
-                             : nullptr;
+        uint64_t* sums =
+            local == NOT_LOCAL ? sumsAt(aggregation, findGroup(aggregation, key, hash)) : nullptr;
         for (uint32_t a = 0; a < aggregation.aggregateCount; a++) {
             const Aggregate& aggregate = aggregation.aggregates[a];
             uint64_t value = 1;

@@ -26,7 +26,7 @@ struct BlockScan {
         return inclusive - value + (warp == 0 ? Value{0} : before);
     }
 
-private:
+  private:
     __device__ static Value warpInclusiveSum(Value value, unsigned lane) {
 #pragma unroll
         for (int distance = 1; distance < 32; distance *= 2) {

@@ -42,11 +42,13 @@ struct ChainTable {
     std::uint32_t slotBits;
 
     static constexpr std::size_t lengthBytes(std::uint32_t rows, std::uint32_t slotBits) {
-        return (rows + kSpareRows) * (2 * sizeof(Word) + sizeof(std::uint16_t)) + (sizeof(std::uint32_t) << slotBits);
+        return (rows + kSpareRows) * (2 * sizeof(Word) + sizeof(std::uint16_t)) +
+               (sizeof(std::uint32_t) << slotBits);
     }
 
     /** Memory is aligned to 16 bytes; rows is a multiple of 8 and less than 65536. */
-    static GPUJOIN_INLINE ChainTable over(void* memory, std::uint32_t rows, std::uint32_t slotBits) {
+    static GPUJOIN_INLINE ChainTable over(void* memory, std::uint32_t rows,
+                                          std::uint32_t slotBits) {
         ChainTable table;
         table.heads = static_cast<std::uint32_t*>(memory);
         table.keys = reinterpret_cast<Word*>(table.heads + (1u << slotBits));
@@ -74,8 +76,12 @@ struct ChainTable {
         next[link] = static_cast<std::uint16_t>(exchangeInBlock(&heads[slot], link));
     }
 
-    GPUJOIN_INLINE std::uint32_t chain(Word key) const { return heads[tableSlot(keyHash(key), slotBits)]; }
-    GPUJOIN_INLINE bool matches(std::uint32_t link, Word key) const { return keys[link] == key && link != kNone; }
+    GPUJOIN_INLINE std::uint32_t chain(Word key) const {
+        return heads[tableSlot(keyHash(key), slotBits)];
+    }
+    GPUJOIN_INLINE bool matches(std::uint32_t link, Word key) const {
+        return keys[link] == key && link != kNone;
+    }
     GPUJOIN_INLINE Word payloadAt(std::uint32_t link) const { return payloads[link]; }
     GPUJOIN_INLINE std::uint32_t after(std::uint32_t link) const { return next[link]; }
 };

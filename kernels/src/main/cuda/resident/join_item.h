@@ -17,26 +17,33 @@ struct JoinItem {
     GPUJOIN_INLINE bool empty() const { return buildRows == 0 || probeRows == 0; }
 
     /** Piece number `piece` of a partition; slices of the probe rows change fastest. */
-    static GPUJOIN_INLINE JoinItem of(std::uint32_t buildBegin, std::uint32_t buildEnd, std::uint32_t probeBegin,
-                                  std::uint32_t probeEnd, std::uint32_t tableRows, std::uint64_t piece) {
+    static GPUJOIN_INLINE JoinItem of(std::uint32_t buildBegin, std::uint32_t buildEnd,
+                                      std::uint32_t probeBegin, std::uint32_t probeEnd,
+                                      std::uint32_t tableRows, std::uint64_t piece) {
         const std::uint32_t slices = pieces(probeEnd - probeBegin, kProbeSliceRows);
         if (buildEnd == buildBegin || slices == 0) {
             return {0, 0, 0, 0};
         }
-        const std::uint32_t build = buildBegin + static_cast<std::uint32_t>(piece / slices) * tableRows;
-        const std::uint32_t probe = probeBegin + static_cast<std::uint32_t>(piece % slices) * kProbeSliceRows;
-        return {build, smaller(buildEnd - build, tableRows), probe, smaller(probeEnd - probe, kProbeSliceRows)};
+        const std::uint32_t build =
+            buildBegin + static_cast<std::uint32_t>(piece / slices) * tableRows;
+        const std::uint32_t probe =
+            probeBegin + static_cast<std::uint32_t>(piece % slices) * kProbeSliceRows;
+        return {build, smaller(buildEnd - build, tableRows), probe,
+                smaller(probeEnd - probe, kProbeSliceRows)};
     }
 
-    static GPUJOIN_INLINE std::uint64_t count(std::uint32_t buildRows, std::uint32_t probeRows, std::uint32_t tableRows) {
+    static GPUJOIN_INLINE std::uint64_t count(std::uint32_t buildRows, std::uint32_t probeRows,
+                                              std::uint32_t tableRows) {
         return std::uint64_t{pieces(buildRows, tableRows)} * pieces(probeRows, kProbeSliceRows);
     }
 
-private:
+  private:
     static GPUJOIN_INLINE std::uint32_t pieces(std::uint32_t rows, std::uint32_t pieceRows) {
         return (rows + pieceRows - 1) / pieceRows;
     }
-    static GPUJOIN_INLINE std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+    static GPUJOIN_INLINE std::uint32_t smaller(std::uint32_t a, std::uint32_t b) {
+        return a < b ? a : b;
+    }
 };
 
 /** The items of a join: the first of each partition, then the further ones of all partitions. */
@@ -48,7 +55,8 @@ struct JoinItems {
     unsigned long long* claimed;
 
     static JoinItems cut(RegionCutter& cutter, std::uint32_t partitions) {
-        return {partitions, cutter.take<std::uint64_t>(partitions + 1), cutter.take<unsigned long long>(1)};
+        return {partitions, cutter.take<std::uint64_t>(partitions + 1),
+                cutter.take<unsigned long long>(1)};
     }
 
     GPUJOIN_INLINE std::uint64_t count() const { return partitions + furtherStarts[partitions]; }

@@ -22,7 +22,9 @@ struct TableShape {
 };
 
 template <class Word>
-constexpr TableShape kTableShape = sizeof(Word) == 8 ? TableShape{3304, 12, 2560} : TableShape{4368, 13, 4096};
+constexpr TableShape kTableShape{3304, 12, 2560};
+template <>
+constexpr TableShape kTableShape<std::int32_t>{4368, 13, 4096};
 
 /** A pass with more digits writes runs too short for the memory; one with fewer serialises its counters. */
 constexpr std::uint32_t kMaxDigitBits = 9;
@@ -41,7 +43,8 @@ constexpr std::size_t kRegionAlignmentBytes = 256;
  * uniformly hashed keys that occur `repeats` times each on average, but never more than a quarter over the
  * mean. Skewed keys can exceed it; then the pass counts first and runs again.
  */
-inline std::uint32_t guessedCapacityRows(std::uint64_t rows, std::uint32_t partitions, double repeats) {
+inline std::uint32_t guessedCapacityRows(std::uint64_t rows, std::uint32_t partitions,
+                                         double repeats) {
     const double mean = static_cast<double>(rows) / partitions;
     const double room = std::min(8.0 * std::sqrt(mean * (1.0 + repeats)), mean / 4 + 256);
     const auto capacity = static_cast<std::uint64_t>(std::ceil(mean + room)) + kSlotAlignmentRows;
@@ -50,7 +53,8 @@ inline std::uint32_t guessedCapacityRows(std::uint64_t rows, std::uint32_t parti
 
 /** Rows of a buffer for `partitions` slots, large enough for guessed slots and for counted, aligned ones. */
 inline std::uint64_t slotBufferRows(std::uint64_t rows, std::uint32_t partitions, double repeats) {
-    const std::uint64_t guessed = std::uint64_t{guessedCapacityRows(rows, partitions, repeats)} * partitions;
+    const std::uint64_t guessed =
+        std::uint64_t{guessedCapacityRows(rows, partitions, repeats)} * partitions;
     const std::uint64_t counted = rows + std::uint64_t{kSlotAlignmentRows} * partitions;
     return guessed > counted ? guessed : counted;
 }
@@ -79,20 +83,21 @@ struct RadixPlan {
 
 /** Hands out aligned regions one after the other; with a null base it only counts. */
 class RegionCutter {
-public:
+  public:
     explicit RegionCutter(void* base) : base_(static_cast<unsigned char*>(base)) {}
 
     template <class T>
     T* take(std::uint64_t count) {
         const std::size_t offset = usedBytes_;
         const std::size_t length = count * sizeof(T);
-        usedBytes_ += (length + kRegionAlignmentBytes - 1) / kRegionAlignmentBytes * kRegionAlignmentBytes;
+        usedBytes_ +=
+            (length + kRegionAlignmentBytes - 1) / kRegionAlignmentBytes * kRegionAlignmentBytes;
         return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + offset);
     }
 
     std::size_t usedBytes() const { return usedBytes_; }
 
-private:
+  private:
     unsigned char* base_;
     std::size_t usedBytes_ = 0;
 };

@@ -34,7 +34,8 @@ struct MatchWriter {
      * Returns the first row of the thread's warp, or kNoRoom where the columns end before the warp's last:
      * such rows are counted, not written.
      */
-    __device__ std::uint64_t reserve(BlockReservation& block, std::uint32_t round, std::uint32_t found) const {
+    __device__ std::uint64_t reserve(BlockReservation& block, std::uint32_t round,
+                                     std::uint32_t found) const {
         const std::uint32_t warpMatches = __reduce_add_sync(kFullWarp, found);
         std::uint32_t before = 0;
         if (threadIdx.x % 32 == 0) {

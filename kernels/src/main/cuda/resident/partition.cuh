@@ -33,7 +33,8 @@ struct TileShape {
 
     template <class Word>
     static constexpr std::size_t sharedBytes(std::uint32_t digits) {
-        return kRows * (2 * sizeof(Word) + sizeof(std::uint16_t)) + digits * 2 * sizeof(std::uint32_t);
+        return kRows * (2 * sizeof(Word) + sizeof(std::uint16_t)) +
+               digits * 2 * sizeof(std::uint32_t);
     }
 };
 
@@ -61,8 +62,8 @@ struct TileMemory {
 
 /** Counts the digits of all tiles into the cursors; a grid of any size. */
 template <class Word, class Source, class Shape>
-__global__ __launch_bounds__(Shape::kThreads) void countTiles(Source source, std::uint32_t tiles, RadixDigit digit,
-                                                              Slots slots) {
+__global__ __launch_bounds__(Shape::kThreads) void countTiles(Source source, std::uint32_t tiles,
+                                                              RadixDigit digit, Slots slots) {
     extern __shared__ std::uint32_t counts[];
     if (*slots.overflow == 0) {
         return;
@@ -96,7 +97,8 @@ __device__ void rankRows(const TileMemory<Word, Shape>& memory, const Tile& tile
 #pragma unroll
     for (int k = 0; k < Shape::kRowsPerThread; k++) {
         const std::uint32_t row = threadIdx.x + k * Shape::kThreads;
-        digitAndRank[k] = digit.of(keyHash(Source::template stagedKey<Shape::kRows>(memory.rows, row)));
+        digitAndRank[k] =
+            digit.of(keyHash(Source::template stagedKey<Shape::kRows>(memory.rows, row)));
         ranks[k] = 0;
     }
     if (tile.rows == Shape::kRows) {
@@ -132,8 +134,8 @@ struct RunReservation {
      * take long, and only finish() needs them.
      */
     template <class Word, Attempt ATTEMPT>
-    __device__ void start(const TileMemory<Word, Shape>& memory, const Tile& tile, std::uint32_t digits,
-                          const Slots& slots) {
+    __device__ void start(const TileMemory<Word, Shape>& memory, const Tile& tile,
+                          std::uint32_t digits, const Slots& slots) {
         __shared__ BlockScan<Shape::kThreads> scan;
         std::uint32_t sum = 0;
 #pragma unroll
@@ -143,7 +145,8 @@ struct RunReservation {
             sum += counts[e];
             if (counts[e] != 0) {
                 targets[e] = atomicAdd(&slots.cursor[tile.partitionBase + d], counts[e]);
-                slotEnds[e] = ATTEMPT == Attempt::GUESSED ? __ldg(&slots.end[tile.partitionBase + d]) : 0;
+                slotEnds[e] =
+                    ATTEMPT == Attempt::GUESSED ? __ldg(&slots.end[tile.partitionBase + d]) : 0;
             }
         }
         std::uint32_t total;
@@ -220,8 +223,9 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
  * overflow, and when an earlier one has, it stops.
  */
 template <class Word, class Source, class Shape, Attempt ATTEMPT>
-__device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit, const Slots& slots,
-                            Tuple<Word>* target, void* shared, TileBarrier& staged, bool parity) {
+__device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
+                            const Slots& slots, Tuple<Word>* target, void* shared,
+                            TileBarrier& staged, bool parity) {
     const std::uint32_t digits = digit.count();
     const auto memory = TileMemory<Word, Shape>::over(shared, digits);
     source.template stage<Shape::kRows>(tile, memory.rows, staged);
@@ -258,11 +262,9 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
  * says so: a guess runs where it is 0, a counted attempt where it is 1.
  */
 template <class Word, class Source, class Shape, Attempt ATTEMPT>
-__global__ __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm) void scatterTiles(Source source,
-                                                                                     std::uint32_t tiles,
-                                                                                     RadixDigit digit, Slots slots,
-                                                                                     Tuple<Word>* target,
-                                                                                     const std::uint32_t* condition) {
+__global__ __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm) void scatterTiles(
+    Source source, std::uint32_t tiles, RadixDigit digit, Slots slots, Tuple<Word>* target,
+    const std::uint32_t* condition) {
     extern __shared__ __align__(16) unsigned char shared[];
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;
@@ -280,7 +282,8 @@ __global__ __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm) void scatterT
         const Tile tile = source.locate(t, Shape::kRows);
         __syncthreads();
         if (tile.rows != 0) {
-            scatterTile<Word, Source, Shape, ATTEMPT>(source, tile, digit, slots, target, shared, staged, parity);
+            scatterTile<Word, Source, Shape, ATTEMPT>(source, tile, digit, slots, target, shared,
+                                                      staged, parity);
             parity = !parity;
         }
     }

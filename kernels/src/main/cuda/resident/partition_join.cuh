@@ -30,8 +30,9 @@ __global__ __launch_bounds__(THREADS) void planItems(Slots build, Slots probe, J
         const std::uint32_t p = base + threadIdx.x;
         std::uint64_t further = 0;
         if (p < items.partitions) {
-            const std::uint64_t count = JoinItem::count(build.cursor[p] - build.begin[p],
-                                                        probe.cursor[p] - probe.begin[p], kTableShape<Word>.rows);
+            const std::uint64_t count =
+                JoinItem::count(build.cursor[p] - build.begin[p], probe.cursor[p] - probe.begin[p],
+                                kTableShape<Word>.rows);
             further = count == 0 ? 0 : count - 1;
         }
         std::uint64_t total;
@@ -98,7 +99,8 @@ struct ProbeBatch {
     }
 
     /** Writes all matches from `row` on, which the warp has reserved. */
-    __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer, std::uint64_t row) const {
+    __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
+                          std::uint64_t row) const {
         if (row == MatchWriter<Word>::kNoRoom) {
             return;
         }
@@ -118,16 +120,17 @@ struct ProbeBatch {
         }
     }
 
-private:
+  private:
     /** Where build keys repeat: walks the chains again and writes on the way. */
     __device__ void writeAll(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
                              std::uint64_t row) const {
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
-            std::uint32_t link = firsts[k] == ChainTable<Word>::kNone ? firsts[k] : table.chain(tuples[k].key);
+            std::uint32_t link =
+                firsts[k] == ChainTable<Word>::kNone ? firsts[k] : table.chain(tuples[k].key);
             while (__any_sync(kFullWarp, link != ChainTable<Word>::kNone)) {
-                row = writer.write(row, table.matches(link, tuples[k].key), tuples[k].key, table.payloadAt(link),
-                                   tuples[k].payload);
+                row = writer.write(row, table.matches(link, tuples[k].key), tuples[k].key,
+                                   table.payloadAt(link), tuples[k].payload);
                 link = table.after(link);
             }
         }
@@ -150,7 +153,8 @@ struct BuildAhead {
         }
     }
 
-    __device__ void insert(const ChainTable<Word>& table, const JoinItem& item, std::uint32_t from) const {
+    __device__ void insert(const ChainTable<Word>& table, const JoinItem& item,
+                           std::uint32_t from) const {
 #pragma unroll
         for (std::uint32_t k = 0; k < kRows; k++) {
             const std::uint32_t row = from + k * THREADS + threadIdx.x;
@@ -163,8 +167,8 @@ struct BuildAhead {
 
 /** Fills the table with the item's build rows, of which `ahead` has the first. Begins and ends with a barrier. */
 template <class Word, int THREADS>
-__device__ void buildTable(const ChainTable<Word>& table, const Tuple<Word>* rows, const JoinItem& item,
-                           BuildAhead<Word, THREADS>& ahead) {
+__device__ void buildTable(const ChainTable<Word>& table, const Tuple<Word>* rows,
+                           const JoinItem& item, BuildAhead<Word, THREADS>& ahead) {
     constexpr std::uint32_t kStep = BuildAhead<Word, THREADS>::kRows * THREADS;
     table.clear(threadIdx.x, THREADS);
     __syncthreads();
@@ -178,8 +182,9 @@ __device__ void buildTable(const ChainTable<Word>& table, const Tuple<Word>* row
 
 /** Probes the table with the item's probe rows; all threads of the block call it. */
 template <class Word, int THREADS, int BATCH_ROWS>
-__device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* rows, const JoinItem& item,
-                           const MatchWriter<Word>& writer, BlockReservation& reservation) {
+__device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* rows,
+                           const JoinItem& item, const MatchWriter<Word>& writer,
+                           BlockReservation& reservation) {
     const std::uint32_t end = item.probeFirst + item.probeRows;
     std::uint32_t first = item.probeFirst + threadIdx.x / 32 * (32 * BATCH_ROWS);
     std::uint32_t round = 0;
@@ -205,7 +210,8 @@ struct ItemRequest {
     std::uint32_t probeEnd;
     bool valid;
 
-    __device__ void ask(std::uint64_t ticket, const JoinItems& items, const Slots& build, const Slots& probe) {
+    __device__ void ask(std::uint64_t ticket, const JoinItems& items, const Slots& build,
+                        const Slots& probe) {
         valid = ticket < items.partitions || ticket < items.count();
         if (valid) {
             const std::uint32_t p = items.locate(ticket, piece);
@@ -226,9 +232,9 @@ struct ItemRequest {
 
 /** Joins items until none is left; a grid as large as the device holds at once. */
 template <class Word, int THREADS, int BLOCKS_PER_SM, int BATCH_ROWS>
-__global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void joinPartitions(const Tuple<Word>* buildRows, Slots build,
-                                                                         const Tuple<Word>* probeRows, Slots probe,
-                                                                         JoinItems items, MatchWriter<Word> writer) {
+__global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void joinPartitions(
+    const Tuple<Word>* buildRows, Slots build, const Tuple<Word>* probeRows, Slots probe,
+    JoinItems items, MatchWriter<Word> writer) {
     extern __shared__ __align__(16) unsigned char shared[];
     // The item at work and the one after it.
     __shared__ JoinItem queue[2];

@@ -38,12 +38,14 @@ struct PartitionedTable {
     /** One word that is 0. */
     std::uint32_t* never;
 
-    static PartitionedTable cut(RegionCutter& cutter, const RadixPlan& plan, std::uint64_t tableRows, double repeats) {
+    static PartitionedTable cut(RegionCutter& cutter, const RadixPlan& plan,
+                                std::uint64_t tableRows, double repeats) {
         PartitionedTable table;
         table.repeats = repeats;
         table.firstSlots = Slots::cut(cutter, plan.first.count());
         table.slots = plan.twoPasses() ? Slots::cut(cutter, plan.partitions()) : table.firstSlots;
-        table.rows = cutter.take<Tuple<Word>>(slotBufferRows(tableRows, plan.partitions(), repeats));
+        table.rows =
+            cutter.take<Tuple<Word>>(slotBufferRows(tableRows, plan.partitions(), repeats));
         table.tileStarts = cutter.take<std::uint32_t>(plan.first.count() + 1);
         table.never = cutter.take<std::uint32_t>(1);
         return table;
@@ -59,17 +61,20 @@ struct Workspace {
     JoinItems items;
     std::size_t lengthBytes;
 
-    static Workspace cut(void* base, const RadixPlan& plan, std::uint64_t buildRows, std::uint64_t probeRows) {
+    static Workspace cut(void* base, const RadixPlan& plan, std::uint64_t buildRows,
+                         std::uint64_t probeRows) {
         RegionCutter cutter(base);
         Workspace w;
         // A probe row's key is one of the build rows' as a rule, so that probe keys repeat this often.
-        const double probeRepeats = 1.0 + static_cast<double>(probeRows) / static_cast<double>(buildRows + 1);
+        const double probeRepeats =
+            1.0 + static_cast<double>(probeRows) / static_cast<double>(buildRows + 1);
         w.build = PartitionedTable<Word>::cut(cutter, plan, buildRows, 1.0);
         w.probe = PartitionedTable<Word>::cut(cutter, plan, probeRows, probeRepeats);
         if (plan.twoPasses()) {
             const std::uint32_t firsts = plan.first.count();
-            w.between = cutter.take<Tuple<Word>>(std::max(slotBufferRows(buildRows, firsts, 1.0),
-                                                          slotBufferRows(probeRows, firsts, probeRepeats)));
+            w.between =
+                cutter.take<Tuple<Word>>(std::max(slotBufferRows(buildRows, firsts, 1.0),
+                                                  slotBufferRows(probeRows, firsts, probeRepeats)));
         }
         w.items = JoinItems::cut(cutter, plan.partitions());
         w.lengthBytes = cutter.usedBytes();
@@ -79,12 +84,12 @@ struct Workspace {
 
 /** Enqueues kernels on one stream and remembers the first refusal. */
 class Enqueuer {
-public:
+  public:
     explicit Enqueuer(cudaStream_t stream) : stream_(stream) {}
 
     template <class... Parameters, class... Arguments>
-    void launch(void (*kernel)(Parameters...), std::uint32_t blocks, int threads, std::size_t sharedBytes,
-                Arguments... arguments) {
+    void launch(void (*kernel)(Parameters...), std::uint32_t blocks, int threads,
+                std::size_t sharedBytes, Arguments... arguments) {
         if (status_ != cudaSuccess || blocks == 0) {
             return;
         }
@@ -109,9 +114,11 @@ public:
     }
 
     void check(cudaError_t error) { status_ = status_ == cudaSuccess ? error : status_; }
-    JoinStatus status() const { return status_ == cudaSuccess ? JoinStatus::OK : JoinStatus::LAUNCH_FAILED; }
+    JoinStatus status() const {
+        return status_ == cudaSuccess ? JoinStatus::OK : JoinStatus::LAUNCH_FAILED;
+    }
 
-private:
+  private:
     cudaStream_t stream_;
     cudaError_t status_ = cudaSuccess;
 };
@@ -137,23 +144,26 @@ void enqueuePass(Enqueuer& queue, const Pass<Word, Source>& pass, int multiproce
     const std::size_t shared = Shape::template sharedBytes<Word>(pass.digit.count());
     const std::uint32_t slotBlocks = blocksFor(pass.partitions, kSmallBlockThreads);
     const std::uint32_t residentBlocks =
-            std::min(pass.tiles, static_cast<std::uint32_t>(multiprocessors * Shape::kBlocksPerSm));
+        std::min(pass.tiles, static_cast<std::uint32_t>(multiprocessors * Shape::kBlocksPerSm));
     queue.launch(guessSlots, slotBlocks, kSmallBlockThreads, 0, pass.slots, pass.partitions,
                  guessedCapacityRows(pass.rows, pass.partitions, pass.repeats), pass.lostBefore);
-    queue.launch(scatterTiles<Word, Source, Shape, Attempt::GUESSED>, pass.tiles, Shape::kThreads, shared,
-                 pass.source, pass.tiles, pass.digit, pass.slots, pass.target, pass.lostBefore);
+    queue.launch(scatterTiles<Word, Source, Shape, Attempt::GUESSED>, pass.tiles, Shape::kThreads,
+                 shared, pass.source, pass.tiles, pass.digit, pass.slots, pass.target,
+                 pass.lostBefore);
     queue.launch(clearCounts, slotBlocks, kSmallBlockThreads, 0, pass.slots, pass.partitions);
     queue.launch(countTiles<Word, Source, Shape>, residentBlocks, Shape::kThreads,
-                 pass.digit.count() * sizeof(std::uint32_t), pass.source, pass.tiles, pass.digit, pass.slots);
+                 pass.digit.count() * sizeof(std::uint32_t), pass.source, pass.tiles, pass.digit,
+                 pass.slots);
     queue.launch(layOutSlots<kScanThreads>, 1, kScanThreads, 0, pass.slots, pass.partitions);
-    queue.launch(scatterTiles<Word, Source, Shape, Attempt::COUNTED>, residentBlocks, Shape::kThreads, shared,
-                 pass.source, pass.tiles, pass.digit, pass.slots, pass.target, pass.slots.overflow);
+    queue.launch(scatterTiles<Word, Source, Shape, Attempt::COUNTED>, residentBlocks,
+                 Shape::kThreads, shared, pass.source, pass.tiles, pass.digit, pass.slots,
+                 pass.target, pass.slots.overflow);
 }
 
 template <class Word>
 void enqueuePartitioning(Enqueuer& queue, const RadixPlan& plan, const TableView<Word>& table,
-                         const PartitionedTable<Word>& result, Tuple<Word>* between, int multiprocessors,
-                         cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
+                         const PartitionedTable<Word>& result, Tuple<Word>* between,
+                         int multiprocessors, cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
     using Shape = PassShape<Word>;
     const std::uint32_t tiles = blocksFor(table.rows, Shape::kRows);
     const std::uint32_t firsts = plan.first.count();
@@ -170,34 +180,38 @@ void enqueuePartitioning(Enqueuer& queue, const RadixPlan& plan, const TableView
     enqueuePass(queue, first, multiprocessors);
     queue.record(firstEnd);
     if (plan.twoPasses()) {
-        queue.launch(mapTiles<kScanThreads>, 1, kScanThreads, 0, result.firstSlots, firsts, Shape::kRows,
-                     result.tileStarts);
+        queue.launch(mapTiles<kScanThreads>, 1, kScanThreads, 0, result.firstSlots, firsts,
+                     Shape::kRows, result.tileStarts);
         const Pass<Word, PartitionSource<Word>> second{
-                {between, result.firstSlots, result.tileStarts, firsts, plan.second.count()},
-                tiles + firsts,
-                table.rows,
-                result.repeats,
-                plan.second,
-                plan.partitions(),
-                result.slots,
-                result.firstSlots.overflow,
-                result.rows};
+            {between, result.firstSlots, result.tileStarts, firsts, plan.second.count()},
+            tiles + firsts,
+            table.rows,
+            result.repeats,
+            plan.second,
+            plan.partitions(),
+            result.slots,
+            result.firstSlots.overflow,
+            result.rows};
         enqueuePass(queue, second, multiprocessors);
     }
     queue.record(secondEnd);
 }
 
 template <class Word>
-void enqueueJoin(Enqueuer& queue, const Workspace<Word>& w, const MatchColumns<Word>& matches, int multiprocessors) {
-    queue.launch(planItems<Word, kScanThreads>, 1, kScanThreads, 0, w.build.slots, w.probe.slots, w.items,
-                 matches.matchCount);
+void enqueueJoin(Enqueuer& queue, const Workspace<Word>& w, const MatchColumns<Word>& matches,
+                 int multiprocessors) {
+    queue.launch(planItems<Word, kScanThreads>, 1, kScanThreads, 0, w.build.slots, w.probe.slots,
+                 w.items, matches.matchCount);
     queue.launch(joinPartitions<Word, kJoinThreads, kJoinBlocksPerSm, kProbeBatchRows<Word>>,
                  static_cast<std::uint32_t>(multiprocessors * kJoinBlocksPerSm), kJoinThreads,
-                 ChainTable<Word>::lengthBytes(kTableShape<Word>.rows, kTableShape<Word>.slotBits), w.build.rows,
-                 w.build.slots, w.probe.rows, w.probe.slots, w.items, MatchWriter<Word>{matches});
+                 ChainTable<Word>::lengthBytes(kTableShape<Word>.rows, kTableShape<Word>.slotBits),
+                 w.build.rows, w.build.slots, w.probe.rows, w.probe.slots, w.items,
+                 MatchWriter<Word>{matches});
 }
 
-bool aligned(const void* pointer, std::size_t bytes) { return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0; }
+bool aligned(const void* pointer, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+}
 
 template <class Word>
 bool legal(const TableView<Word>& table) {
@@ -208,9 +222,10 @@ bool legal(const TableView<Word>& table) {
 
 template <class Word>
 bool legal(const MatchColumns<Word>& matches) {
-    const bool present =
-            matches.capacityRows == 0 || (matches.buildPayloads != nullptr && matches.probePayloads != nullptr);
-    return present && matches.matchCount != nullptr && aligned(matches.matchCount, sizeof(std::uint64_t)) &&
+    const bool present = matches.capacityRows == 0 ||
+                         (matches.buildPayloads != nullptr && matches.probePayloads != nullptr);
+    return present && matches.matchCount != nullptr &&
+           aligned(matches.matchCount, sizeof(std::uint64_t)) &&
            aligned(matches.keys, sizeof(Word)) && aligned(matches.buildPayloads, sizeof(Word)) &&
            aligned(matches.probePayloads, sizeof(Word));
 }
@@ -219,24 +234,32 @@ bool legal(const MatchColumns<Word>& matches) {
 
 const char* describe(JoinStatus status) {
     switch (status) {
-        case JoinStatus::OK: return "enqueued";
-        case JoinStatus::INVALID_ARGUMENT: return "a pointer is null or misaligned, or a table has over 2^31 rows";
-        case JoinStatus::WORKSPACE_TOO_SMALL: return "the workspace is shorter than workspaceBytes() says";
-        case JoinStatus::LAUNCH_FAILED: return "the CUDA runtime refused a launch";
+        case JoinStatus::OK:
+            return "enqueued";
+        case JoinStatus::INVALID_ARGUMENT:
+            return "a pointer is null or misaligned, or a table has over 2^31 rows";
+        case JoinStatus::WORKSPACE_TOO_SMALL:
+            return "the workspace is shorter than workspaceBytes() says";
+        case JoinStatus::LAUNCH_FAILED:
+            return "the CUDA runtime refused a launch";
     }
     return "unknown status";
 }
 
 template <class Word>
 std::size_t workspaceBytes(std::uint64_t buildRows, std::uint64_t probeRows) {
-    return Workspace<Word>::cut(nullptr, RadixPlan::of(buildRows, kTableShape<Word>), buildRows, probeRows).lengthBytes;
+    return Workspace<Word>::cut(nullptr, RadixPlan::of(buildRows, kTableShape<Word>), buildRows,
+                                probeRows)
+        .lengthBytes;
 }
 
 template <class Word>
-JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& probe, const MatchColumns<Word>& matches,
-                        void* workspace, std::size_t workspaceLengthBytes, cudaStream_t stream,
+JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& probe,
+                        const MatchColumns<Word>& matches, void* workspace,
+                        std::size_t workspaceLengthBytes, cudaStream_t stream,
                         const JoinTrace& trace) {
-    if (!legal(build) || !legal(probe) || !legal(matches) || !aligned(workspace, kRegionAlignmentBytes)) {
+    if (!legal(build) || !legal(probe) || !legal(matches) ||
+        !aligned(workspace, kRegionAlignmentBytes)) {
         return JoinStatus::INVALID_ARGUMENT;
     }
     const RadixPlan plan = RadixPlan::of(build.rows, kTableShape<Word>);
@@ -249,10 +272,10 @@ JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& pro
     int multiprocessors = 0;
     queue.check(cudaGetDevice(&device));
     queue.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    enqueuePartitioning(queue, plan, build, cut.build, cut.between, multiprocessors, trace.stepEnds[0],
-                        trace.stepEnds[1]);
-    enqueuePartitioning(queue, plan, probe, cut.probe, cut.between, multiprocessors, trace.stepEnds[2],
-                        trace.stepEnds[3]);
+    enqueuePartitioning(queue, plan, build, cut.build, cut.between, multiprocessors,
+                        trace.stepEnds[0], trace.stepEnds[1]);
+    enqueuePartitioning(queue, plan, probe, cut.probe, cut.between, multiprocessors,
+                        trace.stepEnds[2], trace.stepEnds[3]);
     enqueueJoin(queue, cut, matches, multiprocessors);
     queue.record(trace.stepEnds[4]);
     return queue.status();
@@ -261,10 +284,10 @@ JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& pro
 template std::size_t workspaceBytes<std::int32_t>(std::uint64_t, std::uint64_t);
 template std::size_t workspaceBytes<std::int64_t>(std::uint64_t, std::uint64_t);
 template JoinStatus joinResident(const TableView<std::int32_t>&, const TableView<std::int32_t>&,
-                                 const MatchColumns<std::int32_t>&, void*, std::size_t, cudaStream_t,
-                                 const JoinTrace&);
+                                 const MatchColumns<std::int32_t>&, void*, std::size_t,
+                                 cudaStream_t, const JoinTrace&);
 template JoinStatus joinResident(const TableView<std::int64_t>&, const TableView<std::int64_t>&,
-                                 const MatchColumns<std::int64_t>&, void*, std::size_t, cudaStream_t,
-                                 const JoinTrace&);
+                                 const MatchColumns<std::int64_t>&, void*, std::size_t,
+                                 cudaStream_t, const JoinTrace&);
 
 }  // namespace gpujoin::resident

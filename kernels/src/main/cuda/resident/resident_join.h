@@ -91,8 +91,9 @@ std::size_t workspaceBytes(std::uint64_t buildRows, std::uint64_t probeRows);
  * different workspaces may run at once. Errors of the work itself surface on the stream, as always in CUDA.
  */
 template <class Word>
-JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& probe, const MatchColumns<Word>& matches,
-                        void* workspace, std::size_t workspaceLengthBytes, cudaStream_t stream,
+JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& probe,
+                        const MatchColumns<Word>& matches, void* workspace,
+                        std::size_t workspaceLengthBytes, cudaStream_t stream,
                         const JoinTrace& trace = {});
 
 }  // namespace gpujoin::resident

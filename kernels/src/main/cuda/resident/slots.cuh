@@ -59,7 +59,8 @@ __global__ __launch_bounds__(THREADS) void layOutSlots(Slots slots, std::uint32_
     for (std::uint32_t base = 0; base < partitions; base += THREADS) {
         const std::uint32_t p = base + threadIdx.x;
         const std::uint32_t count = p < partitions ? slots.cursor[p] : 0;
-        const std::uint32_t aligned = (count + kSlotAlignmentRows - 1) / kSlotAlignmentRows * kSlotAlignmentRows;
+        const std::uint32_t aligned =
+            (count + kSlotAlignmentRows - 1) / kSlotAlignmentRows * kSlotAlignmentRows;
         std::uint32_t total;
         const std::uint32_t begin = before + scan.exclusiveSum(aligned, total);
         if (p < partitions) {
@@ -73,7 +74,8 @@ __global__ __launch_bounds__(THREADS) void layOutSlots(Slots slots, std::uint32_
 
 /** Gives every partition of a first pass its tiles of a second. One block with a thread per partition. */
 template <int THREADS>
-__global__ __launch_bounds__(THREADS) void mapTiles(Slots slots, std::uint32_t partitions, std::uint32_t tileRows,
+__global__ __launch_bounds__(THREADS) void mapTiles(Slots slots, std::uint32_t partitions,
+                                                    std::uint32_t tileRows,
                                                     std::uint32_t* tileStarts) {
     __shared__ BlockScan<THREADS> scan;
     const std::uint32_t p = threadIdx.x;

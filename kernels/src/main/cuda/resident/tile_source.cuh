@@ -27,10 +27,12 @@ struct Tile {
  * Copies whole 16-byte units to shared memory; all threads call it before they arrive at `barrier`. From sm_90
  * on, one thread hands the copy to the bulk engine.
  */
-__device__ inline void stageBytes(void* target, const void* source, std::uint32_t lengthBytes, TileBarrier& barrier) {
+__device__ inline void stageBytes(void* target, const void* source, std::uint32_t lengthBytes,
+                                  TileBarrier& barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0 && lengthBytes != 0) {
-        cuda::device::memcpy_async_tx(static_cast<unsigned char*>(target), static_cast<const unsigned char*>(source),
+        cuda::device::memcpy_async_tx(static_cast<unsigned char*>(target),
+                                      static_cast<const unsigned char*>(source),
                                       cuda::aligned_size_t<16>(lengthBytes), barrier);
         cuda::device::barrier_expect_tx(barrier, lengthBytes);
     }
@@ -82,7 +84,8 @@ struct ColumnSource {
     }
     template <std::uint32_t TILE_ROWS>
     __device__ static Tuple<Word> stagedTuple(const void* memory, std::uint32_t row) {
-        return {static_cast<const Word*>(memory)[row], static_cast<const Word*>(memory)[TILE_ROWS + row]};
+        return {static_cast<const Word*>(memory)[row],
+                static_cast<const Word*>(memory)[TILE_ROWS + row]};
     }
 
     __device__ Word keyAt(std::uint64_t row) const { return keys[row]; }
@@ -120,7 +123,8 @@ struct PartitionSource {
     /** May read up to one tuple more than the tile has; slots are aligned, so that it is inside the buffer. */
     template <std::uint32_t TILE_ROWS>
     __device__ void stage(const Tile& tile, void* memory, TileBarrier& barrier) const {
-        const std::uint32_t lengthBytes = tile.rows * static_cast<std::uint32_t>(sizeof(Tuple<Word>));
+        const std::uint32_t lengthBytes =
+            tile.rows * static_cast<std::uint32_t>(sizeof(Tuple<Word>));
         stageBytes(memory, tuples + tile.first, (lengthBytes + 15u) / 16u * 16u, barrier);
     }
 
