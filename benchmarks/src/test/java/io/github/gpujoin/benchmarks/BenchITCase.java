@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.AppendOnlyRocksDb;
+import io.github.gpujoin.flink.api.options.AppendOnlyRocksDb;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.github.gpujoin.benchmarks.flink;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;

@@ -5,7 +5,7 @@ import io.github.gpujoin.benchmarks.join.Measurement;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.examples.run.JobCluster;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

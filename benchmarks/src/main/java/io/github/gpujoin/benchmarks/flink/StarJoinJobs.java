@@ -10,7 +10,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;

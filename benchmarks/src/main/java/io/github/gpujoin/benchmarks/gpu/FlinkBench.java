@@ -8,7 +8,7 @@ import io.github.gpujoin.benchmarks.join.Measurement;
 import io.github.gpujoin.benchmarks.join.Rounds;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
 import io.github.gpujoin.benchmarks.workload.Tuples;
-import io.github.gpujoin.flink.config.GpuJoinOptions.Engine;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions.Engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -7,12 +7,12 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.pack.PackOperator;
-import io.github.gpujoin.flink.pack.Packing;
-import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -58,13 +58,13 @@ public class PackerBenchmark {
                         KEYS,
                         new SerializerConfigImpl());
         ChunkProjection projection = ChunkProjection.of(TupleSchemas.PROBE, COLUMNS, KEYS);
-        Packing whole =
-                Packing.unpartitioned(
+        PackSpec whole =
+                PackSpec.unpartitioned(
                         "facts",
                         ChunkDescriptor.FACTS,
                         (int) GpuJoinOptions.CHUNK_BYTES.defaultValue().getBytes(),
-                        Packing.DEFAULT_FLUSH_INTERVAL);
-        Packing parts = whole.partitionedBy(TupleSchemas.KEY, WorkingSet.PARTITIONS);
+                        PackSpec.DEFAULT_FLUSH_INTERVAL);
+        PackSpec parts = whole.partitionedBy(TupleSchemas.KEY, WorkingSet.PARTITIONS);
         pojo = harness(new PackOperator<>(layout, null, whole), layout.schema());
         pojoPartitioned = harness(new PackOperator<>(layout, null, parts), layout.schema());
         columnarPartitioned =

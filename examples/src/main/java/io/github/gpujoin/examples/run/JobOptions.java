@@ -1,6 +1,6 @@
 package io.github.gpujoin.examples.run;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;

@@ -12,7 +12,7 @@ import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.explain.Distribution;
-import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
-import io.github.gpujoin.flink.pipeline.DimensionSide;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.plan.DimensionInput;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -26,9 +26,9 @@ import org.apache.flink.types.RowKind;
 @PublicEvolving
 public final class Dimension<D> {
 
-    private final DimensionSide<D> side;
+    private final DimensionInput<D> side;
 
-    Dimension(DimensionSide<D> side) {
+    Dimension(DimensionInput<D> side) {
         this.side = side;
     }
 

@@ -1,7 +1,7 @@
 package io.github.gpujoin.flink.api;
 
-import io.github.gpujoin.flink.pipeline.Grouping;
-import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
+import io.github.gpujoin.flink.plan.Grouping;
+import io.github.gpujoin.flink.plan.StarJoinPipeline;
 import java.util.Objects;
 import java.util.function.Function;
 import org.apache.flink.annotation.Experimental;

@@ -2,9 +2,9 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.emit.PairKind;
-import io.github.gpujoin.flink.pack.KeyLayout;
-import io.github.gpujoin.flink.pipeline.JoinUid;
-import io.github.gpujoin.flink.pipeline.PairJoinPipeline;
+import io.github.gpujoin.flink.plan.JoinUid;
+import io.github.gpujoin.flink.plan.PairJoinPipeline;
+import io.github.gpujoin.flink.record.KeyLayout;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.apache.flink.annotation.PublicEvolving;

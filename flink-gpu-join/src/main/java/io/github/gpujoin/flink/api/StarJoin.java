@@ -3,14 +3,14 @@ package io.github.gpujoin.flink.api;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.BadRecord;
-import io.github.gpujoin.flink.explain.JoinExplanation;
-import io.github.gpujoin.flink.pipeline.BadRecordStreams;
-import io.github.gpujoin.flink.pipeline.DimensionSide;
-import io.github.gpujoin.flink.pipeline.Explanations;
-import io.github.gpujoin.flink.pipeline.Grouping;
-import io.github.gpujoin.flink.pipeline.InputSide;
-import io.github.gpujoin.flink.pipeline.JoinUid;
-import io.github.gpujoin.flink.pipeline.StarJoinPipeline;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.plan.BadRecordStreams;
+import io.github.gpujoin.flink.plan.DimensionInput;
+import io.github.gpujoin.flink.plan.Explanations;
+import io.github.gpujoin.flink.plan.Grouping;
+import io.github.gpujoin.flink.plan.JoinInput;
+import io.github.gpujoin.flink.plan.JoinUid;
+import io.github.gpujoin.flink.plan.StarJoinPipeline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,12 +63,12 @@ public final class StarJoin<F> {
 
     private static final JoinUid DEFAULT_UID = JoinUid.of("star-join");
 
-    private final InputSide<F> facts;
-    private final List<DimensionSide<?>> dimensions = new ArrayList<>();
+    private final JoinInput<F> facts;
+    private final List<DimensionInput<?>> dimensions = new ArrayList<>();
     private final BadRecordStreams badRecords = new BadRecordStreams();
     private JoinUid uid = DEFAULT_UID;
 
-    private StarJoin(InputSide<F> facts) {
+    private StarJoin(JoinInput<F> facts) {
         this.facts = facts;
     }
 
@@ -79,7 +79,7 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException if the stream consists of chunks
      */
     public static <F> StarJoin<F> of(DataStream<F> facts) {
-        return new StarJoin<>(InputSide.records("facts", Objects.requireNonNull(facts, "facts")));
+        return new StarJoin<>(JoinInput.records("facts", Objects.requireNonNull(facts, "facts")));
     }
 
     /**
@@ -89,7 +89,7 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException if the stream has another type
      */
     public static StarJoin<RowView> ofChunks(DataStream<Chunk> facts) {
-        return new StarJoin<>(InputSide.chunks("facts", Objects.requireNonNull(facts, "facts")));
+        return new StarJoin<>(JoinInput.chunks("facts", Objects.requireNonNull(facts, "facts")));
     }
 
     /**
@@ -135,7 +135,7 @@ public final class StarJoin<F> {
      */
     public <D> StarJoin<F> dimension(DataStream<D> dimension, Consumer<Dimension<D>> description) {
         Objects.requireNonNull(dimension, "dimension");
-        return add(InputSide.records(nextName(), dimension), description);
+        return add(JoinInput.records(nextName(), dimension), description);
     }
 
     /**
@@ -149,16 +149,16 @@ public final class StarJoin<F> {
     public StarJoin<F> dimensionChunks(
             DataStream<Chunk> dimension, Consumer<Dimension<RowView>> description) {
         Objects.requireNonNull(dimension, "dimension");
-        return add(InputSide.chunks(nextName(), dimension), description);
+        return add(JoinInput.chunks(nextName(), dimension), description);
     }
 
     private String nextName() {
         return "dimension-" + dimensions.size();
     }
 
-    private <D> StarJoin<F> add(InputSide<D> input, Consumer<Dimension<D>> description) {
+    private <D> StarJoin<F> add(JoinInput<D> input, Consumer<Dimension<D>> description) {
         Objects.requireNonNull(description, "description");
-        DimensionSide<D> side = new DimensionSide<>(input);
+        DimensionInput<D> side = new DimensionInput<>(input);
         description.accept(new Dimension<>(side));
         dimensions.add(side);
         return this;
@@ -279,7 +279,8 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException if a result column has no field of its name and type
      */
     public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
-        return pipeline().toRecords(Objects.requireNonNull(type, "type"));
+        Objects.requireNonNull(type, "type");
+        return pipeline().toRecords(type);
     }
 
     /** Builds the join; results are columnar chunks: the facts' columns, then each dimension's. */

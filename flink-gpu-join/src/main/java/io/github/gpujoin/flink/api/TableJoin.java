@@ -1,9 +1,9 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.emit.PairKind;
-import io.github.gpujoin.flink.pipeline.JoinUid;
-import io.github.gpujoin.flink.pipeline.JoinedTableRows;
-import io.github.gpujoin.flink.pipeline.TableSide;
+import io.github.gpujoin.flink.plan.JoinUid;
+import io.github.gpujoin.flink.plan.JoinedTableRows;
+import io.github.gpujoin.flink.plan.TableInput;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -54,8 +54,8 @@ import org.apache.flink.types.Row;
 public final class TableJoin {
 
     private final StreamTableEnvironment tables;
-    private final TableSide build;
-    private final TableSide probe;
+    private final TableInput build;
+    private final TableInput probe;
     private PairKind kind = PairKind.INNER;
     private boolean nullSafe;
     private boolean replicated;
@@ -63,7 +63,7 @@ public final class TableJoin {
     private Long completeAtWatermark;
     private String uid = "gpu-join";
 
-    private TableJoin(StreamTableEnvironment tables, TableSide build, TableSide probe) {
+    private TableJoin(StreamTableEnvironment tables, TableInput build, TableInput probe) {
         this.tables = tables;
         this.build = build;
         this.probe = probe;
@@ -95,7 +95,7 @@ public final class TableJoin {
          */
         public Build build(Table build) {
             Objects.requireNonNull(build, "build");
-            return new Build(tables, TableSide.of(TableSide.BUILD, tables, build));
+            return new Build(tables, TableInput.of(TableInput.BUILD, tables, build));
         }
 
         /**
@@ -114,7 +114,7 @@ public final class TableJoin {
          */
         public Build buildChangelog(Table build) {
             Objects.requireNonNull(build, "build");
-            return new Build(tables, TableSide.ofChangelog(TableSide.BUILD, tables, build));
+            return new Build(tables, TableInput.ofChangelog(TableInput.BUILD, tables, build));
         }
     }
 
@@ -122,9 +122,9 @@ public final class TableJoin {
     @Experimental
     public static final class Build {
         private final StreamTableEnvironment tables;
-        private final TableSide build;
+        private final TableInput build;
 
-        private Build(StreamTableEnvironment tables, TableSide build) {
+        private Build(StreamTableEnvironment tables, TableInput build) {
             this.tables = tables;
             this.build = build;
         }
@@ -137,7 +137,7 @@ public final class TableJoin {
          */
         public TableJoin probe(Table probe) {
             Objects.requireNonNull(probe, "probe");
-            return new TableJoin(tables, build, TableSide.of(TableSide.PROBE, tables, probe));
+            return new TableJoin(tables, build, TableInput.of(TableInput.PROBE, tables, probe));
         }
     }
 
@@ -303,7 +303,7 @@ public final class TableJoin {
     }
 
     private void describe(Dimension<RowData> dimension, RowType resultType) {
-        dimension.named("build").changelog(TableSide::changeOf);
+        dimension.named("build").changelog(TableInput::changeOf);
         for (int i = 0; i < build.keyColumns().size(); i++) {
             dimension.on(probe.keyColumns().get(i), build.keyColumns().get(i));
         }
@@ -354,7 +354,7 @@ public final class TableJoin {
         List<RowType.RowField> fields = new ArrayList<>();
         Set<String> names = new HashSet<>(probe.rowType().getFieldNames());
         for (RowType.RowField field : probe.rowType().getFields()) {
-            fields.add(field(field.getName(), field.getType(), kind.keepsUnmatchedBuild()));
+            fields.add(field(field.getName(), field.getType(), mayBeNull(field.getName())));
         }
         if (hasBuildColumns()) {
             Set<String> taken = new HashSet<>(names);
@@ -370,6 +370,14 @@ public final class TableJoin {
             }
         }
         return new RowType(false, fields);
+    }
+
+    /** A changelog's join keeps probe rows of null keys, also if the planner knows of none. */
+    private boolean mayBeNull(String probeColumn) {
+        return kind.keepsUnmatchedBuild()
+                || build.isChangelog()
+                        && kind.keepsUnmatchedProbe()
+                        && probe.keyColumns().contains(probeColumn);
     }
 
     private static RowType.RowField field(String name, LogicalType type, boolean nullable) {

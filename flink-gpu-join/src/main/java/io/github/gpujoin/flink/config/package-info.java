@@ -1,2 +1,5 @@
-/** Options of the join, in Flink's configuration. */
+/**
+ * Reads and checks the values of the join's options. The options themselves are in {@code
+ * api.options}.
+ */
 package io.github.gpujoin.flink.config;

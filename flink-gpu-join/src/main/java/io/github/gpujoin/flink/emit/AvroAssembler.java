@@ -1,8 +1,8 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.flink.pack.AvroFields;
-import io.github.gpujoin.flink.pack.TimeResolution;
+import io.github.gpujoin.flink.record.AvroFields;
+import io.github.gpujoin.flink.record.TimeResolution;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.avro.Schema;

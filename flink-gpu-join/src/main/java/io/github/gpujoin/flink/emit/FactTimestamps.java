@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.record.RecordLayout;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /** Gives results the event timestamp of their fact row, where the facts carry it. */

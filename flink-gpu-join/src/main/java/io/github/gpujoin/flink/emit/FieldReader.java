@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.emit.ColumnSource.Place;
-import io.github.gpujoin.flink.pack.FieldKind;
+import io.github.gpujoin.flink.record.FieldKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.api.common.typeutils.TypeSerializer;

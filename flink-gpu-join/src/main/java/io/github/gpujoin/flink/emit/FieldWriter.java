@@ -1,7 +1,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.flink.pack.FieldKind;
+import io.github.gpujoin.flink.record.FieldKind;
 import java.lang.reflect.Field;
 
 /** Sets one field of an object at its offset, or one argument of a record's constructor. */

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.emit;
 
-import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.record.RecordField;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

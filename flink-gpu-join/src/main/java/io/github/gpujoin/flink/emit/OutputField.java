@@ -1,7 +1,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.record.RecordField;
 import java.io.Serializable;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 

@@ -12,7 +12,7 @@ import org.apache.flink.api.common.functions.JoinFunction;
  */
 public record PairJoinSpec<A, B, OUT>(
         PairKind kind,
-        VerifiedKeys<A, B> keys,
+        HashedKeys<A, B> keys,
         JoinFunction<A, B, Boolean> condition,
         JoinFunction<A, B, OUT> function)
         implements Serializable {

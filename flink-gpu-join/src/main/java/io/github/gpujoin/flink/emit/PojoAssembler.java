@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.flink.pack.FieldKind;
-import io.github.gpujoin.flink.pack.RecordKind;
+import io.github.gpujoin.flink.record.FieldKind;
+import io.github.gpujoin.flink.record.RecordKind;
 import java.util.List;
 import java.util.function.BiFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;

@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.flink.pack.RecordField;
-import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.emit;
 
-import io.github.gpujoin.flink.pack.FieldKind;
+import io.github.gpujoin.flink.record.FieldKind;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;

@@ -3,8 +3,8 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.flink.pack.RecordKind;
-import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.record.RecordKind;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
@@ -78,8 +78,9 @@ public final class ResultEmitters {
      * @param spec of the engine, which gives candidates
      */
     public static <T> ResultEmitterFactory<T> verified(
-            JoinSpec spec, List<VerifiedDimension> dimensions, ResultEmitterFactory<T> results) {
-        return context -> new CandidateEmitter<>(spec, dimensions, results.create(context));
+            JoinSpec spec, List<HashedDimension> dimensions, ResultEmitterFactory<T> results) {
+        return context ->
+                new CollisionCheckingStarEmitter<>(spec, dimensions, results.create(context));
     }
 
     /** Rows of groups, with the type {@link GroupFields#rowType}. */
@@ -120,7 +121,7 @@ public final class ResultEmitters {
         return context -> {
             RecordAssembler<B> probes = RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe);
             return join.isVerified()
-                    ? new VerifyingEmitter<>(spec, build, probes, join, context)
+                    ? new CollisionCheckingPairEmitter<>(spec, build, probes, join, context)
                     : new FunctionEmitter<>(
                             spec,
                             RecordAssembler.ofBuild(spec, build),

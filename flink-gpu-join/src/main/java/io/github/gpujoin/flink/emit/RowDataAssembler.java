@@ -1,8 +1,8 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.flink.pack.RowDataFields;
-import io.github.gpujoin.flink.pack.TimeResolution;
+import io.github.gpujoin.flink.record.RowDataFields;
+import io.github.gpujoin.flink.record.TimeResolution;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.ArrayList;

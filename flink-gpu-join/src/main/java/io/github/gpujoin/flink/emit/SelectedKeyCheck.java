@@ -7,9 +7,9 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.flink.checkpoint.KeyCheck;
-import io.github.gpujoin.flink.pack.RecordLayout;
-import io.github.gpujoin.flink.pack.SelectedKey;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.SelectedKey;
+import io.github.gpujoin.flink.state.KeyCheck;
 import java.util.List;
 
 /**

@@ -1,2 +1,6 @@
-/** Results of an engine in, records out: Rows, POJOs, chunks, or what a join function makes. */
+/**
+ * Converts results of an engine to records: Rows, POJOs, RowData, Avro records, chunks, groups, or
+ * what a join function returns. Compares full keys where the engine compared hashes. Start with
+ * {@link io.github.gpujoin.flink.emit.ResultEmitters}.
+ */
 package io.github.gpujoin.flink.emit;

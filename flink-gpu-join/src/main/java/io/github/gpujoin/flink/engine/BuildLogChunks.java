@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
-import io.github.gpujoin.flink.checkpoint.BuildLog;
+import io.github.gpujoin.flink.state.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.Iterator;
 import org.apache.flink.util.FlinkRuntimeException;

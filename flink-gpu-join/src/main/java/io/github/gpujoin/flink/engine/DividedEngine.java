@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.flink.explain.PartitionClass;
-import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.api.explain.PartitionClass;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BuildChunks;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
@@ -23,14 +23,14 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 public record DividedEngine(
         HybridJoinEngine engine, JoinEngineFactory device, JoinEngineFactory host)
-        implements EngineInUse {
+        implements EngineStatus {
 
     /** In place of an engine's name: tables are made from state while they are probed. */
     static final String STATE = "state";
 
     static DividedEngine open(
             JoinSpec spec,
-            Division division,
+            DimensionPartitioning division,
             KeyGroupRange partitions,
             JoinEngineFactory device,
             JoinEngineFactory host,
@@ -80,7 +80,7 @@ public record DividedEngine(
     public ReasonCode reason() {
         EngineUnavailableException failed = engine.deviceFailure();
         if (failed != null) {
-            return ReasonCode.of(asGpuFailure(failed).failure());
+            return GpuFailureReason.of(asGpuFailure(failed).failure());
         }
         return device == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
     }

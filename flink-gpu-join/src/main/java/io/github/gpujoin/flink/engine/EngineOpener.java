@@ -4,8 +4,8 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.SlotHash;
-import io.github.gpujoin.flink.checkpoint.BuildLog;
-import io.github.gpujoin.flink.checkpoint.PartitionKeys;
+import io.github.gpujoin.flink.state.BuildLog;
+import io.github.gpujoin.flink.state.PartitionKeys;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -26,7 +26,7 @@ public final class EngineOpener {
      * @param memory of the engine; to be closed after it
      */
     public record Opened(
-            JoinEngine engine, EngineInUse inUse, Set<String> names, AutoCloseable memory) {}
+            JoinEngine engine, EngineStatus inUse, Set<String> names, AutoCloseable memory) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineOpener.class);
 

@@ -19,7 +19,7 @@ public record EngineSelection(
         Preferred preferred,
         boolean asked,
         JoinEngineFactory standby,
-        Division division,
+        DimensionPartitioning division,
         long slotMemoryBytes)
         implements Serializable {
 
@@ -62,7 +62,7 @@ public record EngineSelection(
     }
 
     /** These engines at the same time. Both must be forkable. */
-    public EngineSelection dividing(Division division) {
+    public EngineSelection dividing(DimensionPartitioning division) {
         return new EngineSelection(preferred, asked, standby, division, slotMemoryBytes);
     }
 

@@ -10,8 +10,8 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.flink.explain.PartitionClass;
-import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.api.explain.PartitionClass;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.hybrid.FallbackDeduplicator;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
@@ -44,7 +44,7 @@ import org.apache.flink.util.ExceptionUtils;
  * <p>Only {@link GpuUnavailableException} makes the second engine take over, once. One thread calls
  * at a time, but for {@link #stats()} and {@link #engineName()}.
  */
-final class FallbackJoinEngine implements JoinEngine, EngineInUse {
+final class FallbackJoinEngine implements JoinEngine, EngineStatus {
 
     /** Reads every build chunk that came so far. */
     @FunctionalInterface
@@ -132,7 +132,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineInUse {
     public ReasonCode reason() {
         GpuUnavailableException why = failure;
         if (why != null) {
-            return ReasonCode.of(why.failure());
+            return GpuFailureReason.of(why.failure());
         }
         return preferred == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
     }

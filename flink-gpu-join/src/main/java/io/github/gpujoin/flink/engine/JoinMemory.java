@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

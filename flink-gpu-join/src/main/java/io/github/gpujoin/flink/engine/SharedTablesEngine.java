@@ -14,7 +14,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.flink.checkpoint.SharedChunk;
+import io.github.gpujoin.flink.state.SharedChunk;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,2 +1,6 @@
-/** Which engine joins: choosing and opening one, sharing its tables, and going on without it. */
+/**
+ * Chooses and opens the engine of a subtask, shares tables between the subtasks of a process, and
+ * falls back to the CPU engine if a GPU fails. Tables are charged to the slots' managed memory.
+ * Start with {@link io.github.gpujoin.flink.engine.EngineOpener}.
+ */
 package io.github.gpujoin.flink.engine;

@@ -4,16 +4,18 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.data.BadRecord;
-import io.github.gpujoin.flink.backpressure.HoldableOutput;
-import io.github.gpujoin.flink.chunk.RowCounts;
-import io.github.gpujoin.flink.config.BadRecords;
-import io.github.gpujoin.flink.distribution.DistributionInquiry;
-import io.github.gpujoin.flink.distribution.MeasuredDimension;
-import io.github.gpujoin.flink.exchange.LocalExchangeSender;
-import io.github.gpujoin.flink.exchange.OneToOneEdge;
-import io.github.gpujoin.flink.explain.Distribution;
-import io.github.gpujoin.flink.transport.JoinSide;
-import io.github.gpujoin.flink.transport.SendEdge;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.options.BadRecords;
+import io.github.gpujoin.flink.exchange.RowCounts;
+import io.github.gpujoin.flink.exchange.backpressure.HoldableOutput;
+import io.github.gpujoin.flink.exchange.local.LocalExchangeSender;
+import io.github.gpujoin.flink.exchange.local.OneToOneEdge;
+import io.github.gpujoin.flink.exchange.ring.JoinSide;
+import io.github.gpujoin.flink.exchange.ring.RingSendEdge;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.UnreadableRecordException;
+import io.github.gpujoin.flink.runtime.distribution.DistributionClient;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -64,13 +66,13 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     private record HeldMarker(long untilMs, LatencyMarker marker) {}
 
-    Packing packing;
+    PackSpec packing;
 
     /** Null unless the packing may change. */
     private MeasuredDimension measured;
 
     private transient MailboxExecutor mailbox;
-    private transient DistributionInquiry inquiry;
+    private transient DistributionClient inquiry;
 
     /** Side output of chunks of one partition; null if all chunks go to the main output. */
     private OutputTag<Chunk> partitions;
@@ -91,7 +93,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
      * @param schema of the chunks to come out
      * @param filter null to keep all rows
      */
-    AbstractPackOperator(ChunkSchema schema, FilterFunction<ROW> filter, Packing packing) {
+    AbstractPackOperator(ChunkSchema schema, FilterFunction<ROW> filter, PackSpec packing) {
         this.schema = schema;
         this.filter = filter;
         this.packing = packing;
@@ -150,7 +152,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
         if (measured != null) {
             inquiry =
-                    new DistributionInquiry(
+                    new DistributionClient(
                             getContainingTask()
                                     .getEnvironment()
                                     .getOperatorCoordinatorEventGateway(),
@@ -158,7 +160,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                             getRuntimeContext().getTaskInfo(),
                             measured,
                             () -> mailbox.execute(this::adoptAnswer, "change the packing"));
-            inquiry.ask(DistributionInquiry.NO_CHECKPOINT);
+            inquiry.ask(DistributionClient.NO_CHECKPOINT);
         }
     }
 
@@ -213,7 +215,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             return PartitionGroups.ofPartitions(packing.partitions());
         }
         OptionalInt receivers =
-                SendEdge.receivers(
+                RingSendEdge.receivers(
                         packing.receivers(),
                         packing.dimension() == ChunkDescriptor.FACTS
                                 ? JoinSide.PROBE

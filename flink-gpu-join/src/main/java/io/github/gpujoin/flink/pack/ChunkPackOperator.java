@@ -4,7 +4,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.flink.chunk.RowCounts;
+import io.github.gpujoin.flink.exchange.RowCounts;
+import io.github.gpujoin.flink.record.UnreadableRecordException;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
@@ -30,7 +31,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
      * @throws IllegalArgumentException where the packing's partition column is no key
      */
     public ChunkPackOperator(
-            ChunkProjection projection, FilterFunction<RowView> filter, Packing packing) {
+            ChunkProjection projection, FilterFunction<RowView> filter, PackSpec packing) {
         super(projection.schema(), filter, packing);
         this.projection = projection;
     }

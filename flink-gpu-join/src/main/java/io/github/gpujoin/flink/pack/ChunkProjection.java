@@ -3,6 +3,8 @@ package io.github.gpujoin.flink.pack;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;

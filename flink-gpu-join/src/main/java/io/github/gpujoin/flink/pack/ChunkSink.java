@@ -5,8 +5,9 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.flink.chunk.RowCounts;
-import io.github.gpujoin.flink.exchange.LocalExchangeSender;
+import io.github.gpujoin.flink.exchange.RowCounts;
+import io.github.gpujoin.flink.exchange.local.LocalExchangeSender;
+import io.github.gpujoin.flink.record.RecordField;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
@@ -26,7 +27,7 @@ final class ChunkSink {
     private static final long HISTOGRAM_WINDOW_ROWS = 1 << 22;
 
     private final ChunkSchema schema;
-    private Packing packing;
+    private PackSpec packing;
     private PartitionGroups groups;
     private final Output<StreamRecord<Chunk>> output;
     private final ProcessingTimeService time;
@@ -59,7 +60,7 @@ final class ChunkSink {
     ChunkSink(
             ChunkSchema schema,
             long types,
-            Packing packing,
+            PackSpec packing,
             PartitionGroups groups,
             Output<StreamRecord<Chunk>> output,
             ProcessingTimeService time,
@@ -91,7 +92,7 @@ final class ChunkSink {
      * @param to null for the main output
      * @param through null if all chunks go through the channel
      */
-    void pack(Packing into, PartitionGroups by, OutputTag<Chunk> to, LocalExchangeSender through) {
+    void pack(PackSpec into, PartitionGroups by, OutputTag<Chunk> to, LocalExchangeSender through) {
         packing = into;
         groups = by;
         tag = to;

@@ -1,8 +1,8 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.flink.distribution.DistributionProvider;
-import io.github.gpujoin.flink.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.runtime.distribution.DistributionProvider;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;

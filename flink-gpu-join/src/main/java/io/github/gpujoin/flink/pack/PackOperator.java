@@ -1,6 +1,10 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.flink.record.RecordEncoder;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.UnreadableRecordException;
 import java.util.Objects;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
@@ -32,7 +36,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
      * @param filter of records, null to keep all
      * @throws IllegalArgumentException where the packing's partition column is no key
      */
-    public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, Packing packing) {
+    public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, PackSpec packing) {
         this(layout, filter, null, packing);
     }
 
@@ -47,7 +51,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             RecordLayout<T> layout,
             FilterFunction<T> filter,
             MapFunction<T, RowKind> kindOfChange,
-            Packing packing) {
+            PackSpec packing) {
         super(layout.schema(), filter, packing);
         this.layout = layout;
         this.kindOfChange = kindOfChange;

@@ -2,6 +2,8 @@ package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.record.RecordEncoder;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.stream.IntStream;
 
 /**
@@ -19,7 +21,7 @@ final class RecordBatch {
     private static final int MAX_PARTITIONED_ROWS = 4096;
 
     private final RecordColumns columns;
-    private final Packing packing;
+    private final PackSpec packing;
     private final ChunkSink sink;
     private final RowPartitioner partitioner;
     private final int capacityRows;
@@ -33,7 +35,7 @@ final class RecordBatch {
     RecordBatch(
             RecordColumns columns,
             ChunkSchema schema,
-            Packing packing,
+            PackSpec packing,
             PartitionGroups groups,
             ChunkSink sink) {
         this.columns = columns;
@@ -48,7 +50,7 @@ final class RecordBatch {
     }
 
     /** Chunks of few rows are not kept back longer than they take to fill. */
-    private static int capacityRows(ChunkSchema schema, Packing packing, int groups) {
+    private static int capacityRows(ChunkSchema schema, PackSpec packing, int groups) {
         int wanted = Math.max(MAX_ROWS, ROWS_PER_GROUP * groups);
         int most = Math.max(1, packing.chunkBytes() / Math.max(1, schema.fixedRowBytes()));
         return Math.min(most, Math.min(wanted, MAX_PARTITIONED_ROWS));

@@ -2,6 +2,12 @@ package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.record.FieldBits;
+import io.github.gpujoin.flink.record.FieldKind;
+import io.github.gpujoin.flink.record.RecordEncoder;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.RecordShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

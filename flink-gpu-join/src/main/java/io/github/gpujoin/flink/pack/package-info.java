@@ -1,2 +1,7 @@
-/** Records or columnar chunks in, chunks of wanted columns out: filters, encoders, radix packer. */
+/**
+ * Operators that filter records or columnar chunks and pack the selected columns into chunks, one
+ * radix partition or one receiving subtask a chunk. Start with {@link
+ * io.github.gpujoin.flink.pack.PackOperator} for records and {@link
+ * io.github.gpujoin.flink.pack.ChunkPackOperator} for chunks.
+ */
 package io.github.gpujoin.flink.pack;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.api.data.BadRecord;
-import io.github.gpujoin.flink.config.BadRecords;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.BadRecords;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

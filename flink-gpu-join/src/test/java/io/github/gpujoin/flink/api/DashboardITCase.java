@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.flink.config.MetricLevel;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;

@@ -3,8 +3,8 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.flink.transport.TwinProvider;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.exchange.ring.TwinProvider;
 import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import java.time.Duration;
 import java.util.ArrayList;

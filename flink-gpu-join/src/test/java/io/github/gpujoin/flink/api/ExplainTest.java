@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;

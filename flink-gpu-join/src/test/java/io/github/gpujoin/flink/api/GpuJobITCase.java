@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
 import java.util.ArrayList;

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.config.JoinConfig;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -270,7 +271,7 @@ class GroupedJoinITCase {
                 .hasMessageContaining("different names");
         Configuration negative = new Configuration();
         negative.set(GpuJoinOptions.GROUP_INTERVAL, Duration.ofMillis(-1));
-        assertThatThrownBy(() -> GpuJoinOptions.groupIntervalMs(negative))
+        assertThatThrownBy(() -> JoinConfig.groupIntervalMs(negative))
                 .hasMessage(
                         "gpu-join.group-interval must be at least 0 ms and at most 1 h:"
                                 + " gpu-join.group-interval=-1 ms");

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

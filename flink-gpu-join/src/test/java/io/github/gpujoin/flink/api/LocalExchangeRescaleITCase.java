@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;

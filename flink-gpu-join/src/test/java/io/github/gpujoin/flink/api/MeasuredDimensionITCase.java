@@ -3,8 +3,8 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.flink.explain.ReasonCode;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -138,7 +138,7 @@ class NullArgumentsTest {
                 }
             }
         }
-        assertThat(cases).hasSizeGreaterThan(60);
+        assertThat(cases).hasSizeGreaterThan(50);
         return cases.stream();
     }
 

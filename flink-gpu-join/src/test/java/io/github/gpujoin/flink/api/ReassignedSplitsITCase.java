@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
-import io.github.gpujoin.flink.config.LateDimensionRows;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.LateDimensionRows;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.time.Duration;

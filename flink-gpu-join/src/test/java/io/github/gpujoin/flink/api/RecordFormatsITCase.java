@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.flink.pack.RecordShape;
+import io.github.gpujoin.flink.record.RecordShape;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.time.Instant;

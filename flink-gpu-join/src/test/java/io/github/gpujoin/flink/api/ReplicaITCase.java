@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.api;
 
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -190,9 +190,9 @@ class StarJoinRefusalTest {
                         "Dimension 'customers' is never complete: its source 'endless' is unbounded,"
                                 + " so no fact would be joined. Use a bounded source,"
                                 + " .completeAtWatermark(t), .changelog() or .versioned().");
-        assertThat(dimension.apply(d -> d.completeAtWatermark(7)).toRows()).isNotNull();
-        assertThat(dimension.apply(d -> d.changelog(row -> RowKind.INSERT)).toRows()).isNotNull();
-        assertThat(dimension.apply(Dimension::versioned).toRows()).isNotNull();
+        assertThat(dimension.apply(d -> d.completeAtWatermark(7)).uid("a").toRows()).isNotNull();
+        assertThat(dimension.apply(d -> d.changelog(row -> RowKind.INSERT)).uid("b").toRows()).isNotNull();
+        assertThat(dimension.apply(Dimension::versioned).uid("c").toRows()).isNotNull();
     }
 
     @Test
@@ -373,7 +373,7 @@ class StarJoinRefusalTest {
 
     @Test
     void shouldSayHowUuidsAndEnumsBecomeKeys() {
-        StreamExecutionEnvironment env = environment("cpu", 1);
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
         DataStream<UUID> uuids = env.fromData(TypeInformation.of(UUID.class), new UUID(1, 2));
         assertThatThrownBy(
                         () ->

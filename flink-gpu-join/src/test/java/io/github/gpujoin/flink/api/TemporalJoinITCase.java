@@ -4,7 +4,7 @@ import static io.github.gpujoin.flink.api.SalesData.collect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.config;
 
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.Arrays;
@@ -66,7 +67,7 @@ final class OptionsPage {
                 ? Arrays.stream(type.getEnumConstants())
                         .map(value -> "`" + text(value) + "`")
                         .collect(Collectors.joining(", "))
-                : GpuJoinOptions.bounds().describe(option).orElse("any");
+                : JoinConfig.bounds().describe(option).orElse("any");
     }
 
     private static Class<?> valueClass(ConfigOption<?> option) {

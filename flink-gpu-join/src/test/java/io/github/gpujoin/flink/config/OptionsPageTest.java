@@ -2,6 +2,7 @@ package io.github.gpujoin.flink.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.flink.pack.KeyLayout;
-import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
-import io.github.gpujoin.flink.pack.RecordLayout;
-import io.github.gpujoin.flink.pack.SelectedKey;
+import io.github.gpujoin.flink.record.KeyLayout;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.SelectedKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +90,7 @@ class CollidingKeysTest {
                         : layout(key).withTimestamp();
         PairJoinSpec<Row, Row, String> join =
                 new PairJoinSpec<>(
-                        kind, new VerifiedKeys<>(key, key), null, CollidingKeysTest::spoiling);
+                        kind, new HashedKeys<>(key, key), null, CollidingKeysTest::spoiling);
         JoinSpec spec =
                 new JoinSpec(
                         probe.schema(),

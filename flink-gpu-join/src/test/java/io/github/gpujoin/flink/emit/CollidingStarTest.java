@@ -8,12 +8,12 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.flink.pack.ColumnsKey;
-import io.github.gpujoin.flink.pack.KeyColumn;
-import io.github.gpujoin.flink.pack.KeyLayout;
-import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
-import io.github.gpujoin.flink.pack.RecordLayout;
-import io.github.gpujoin.flink.pack.SelectedKey;
+import io.github.gpujoin.flink.record.ColumnsKey;
+import io.github.gpujoin.flink.record.KeyColumn;
+import io.github.gpujoin.flink.record.KeyLayout;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.SelectedKey;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -67,7 +67,7 @@ class CollidingStarTest {
                     KeyColumn.of(
                             List.of("text", "number"),
                             key(ROW, List.of("text", "number"), nulls),
-                            VerifiedDimension.numbersRows(kind));
+                            HashedDimension.numbersRows(kind));
             RecordLayout<Row> layout =
                     RecordLayout.of(ROW, List.of("name"), List.of(), new SerializerConfigImpl())
                             .withKeys(List.of(key));
@@ -242,13 +242,13 @@ class CollidingStarTest {
                 facts.schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
-    private static List<VerifiedDimension> verified(RecordLayout<Row> facts, List<Side> sides) {
-        List<VerifiedDimension> verified = new ArrayList<>();
+    private static List<HashedDimension> verified(RecordLayout<Row> facts, List<Side> sides) {
+        List<HashedDimension> verified = new ArrayList<>();
         for (Side side : sides) {
             String factBytes = side.factKey.bytesName();
             String bytes = side.layout.schema().column(1).name();
             verified.add(
-                    new VerifiedDimension(
+                    new HashedDimension(
                             side.number,
                             side.kind,
                             OutputField.ofFact(

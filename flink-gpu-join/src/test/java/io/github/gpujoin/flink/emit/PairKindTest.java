@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.flink.pack.KeyLayout.Nulls;
-import io.github.gpujoin.flink.pack.RecordLayout;
-import io.github.gpujoin.flink.pack.SelectedKey;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.SelectedKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

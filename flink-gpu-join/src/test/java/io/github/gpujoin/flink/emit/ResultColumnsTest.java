@@ -7,7 +7,7 @@ import static io.github.gpujoin.flink.emit.StarFixture.columns;
 import static io.github.gpujoin.flink.emit.StarFixture.fact;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.flink.pack.RecordField;
+import io.github.gpujoin.flink.record.RecordField;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;

@@ -4,7 +4,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.pack.AllKinds;
-import io.github.gpujoin.flink.pack.RecordLayout;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

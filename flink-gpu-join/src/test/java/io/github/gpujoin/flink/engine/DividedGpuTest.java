@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.operator.JoinHarness;
-import io.github.gpujoin.flink.operator.JoinScenario;
+import io.github.gpujoin.flink.runtime.JoinHarness;
+import io.github.gpujoin.flink.runtime.JoinScenario;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
@@ -38,7 +38,7 @@ class DividedGpuTest {
         }
         EngineSelection engines =
                 new EngineSelection(context -> device, true, new CpuJoinEngineFactory())
-                        .dividing(new Division(0, 16, JoinScenario.SPILL_DELAY_MS));
+                        .dividing(new DimensionPartitioning(0, 16, JoinScenario.SPILL_DELAY_MS));
         try (JoinHarness harness =
                 new JoinHarness(
                         JoinScenario.operator(engines), JoinScenario.MAX_PARALLELISM, 1, 0)) {

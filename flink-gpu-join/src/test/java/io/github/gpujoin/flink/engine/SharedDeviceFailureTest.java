@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.operator.JoinScenario;
+import io.github.gpujoin.flink.runtime.JoinScenario;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,7 +13,7 @@ import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.operator.JoinScenario;
+import io.github.gpujoin.flink.runtime.JoinScenario;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;

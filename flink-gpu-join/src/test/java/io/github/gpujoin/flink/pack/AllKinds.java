@@ -15,7 +15,7 @@ public class AllKinds {
 
         public Point() {}
 
-        Point(int x, String label) {
+        public Point(int x, String label) {
             this.x = x;
             this.label = label;
         }

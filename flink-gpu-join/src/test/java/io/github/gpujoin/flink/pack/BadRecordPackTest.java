@@ -7,7 +7,8 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.config.BadRecords;
+import io.github.gpujoin.flink.api.options.BadRecords;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,8 +55,8 @@ class BadRecordPackTest {
             RecordLayout.of(
                     TYPE, List.of("key", "name"), List.of("key"), new SerializerConfigImpl());
     private static final String GOOD = "Is \uD83D\uDE00 one? As \uD83D\uDE00\uD83D\uDE00 are two";
-    private static final Packing PACKING =
-            Packing.unpartitioned("customers", 0, 1 << 20, Duration.ofMillis(100));
+    private static final PackSpec PACKING =
+            PackSpec.unpartitioned("customers", 0, 1 << 20, Duration.ofMillis(100));
 
     private static OneInputStreamOperatorTestHarness<Named, Chunk> open(
             RecordLayout<Named> layout, MapFunction<Named, RowKind> kind, BadRecords policy)
@@ -105,7 +106,7 @@ class BadRecordPackTest {
                             bad -> {
                                 assertThat(bad.record()).isEqualTo("record 2");
                                 assertThat(bad.reason())
-                                        .contains("no surrogates without their other half");
+                                        .contains("a surrogate without its other half");
                             });
         }
         try (var harness = open(LAYOUT, null, BadRecords.FAIL)) {

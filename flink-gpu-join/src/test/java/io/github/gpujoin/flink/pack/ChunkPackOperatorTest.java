@@ -44,13 +44,13 @@ class ChunkPackOperatorTest {
 
     private ChunkPackOperator operator;
 
-    private static Packing packing(int chunkBytes) {
-        return Packing.unpartitioned(
+    private static PackSpec packing(int chunkBytes) {
+        return PackSpec.unpartitioned(
                 "parts", ChunkDescriptor.FACTS, chunkBytes, Duration.ofMillis(100));
     }
 
     private OneInputStreamOperatorTestHarness<Chunk, Chunk> open(
-            ChunkProjection projection, FilterFunction<RowView> filter, Packing packing)
+            ChunkProjection projection, FilterFunction<RowView> filter, PackSpec packing)
             throws Exception {
         operator = new ChunkPackOperator(projection, filter, packing);
         OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
@@ -171,7 +171,7 @@ class ChunkPackOperatorTest {
         List<String> columns = List.of("note", "key", "id", "maybe", "name");
         List<String> keys = List.of(random.nextBoolean() ? "maybe" : "key");
         ChunkProjection projection = ChunkProjection.of(SCHEMA, columns, keys);
-        Packing packing = packing(chunkBytes);
+        PackSpec packing = packing(chunkBytes);
         int keyColumn = projection.schema().require(keys.get(0));
         if (partitions > 0) {
             packing = packing.partitionedBy(keyColumn, partitions);
@@ -247,7 +247,7 @@ class ChunkPackOperatorTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 16, 128})
     void shouldPartitionChunksOfFixedColumns(int partitions) throws Exception {
-        Packing packing = packing(256).partitionedBy(1, partitions);
+        PackSpec packing = packing(256).partitionedBy(1, partitions);
         try (var harness = open(all(FIXED, "key"), null, packing)) {
             harness.processElement(new StreamRecord<>(fixedChunk(5000, 0, 0)));
             harness.endInput();

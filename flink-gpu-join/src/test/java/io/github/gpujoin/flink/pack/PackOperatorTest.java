@@ -8,7 +8,8 @@ import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -45,8 +46,8 @@ class PackOperatorTest {
                             new SerializerConfigImpl())
                     .withTimestamp();
 
-    private static final Packing PACKING =
-            Packing.unpartitioned(
+    private static final PackSpec PACKING =
+            PackSpec.unpartitioned(
                     "orders",
                     2,
                     ROWS_IN_A_CHUNK * LAYOUT.schema().fixedRowBytes(),
@@ -55,7 +56,7 @@ class PackOperatorTest {
     private final List<PackOperator<AllKinds>> operators = new ArrayList<>();
 
     private OneInputStreamOperatorTestHarness<AllKinds, Chunk> open(
-            FilterFunction<AllKinds> filter, Packing packing) throws Exception {
+            FilterFunction<AllKinds> filter, PackSpec packing) throws Exception {
         return open(new PackOperator<>(LAYOUT, filter, packing));
     }
 
@@ -111,8 +112,8 @@ class PackOperatorTest {
     /** Facts of a dimension that is measured, and proves small. */
     @Test
     void shouldPackByPartitionUntilTheDimensionIsReplicated() throws Exception {
-        Packing facts =
-                Packing.unpartitioned(
+        PackSpec facts =
+                PackSpec.unpartitioned(
                         "facts", ChunkDescriptor.FACTS, 1 << 10, Duration.ofMillis(FLUSH_MS));
         ChunkTypeInfo type = ChunkTypeInfo.of(LAYOUT.schema());
         OutputTag<Chunk> tag = MeasuredDimension.partitions(type);
@@ -370,11 +371,11 @@ class PackOperatorTest {
     @Test
     void shouldBoundTheMemoryOfItsBuildersWhateverTheNumberOfPartitions() throws Exception {
         int partitions = 4096;
-        Packing packing =
-                Packing.unpartitioned("facts", ChunkDescriptor.FACTS, 1 << 20, Duration.ofHours(1))
+        PackSpec packing =
+                PackSpec.unpartitioned("facts", ChunkDescriptor.FACTS, 1 << 20, Duration.ofHours(1))
                         .partitionedBy(0, partitions);
         assertThat((long) partitions * packing.builderBytes(partitions))
-                .isLessThanOrEqualTo(Packing.MAX_BUILDERS_BYTES);
+                .isLessThanOrEqualTo(PackSpec.MAX_BUILDERS_BYTES);
         Random random = new Random(19);
         int rows = 5 * partitions;
         try (var harness = open(null, packing)) {
@@ -430,10 +431,10 @@ class PackOperatorTest {
 
     @Test
     void shouldRefuseSizesThatAreNotPositive() {
-        assertThatThrownBy(() -> Packing.unpartitioned("orders", 0, 0, Duration.ofMillis(1)))
+        assertThatThrownBy(() -> PackSpec.unpartitioned("orders", 0, 0, Duration.ofMillis(1)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("chunkBytes=0");
-        assertThatThrownBy(() -> Packing.unpartitioned("orders", 0, 1, Duration.ZERO))
+        assertThatThrownBy(() -> PackSpec.unpartitioned("orders", 0, 1, Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("flushIntervalMs=0");
         assertThatThrownBy(() -> PACKING.partitionedBy(0, -1))

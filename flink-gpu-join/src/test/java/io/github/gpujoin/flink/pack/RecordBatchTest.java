@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.record.RecordLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -83,14 +84,14 @@ class RecordBatchTest {
 
     private PackOperator<Reading> operator;
 
-    private static Packing packing(int chunkRows) {
+    private static PackSpec packing(int chunkRows) {
         int chunkBytes = chunkRows * LAYOUT.schema().fixedRowBytes();
-        return Packing.unpartitioned(
+        return PackSpec.unpartitioned(
                 "readings", ChunkDescriptor.FACTS, chunkBytes, Duration.ofMillis(100));
     }
 
     private OneInputStreamOperatorTestHarness<Reading, Chunk> open(
-            FilterFunction<Reading> filter, Packing packing, boolean reuse) throws Exception {
+            FilterFunction<Reading> filter, PackSpec packing, boolean reuse) throws Exception {
         operator = new PackOperator<>(LAYOUT, filter, packing);
         OneInputStreamOperatorTestHarness<Reading, Chunk> harness =
                 new OneInputStreamOperatorTestHarness<>(operator);
@@ -148,7 +149,7 @@ class RecordBatchTest {
             long seed, int partitions, int keyColumn, int chunkRows, boolean reuse)
             throws Exception {
         Random random = new Random(seed);
-        Packing packing = packing(chunkRows);
+        PackSpec packing = packing(chunkRows);
         if (partitions > 0) {
             packing = packing.partitionedBy(keyColumn, partitions);
         }
@@ -278,8 +279,8 @@ class RecordBatchTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 4})
     void shouldCopyWhatItNeedsOfARecordThatIsReused(int partitions) throws Exception {
-        Packing packing = packing(4096);
-        Packing chosen = partitions == 0 ? packing : packing.partitionedBy(0, partitions);
+        PackSpec packing = packing(4096);
+        PackSpec chosen = partitions == 0 ? packing : packing.partitionedBy(0, partitions);
         try (var harness = open(null, chosen, true)) {
             StreamRecord<Reading> reused = new StreamRecord<>(reading(0));
             for (int i = 0; i < 10; i++) {

@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.simulation;
 
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.engine.FailingEngines;
-import io.github.gpujoin.flink.operator.JoinSettings;
-import io.github.gpujoin.flink.operator.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.runtime.JoinSettings;
+import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;

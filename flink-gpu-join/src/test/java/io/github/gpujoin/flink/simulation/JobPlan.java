@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.simulation;
 
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
-import io.github.gpujoin.flink.config.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.simulation.JobShape.Api;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Kind;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
-import io.github.gpujoin.flink.transport.RingOptions;
 import io.github.gpujoin.rdma.transport.twin.TwinFaults;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package io.github.gpujoin.flink.simulation;
 
-import io.github.gpujoin.flink.transport.RingHost;
+import io.github.gpujoin.flink.exchange.ring.RingHost;
 import io.github.gpujoin.rdma.session.ControlLink;
 import io.github.gpujoin.rdma.session.ControlMessage;
 import io.github.gpujoin.rdma.session.ControlServer;

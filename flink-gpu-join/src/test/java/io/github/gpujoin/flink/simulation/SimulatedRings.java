@@ -1,9 +1,9 @@
 package io.github.gpujoin.flink.simulation;
 
-import io.github.gpujoin.flink.transport.RingHost;
-import io.github.gpujoin.flink.transport.RingOptions;
-import io.github.gpujoin.flink.transport.TransportProvider;
-import io.github.gpujoin.flink.transport.TwinProvider;
+import io.github.gpujoin.flink.exchange.ring.RingHost;
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.exchange.ring.TransportProvider;
+import io.github.gpujoin.flink.exchange.ring.TwinProvider;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.net.InetAddress;
 import org.apache.flink.configuration.Configuration;

@@ -2,8 +2,8 @@ package io.github.gpujoin.flink.api.data;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.flink.chunk.ChunkSchemas;
-import io.github.gpujoin.flink.chunk.ChunkSerializer;
+import io.github.gpujoin.flink.record.ChunkSchemas;
+import io.github.gpujoin.flink.record.ChunkSerializer;
 import java.util.List;
 import java.util.Objects;
 import org.apache.flink.annotation.Internal;

@@ -1,0 +1,54 @@
+package io.github.gpujoin.flink.api.explain;
+
+import java.io.Serializable;
+import java.util.List;
+import org.apache.flink.annotation.PublicEvolving;
+
+/**
+ * How a dimension is joined.
+ *
+ * @param kind of join, as the user knows it
+ * @param why it is distributed so
+ * @param expectedBytes of its rows, as the job says; {@link PartitionClass#UNKNOWN} if it does not
+ * @param rows that came; {@link PartitionClass#UNKNOWN} before the run
+ * @param classes of its partitions, at least one
+ */
+@PublicEvolving
+public record DimensionExplanation(
+        String name,
+        String kind,
+        Distribution distribution,
+        ReasonCode why,
+        long expectedBytes,
+        long rows,
+        List<PartitionClass> classes)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    public DimensionExplanation {
+        classes = List.copyOf(classes);
+    }
+
+    /** As it is known before the run. */
+    public static DimensionExplanation planned(
+            String name,
+            String kind,
+            Distribution distribution,
+            ReasonCode why,
+            long expectedBytes) {
+        return new DimensionExplanation(
+                name, kind, distribution, why, expectedBytes, PartitionClass.UNKNOWN, List.of());
+    }
+
+    /** The same dimension, whose distribution is known. */
+    DimensionExplanation distributed(Distribution chosen, ReasonCode because) {
+        return new DimensionExplanation(name, kind, chosen, because, expectedBytes, rows, classes);
+    }
+
+    /** The same dimension, of which more is known. */
+    public DimensionExplanation joinedBy(long rowsThatCame, List<PartitionClass> joinedBy) {
+        return new DimensionExplanation(
+                name, kind, distribution, why, expectedBytes, rowsThatCame, joinedBy);
+    }
+}

@@ -1,0 +1,106 @@
+package io.github.gpujoin.flink.api.explain;
+
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.flink.annotation.PublicEvolving;
+
+/**
+ * How a join is run, and why so: what is known before the run, or what a subtask knows when its
+ * tables are there. Its text is for people, as that of Flink's own {@code explain}.
+ *
+ * @param join prefix of the uids of its operators
+ * @param stage {@code planned}, or which subtask tells how it runs
+ * @param transport how chunks of partitioned sides travel
+ * @param chunks of which rows packers make the chunks of partitioned sides
+ * @param unalignedCheckpoints whether the edges into the join take part in them, and if not, why
+ * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
+ */
+@PublicEvolving
+public record JoinExplanation(
+        String join,
+        String stage,
+        String transport,
+        ReasonCode chunks,
+        ReasonCode unalignedCheckpoints,
+        List<DimensionExplanation> dimensions,
+        PartitionSummary partitionRows)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final String PLANNED = "planned";
+
+    /** For {@link #partitionedDimension()}. */
+    public static final int NONE = -1;
+
+    public JoinExplanation {
+        dimensions = List.copyOf(dimensions);
+    }
+
+    /** What is known before the run. */
+    public static JoinExplanation planned(
+            String join,
+            String transport,
+            ReasonCode unalignedCheckpoints,
+            List<DimensionExplanation> dimensions) {
+        return new JoinExplanation(
+                join,
+                PLANNED,
+                transport,
+                ReasonCode.FEW_KEY_GROUPS,
+                unalignedCheckpoints,
+                dimensions,
+                PartitionSummary.NONE);
+    }
+
+    /** The same join with other chunks of partitioned sides. */
+    public JoinExplanation withChunks(ReasonCode why) {
+        return new JoinExplanation(
+                join, stage, transport, why, unalignedCheckpoints, dimensions, partitionRows);
+    }
+
+    /**
+     * The same join, whose measured dimension is distributed so.
+     *
+     * @param dimension its number
+     */
+    public JoinExplanation measured(int dimension, Distribution distribution) {
+        List<DimensionExplanation> known = new ArrayList<>(dimensions);
+        ReasonCode why =
+                distribution == Distribution.PARTITIONED
+                        ? ReasonCode.MEASURED_OVER_LIMIT
+                        : ReasonCode.MEASURED_WITHIN_LIMIT;
+        known.set(dimension, known.get(dimension).distributed(distribution, why));
+        return new JoinExplanation(
+                join, stage, transport, chunks, unalignedCheckpoints, known, partitionRows);
+    }
+
+    /** The same join as a subtask runs it. */
+    public JoinExplanation running(
+            String subtask, List<DimensionExplanation> joined, PartitionSummary rows) {
+        return new JoinExplanation(
+                join,
+                "as it runs in " + subtask,
+                transport,
+                chunks,
+                unalignedCheckpoints,
+                joined,
+                rows);
+    }
+
+    /** Number of the dimension by whose key facts are sent, or {@link #NONE}. */
+    public int partitionedDimension() {
+        return IntStream.range(0, dimensions.size())
+                .filter(d -> dimensions.get(d).distribution() == Distribution.PARTITIONED)
+                .findFirst()
+                .orElse(NONE);
+    }
+
+    /** A table with a line for each class of partitions, and a legend of its reason codes. */
+    @Override
+    public String toString() {
+        return new ExplanationText(this).toString();
+    }
+}

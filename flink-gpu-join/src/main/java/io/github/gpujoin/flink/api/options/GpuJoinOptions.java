@@ -1,0 +1,330 @@
+package io.github.gpujoin.flink.api.options;
+
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.RingMemory;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.annotation.PublicEvolving;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.ConfigOptions;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+
+/**
+ * All options of the join, read from Flink's configuration when the job graph is made: config.yaml,
+ * {@code -D} arguments and {@code StreamExecutionEnvironment.configure} all work.
+ */
+@PublicEvolving
+public final class GpuJoinOptions {
+
+    /** What the keys of all options begin with. */
+    public static final String PREFIX = "gpu-join.";
+
+    /** Engines by name. */
+    @PublicEvolving
+    public enum Engine {
+        /** The GPU where the TaskManager has one, else the CPU. */
+        AUTO,
+        /** The GPU; where it cannot be used, the CPU with a warning. */
+        GPU,
+        /** The CPU radix join. */
+        CPU,
+        /** The obvious join, slow; for checking answers. */
+        REFERENCE
+    }
+
+    /** How a network card gets at GPU memory; each as {@code GpuMemory} of the verbs says. */
+    @PublicEvolving
+    public enum GpuDirect {
+        /** Not at all: rings lie in host memory. */
+        OFF,
+        /** By a dma-buf of the CUDA driver. */
+        DMABUF,
+        /** By the kernel module nvidia-peermem. */
+        PEERMEM
+    }
+
+    public static final ConfigOption<Engine> ENGINE =
+            ConfigOptions.key("gpu-join.engine")
+                    .enumType(Engine.class)
+                    .defaultValue(Engine.AUTO)
+                    .withDescription(
+                            "Engine that joins: auto, gpu, cpu or reference. With auto and gpu, each"
+                                    + " subtask looks for a GPU where it runs, and the CPU joins where"
+                                    + " there is none or it fails; gpu warns of that, auto of failures"
+                                    + " only.");
+
+    public static final ConfigOption<MemorySize> CHUNK_BYTES =
+            ConfigOptions.key("gpu-join.chunk-bytes")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(1).divide(8))
+                    .withDescription(
+                            "Payload at which a chunk is sealed and sent. Small chunks answer"
+                                    + " sooner, large ones cost less a row.");
+
+    public static final ConfigOption<Duration> FLUSH_INTERVAL =
+            ConfigOptions.key("gpu-join.flush-interval")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(100))
+                    .withDescription("Time after which a chunk is sent though it is not full.");
+
+    public static final ConfigOption<BadRecords> BAD_RECORDS =
+            ConfigOptions.key("gpu-join.bad-records")
+                    .enumType(BadRecords.class)
+                    .defaultValue(BadRecords.FAIL)
+                    .withDescription(
+                            "What becomes of a record whose filter or key throws, or whose fields do"
+                                    + " not hold what their types say: fail, the job fails and says"
+                                    + " why, or skip, it is left out and counted by the metric"
+                                    + " badRecords. A join that is given a sink for bad records"
+                                    + " sends them there instead, with the reason.");
+
+    public static final ConfigOption<Boolean> ALLOW_CHANGED_FUNCTIONS =
+            ConfigOptions.key("gpu-join.allow-changed-functions")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a join may restore state that was written with another key"
+                                    + " selector of the probe side, another condition or another"
+                                    + " filter of a dimension. Set it if the new function selects what"
+                                    + " the old one did, as after a change of the compiler.");
+
+    public static final ConfigOption<LateDimensionRows> LATE_DIMENSION_ROWS =
+            ConfigOptions.key("gpu-join.late-dimension-rows")
+                    .enumType(LateDimensionRows.class)
+                    .defaultValue(LateDimensionRows.FAIL)
+                    .withDescription(
+                            "What happens to a row of a dimension that arrives after the dimension's"
+                                    + " completeAtWatermark passed: fail, the job fails and names the"
+                                    + " dimension, or drop, the row is dropped and counted by the"
+                                    + " metric lateDimensionRows. Rows of a dimension with lateRows"
+                                    + " go to that stream instead.");
+
+    public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
+            ConfigOptions.key("gpu-join.replicate-max-bytes")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(64))
+                    .withDescription(
+                            "Dimensions expected to be larger are partitioned over the subtasks"
+                                    + " rather than replicated to each. Of the others, one is"
+                                    + " measured while it is loaded, and stays partitioned if it is"
+                                    + " larger. A further one that is larger fails the job, unless it"
+                                    + " is replicated by name or changes.");
+
+    public static final ConfigOption<Integer> GPU_DEVICE =
+            ConfigOptions.key("gpu-join.gpu.device")
+                    .intType()
+                    .defaultValue(GpuOptions.defaults().device())
+                    .withDescription(
+                            "Number of the device, from 0, where Flink's external resource gpu is not"
+                                    + " configured; subtasks take turns over the devices where it is.");
+
+    public static final ConfigOption<MemorySize> GPU_DEVICE_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.device-memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Device memory that all joins of a TaskManager may take together; nine"
+                                    + " tenths of what is free at first unless set.");
+
+    public static final ConfigOption<MemorySize> GPU_PINNED_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.pinned-memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Limit of the host memory that all joins of a TaskManager use for a GPU:"
+                                    + " page-locked memory, and the variable-width columns of"
+                                    + " build rows; a quarter of the machine's memory unless set."
+                                    + " Each join also reserves this memory in its share of the"
+                                    + " managed memory.");
+
+    public static final ConfigOption<RingMemory> GPU_RING_MEMORY =
+            ConfigOptions.key("gpu-join.gpu.ring-memory")
+                    .enumType(RingMemory.class)
+                    .defaultValue(GpuOptions.defaults().ringMemory())
+                    .withDescription(
+                            "Where the GPU reads facts from: host, over the bus from pinned memory as"
+                                    + " they are written, or device, where the driver copies them to"
+                                    + " in batches, and which takes device memory.");
+
+    public static final ConfigOption<Duration> GPU_STALL_TIMEOUT =
+            ConfigOptions.key("gpu-join.gpu.stall-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofNanos(GpuOptions.defaults().stallTimeoutNs()))
+                    .withDescription(
+                            "Time without progress after which a GPU is given up and the CPU takes"
+                                    + " over.");
+
+    public static final ConfigOption<MemorySize> CPU_MEMORY =
+            ConfigOptions.key("gpu-join.cpu.memory")
+                    .memoryType()
+                    .noDefaultValue()
+                    .withDescription(
+                            "Most managed memory that the tables of a join may take in each slot; all"
+                                    + " that Flink plans for the join's operator unless set (the share"
+                                    + " of OPERATOR in taskmanager.memory.managed.consumer-weights)."
+                                    + " Rows of a partitioned dimension that do not fit stay in state"
+                                    + " and are joined from there, more slowly; the job's log says how"
+                                    + " many. Replicated dimensions have to fit.");
+
+    public static final ConfigOption<Integer> UNITS =
+            ConfigOptions.key("gpu-join.units")
+                    .intType()
+                    .defaultValue(0)
+                    .withDescription(
+                            "Units into which each subtask divides its part of a partitioned dimension"
+                                    + " to place them on the GPU, on the host or in state, each at"
+                                    + " least a key group; with 0 the join chooses: one where all fits"
+                                    + " the first place, else a power of two from 16 on.");
+
+    public static final ConfigOption<Duration> SPILL_DELAY =
+            ConfigOptions.key("gpu-join.spill-delay")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(10))
+                    .withDescription(
+                            "Longest time that facts wait in state for more facts where their build"
+                                    + " rows have no tables; watermarks wait as long. A short time"
+                                    + " answers sooner, a long one makes tables less often.");
+
+    public static final ConfigOption<Duration> GROUP_INTERVAL =
+            ConfigOptions.key("gpu-join.group-interval")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(1))
+                    .withDescription(
+                            "Least time between two emissions of a grouped join's sums before"
+                                    + " watermarks, which wait for it; 0 to emit before each."
+                                    + " Sums leave before every barrier in any case.");
+
+    public static final ConfigOption<MetricLevel> METRICS =
+            ConfigOptions.key("gpu-join.metrics")
+                    .enumType(MetricLevel.class)
+                    .defaultValue(MetricLevel.ESSENTIAL)
+                    .withDescription(
+                            "Metrics that a join registers under gpuJoin: essential, or all, which"
+                                    + " adds those of each dimension and of partitions.");
+
+    public static final ConfigOption<Integer> FAN_OUT_WARNING =
+            ConfigOptions.key("gpu-join.fan-out-warning")
+                    .intType()
+                    .defaultValue(10_000)
+                    .withDescription(
+                            "Results of one fact from which on a subtask warns in its log, with the"
+                                    + " fact's keys and the heaviest ones of the build side; again at"
+                                    + " twice as many.");
+
+    public static final ConfigOption<String> TRANSPORT =
+            ConfigOptions.key("gpu-join.transport")
+                    .stringType()
+                    .defaultValue("flink")
+                    .withDescription(
+                            "How chunks of partitioned sides travel to the subtask of their partition:"
+                                    + " flink (Flink's own channels), shm (rings in shared memory,"
+                                    + " within a host) or disni (rings by RDMA). With rings the"
+                                    + " edges into the join are checkpointed aligned only.");
+
+    public static final ConfigOption<String> RING_BIND_ADDRESS =
+            ConfigOptions.key("gpu-join.ring.bind-address")
+                    .stringType()
+                    .defaultValue("127.0.0.1")
+                    .withDescription(
+                            "The one address of a TaskManager's host that its rings listen on, and"
+                                    + " that other TaskManagers reach it by. Set in the configuration of"
+                                    + " each TaskManager it comes before that of the job.");
+
+    public static final ConfigOption<Integer> RING_SLOTS =
+            ConfigOptions.key("gpu-join.ring.slots")
+                    .intType()
+                    .defaultValue(8)
+                    .withDescription(
+                            "Chunks that a sending subtask may be ahead of each receiving one."
+                                    + " Each takes about one and a half times the chunk size on"
+                                    + " either side.");
+
+    public static final ConfigOption<Integer> RING_MAX_RINGS =
+            ConfigOptions.key("gpu-join.ring.max-rings")
+                    .intType()
+                    .defaultValue(64)
+                    .withDescription(
+                            "Rings into one subtask of the join: one for each subtask that sends"
+                                    + " to it. Each takes its slots, a thread and a socket on"
+                                    + " either side. A job that needs more is refused.");
+
+    public static final ConfigOption<Duration> RING_PEER_TIMEOUT =
+            ConfigOptions.key("gpu-join.ring.peer-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofMillis(600))
+                    .withDescription(
+                            "Silence after which the other end of a ring counts as cut off and is"
+                                    + " connected anew; a ring that stays cut off for 30 s"
+                                    + " fails its task.");
+
+    public static final ConfigOption<Duration> RING_OPEN_TIMEOUT =
+            ConfigOptions.key("gpu-join.ring.open-timeout")
+                    .durationType()
+                    .defaultValue(Duration.ofSeconds(5))
+                    .withDescription(
+                            "Longest time from its start that a sending subtask holds its first chunk"
+                                    + " back until all its rings are open. After that, chunks go"
+                                    + " through Flink's channels while a ring is not; 0 never waits.");
+
+    public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
+            ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether rows may leave the host through a ring, which does not encrypt"
+                                    + " them even where Flink's internal SSL is on. Read from the"
+                                    + " TaskManager's own configuration, so a job cannot allow it.");
+
+    public static final ConfigOption<GpuDirect> RDMA_GPU_DIRECT =
+            ConfigOptions.key("gpu-join.rdma.gpu-direct")
+                    .enumType(GpuDirect.class)
+                    .defaultValue(GpuDirect.OFF)
+                    .withDescription(
+                            "How a network card writes the join's rings in GPU memory: off (they"
+                                    + " lie in host memory), dmabuf or peermem. Untested on hardware."
+                                    + " Needs the transport disni and a GPU in each process that joins;"
+                                    + " a job that cannot have it fails and says why.");
+
+    private GpuJoinOptions() {}
+
+    /** All options, in the order of their declaration. */
+    public static List<ConfigOption<?>> all() {
+        List<ConfigOption<?>> options = new ArrayList<>();
+        for (Field field : GpuJoinOptions.class.getFields()) {
+            if (field.getType() == ConfigOption.class) {
+                try {
+                    options.add((ConfigOption<?>) field.get(null));
+                } catch (IllegalAccessException e) {
+                    throw new IllegalStateException("public fields can be read", e);
+                }
+            }
+        }
+        return options;
+    }
+
+    /**
+     * Rejects misspelt keys and unreadable values, also of options that the join at hand does not
+     * use.
+     *
+     * @throws IllegalConfigurationException naming the option and its value
+     */
+    public static void check(ReadableConfig config) {
+        OptionCheck check = new OptionCheck(all());
+        check.requireKnownKeys(config);
+        check.requireReadableValues(config);
+    }
+
+    /** Whether there is an option of the key. */
+    public static boolean isKnown(String key) {
+        return new OptionCheck(all()).isKnown(key);
+    }
+
+    /** Names an unknown key, and the option that it resembles. */
+    public static String unknown(String key) {
+        return new OptionCheck(all()).unknown(key);
+    }
+}

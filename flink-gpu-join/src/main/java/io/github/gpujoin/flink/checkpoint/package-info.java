@@ -1,2 +1,0 @@
-/** What the operator keeps in managed state, and how it comes back. */
-package io.github.gpujoin.flink.checkpoint;

@@ -1,2 +1,0 @@
-/** Serializes chunks for Flink: the serializer and its versioned snapshot. */
-package io.github.gpujoin.flink.chunk;

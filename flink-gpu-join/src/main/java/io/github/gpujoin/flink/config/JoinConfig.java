@@ -1,0 +1,149 @@
+package io.github.gpujoin.flink.config;
+
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.hybrid.HybridOptions;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.MemoryBudget;
+import java.time.Duration;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.ReadableConfig;
+
+/**
+ * Reads the values of {@link GpuJoinOptions}, each within its bounds and in the unit that its name
+ * states. Each method throws an {@link IllegalConfigurationException} if the value is out of its
+ * bounds.
+ */
+public final class JoinConfig {
+
+    private static final OptionBounds BOUNDS =
+            new OptionBounds()
+                    .range(
+                            GpuJoinOptions.CHUNK_BYTES,
+                            new MemorySize(1),
+                            MemorySize.ofMebiBytes(16))
+                    .range(GpuJoinOptions.FLUSH_INTERVAL, Duration.ofMillis(1), Duration.ofHours(1))
+                    .atLeast(GpuJoinOptions.REPLICATE_MAX_BYTES, MemorySize.ZERO)
+                    .atLeast(GpuJoinOptions.GPU_DEVICE, 0)
+                    .atLeast(GpuJoinOptions.GPU_DEVICE_MEMORY, MemorySize.ZERO)
+                    .atLeast(GpuJoinOptions.GPU_PINNED_MEMORY, MemorySize.ZERO)
+                    .range(
+                            GpuJoinOptions.GPU_STALL_TIMEOUT,
+                            Duration.ofMillis(1),
+                            Duration.ofHours(1))
+                    .atLeast(GpuJoinOptions.CPU_MEMORY, MemorySize.ofMebiBytes(16))
+                    .range(GpuJoinOptions.UNITS, 0, HybridOptions.MAX_PARTITION_GROUPS)
+                    .range(GpuJoinOptions.SPILL_DELAY, Duration.ofMillis(1), Duration.ofHours(1))
+                    .range(GpuJoinOptions.GROUP_INTERVAL, Duration.ZERO, Duration.ofHours(1))
+                    .atLeast(GpuJoinOptions.FAN_OUT_WARNING, 2)
+                    .inWords(GpuJoinOptions.TRANSPORT, "`flink`, or a transport on the class path")
+                    .inWords(GpuJoinOptions.RING_BIND_ADDRESS, "one address of the host")
+                    .range(GpuJoinOptions.RING_SLOTS, 1, 1024)
+                    .range(GpuJoinOptions.RING_MAX_RINGS, 1, 1 << 16)
+                    .range(
+                            GpuJoinOptions.RING_PEER_TIMEOUT,
+                            Duration.ofMillis(60),
+                            Duration.ofHours(1))
+                    .range(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ZERO, Duration.ofHours(1));
+
+    private JoinConfig() {}
+
+    /**
+     * Rejects misspelt keys, unreadable values and values out of range, also of options that the
+     * join at hand does not use.
+     *
+     * @throws IllegalConfigurationException naming the option and its value
+     */
+    public static void check(ReadableConfig config) {
+        GpuJoinOptions.check(config);
+        BOUNDS.check(config);
+    }
+
+    /** The values that each option takes. */
+    static OptionBounds bounds() {
+        return BOUNDS;
+    }
+
+    /** {@link GpuJoinOptions#CHUNK_BYTES} within its bounds. */
+    public static int chunkBytes(ReadableConfig config) {
+        return (int) BOUNDS.read(config, GpuJoinOptions.CHUNK_BYTES).getBytes();
+    }
+
+    /** {@link GpuJoinOptions#REPLICATE_MAX_BYTES}. */
+    public static long replicateMaxBytes(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.REPLICATE_MAX_BYTES).getBytes();
+    }
+
+    /** {@link GpuJoinOptions#GROUP_INTERVAL} within its bounds, in milliseconds. */
+    public static long groupIntervalMs(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.GROUP_INTERVAL).toMillis();
+    }
+
+    /** {@link GpuJoinOptions#FAN_OUT_WARNING} within its bounds. */
+    public static int fanOutWarning(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.FAN_OUT_WARNING);
+    }
+
+    /** {@link GpuJoinOptions#FLUSH_INTERVAL} within its bounds, in milliseconds. */
+    public static long flushIntervalMs(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.FLUSH_INTERVAL).toMillis();
+    }
+
+    /** {@link GpuJoinOptions#UNITS}. */
+    public static int units(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.UNITS);
+    }
+
+    /** {@link GpuJoinOptions#SPILL_DELAY} in milliseconds. */
+    public static long spillDelayMs(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.SPILL_DELAY).toMillis();
+    }
+
+    /**
+     * {@link GpuJoinOptions#CPU_MEMORY} within its bounds, in bytes; {@code Long.MAX_VALUE} unless
+     * set.
+     */
+    public static long cpuMemoryBytes(ReadableConfig config) {
+        MemorySize set = BOUNDS.read(config, GpuJoinOptions.CPU_MEMORY);
+        return set == null ? Long.MAX_VALUE : set.getBytes();
+    }
+
+    /** {@link GpuJoinOptions#RING_SLOTS} within its bounds. */
+    public static int ringSlots(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.RING_SLOTS);
+    }
+
+    /** {@link GpuJoinOptions#RING_MAX_RINGS} within its bounds. */
+    public static int ringMaxRings(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.RING_MAX_RINGS);
+    }
+
+    /** {@link GpuJoinOptions#RING_PEER_TIMEOUT} within its bounds, in milliseconds. */
+    public static long ringPeerTimeoutMs(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.RING_PEER_TIMEOUT).toMillis();
+    }
+
+    /** {@link GpuJoinOptions#RING_OPEN_TIMEOUT} within its bounds, in milliseconds. */
+    public static long ringOpenTimeoutMs(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.RING_OPEN_TIMEOUT).toMillis();
+    }
+
+    /** Everything under {@code gpu-join.gpu}, within its bounds. */
+    public static GpuOptions gpuOptions(ReadableConfig config) {
+        return GpuOptions.defaults()
+                .withDevice(BOUNDS.read(config, GpuJoinOptions.GPU_DEVICE))
+                .withMemory(
+                        new MemoryBudget(
+                                budget(config, GpuJoinOptions.GPU_DEVICE_MEMORY),
+                                budget(config, GpuJoinOptions.GPU_PINNED_MEMORY)))
+                .withRingMemory(config.get(GpuJoinOptions.GPU_RING_MEMORY))
+                .withStallTimeoutNs(
+                        BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());
+    }
+
+    private static long budget(ReadableConfig config, ConfigOption<MemorySize> option) {
+        MemorySize set = BOUNDS.read(config, option);
+        return set == null ? MemoryBudget.BY_MACHINE : set.getBytes();
+    }
+}

@@ -1,0 +1,206 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Takes out of a star join's results the rows that stand there only because hashes of different
+ * keys are equal, and has another emitter emit the rest.
+ *
+ * <p>A row holds one candidate of each dimension, and the rows of a fact are all combinations of
+ * its candidates. With c the candidate in such a dimension, the row is
+ *
+ * <pre>
+ *          keys are equal                          they are not
+ *   INNER  given                                   dropped
+ *   SEMI   given if c is the first such one        dropped
+ *   LEFT   given                                   held if c is the first such one
+ *   ANTI   dropped                                 held if c is the first such one
+ * </pre>
+ *
+ * <p>A held row is given without c once the fact is complete, unless a candidate turned up by then
+ * whose key is equal: it stands for all that have none. Which candidate is the first is the same in
+ * all combinations, so each of those is given once. Hashes are hardly ever equal by chance, so rows
+ * are hardly ever held.
+ */
+final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
+
+    private static final int MAX_DIMENSIONS = Long.SIZE;
+
+    /**
+     * A row that is right where other candidates of its fact are wrong too.
+     *
+     * @param unmatched bits of the dimensions in which it has no match then
+     */
+    private record Held(RowCopy row, long unmatched) {}
+
+    /** What is known of a fact's candidates; bits and places are of {@link #keys}. */
+    private static final class Fact {
+        private long matched;
+        private long hasFirst;
+        private final long[] first;
+        private List<Held> held = List.of();
+
+        Fact(int dimensions) {
+            this.first = new long[dimensions];
+        }
+
+        /** Whether the candidate is the first that was asked for. */
+        boolean isFirst(int i, long candidate) {
+            if ((hasFirst & 1L << i) == 0) {
+                hasFirst |= 1L << i;
+                first[i] = candidate;
+            }
+            return first[i] == candidate;
+        }
+
+        void hold(Held row) {
+            held = held.isEmpty() ? new ArrayList<>() : held;
+            held.add(row);
+        }
+    }
+
+    private final JoinSpec spec;
+    private final KeyComparison[] keys;
+    private final ResultEmitter<OUT> rows;
+    private final IncompleteProbeRows<Fact> facts;
+    private Output<StreamRecord<OUT>> output;
+
+    /**
+     * @param spec of the engine, which gives candidates
+     * @param rows emits what is right
+     */
+    CollisionCheckingStarEmitter(
+            JoinSpec spec, List<HashedDimension> verified, ResultEmitter<OUT> rows) {
+        if (verified.size() > MAX_DIMENSIONS) {
+            throw new IllegalArgumentException(
+                    "keys are hashed in at most 64 dimensions of a join: dimensions="
+                            + verified.size());
+        }
+        this.spec = spec;
+        this.keys =
+                verified.stream()
+                        .map(side -> new KeyComparison(spec, side))
+                        .toArray(KeyComparison[]::new);
+        this.rows = rows;
+        this.facts =
+                new IncompleteProbeRows<>(() -> new Fact(keys.length), (row, fact) -> settle(fact));
+    }
+
+    @Override
+    public void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<OUT>> output)
+            throws Exception {
+        Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
+        this.output = output;
+        for (KeyComparison side : keys) {
+            side.bind(batch);
+        }
+        int begin = fromRow;
+        for (int row = fromRow; row < toRow; row++) {
+            int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
+            if (!facts.isAt(probeRow)) {
+                if (facts.known() != null && !facts.known().held.isEmpty()) {
+                    give(batch, begin, row);
+                    begin = row;
+                }
+                facts.goTo(probeRow, batch.completedRows());
+            }
+            if (!isGiven(batch, row, probeRow)) {
+                give(batch, begin, row);
+                begin = row + 1;
+            }
+        }
+        give(batch, begin, toRow);
+    }
+
+    private void give(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        if (fromRow < toRow) {
+            rows.emit(batch, fromRow, toRow, output);
+        }
+    }
+
+    private boolean isGiven(ResultBatch batch, int row, int probeRow) {
+        Fact fact = facts.known();
+        boolean given = true;
+        long unmatched = 0;
+        for (int i = 0; i < keys.length; i++) {
+            KeyComparison side = keys[i];
+            if (!side.hasCandidate(row)) {
+                continue;
+            }
+            boolean equal = side.areEqual(row, probeRow);
+            switch (side.kind()) {
+                case INNER -> given &= equal;
+                case SEMI -> given &= equal && fact.isFirst(i, side.candidateRow(row));
+                case LEFT, ANTI -> {
+                    if (equal) {
+                        fact.matched |= 1L << i;
+                        given &= side.kind() == JoinKind.LEFT;
+                    } else {
+                        unmatched |= 1L << i;
+                        given &= fact.isFirst(i, side.candidateRow(row));
+                    }
+                }
+            }
+        }
+        if (given && unmatched != 0 && (unmatched & fact.matched) == 0) {
+            fact.hold(new Held(new RowCopy(spec, batch, row, dimensions(unmatched)), unmatched));
+        }
+        return given && unmatched == 0;
+    }
+
+    private BitSet dimensions(long bits) {
+        BitSet dimensions = new BitSet();
+        BitSet.valueOf(new long[] {bits}).stream()
+                .forEach(i -> dimensions.set(keys[i].dimension()));
+        return dimensions;
+    }
+
+    private void settle(Fact fact) throws Exception {
+        try {
+            for (Held held : fact.held) {
+                if ((held.unmatched & fact.matched) == 0) {
+                    rows.emit(held.row.batch(), 0, 1, output);
+                }
+            }
+        } finally {
+            release(fact);
+        }
+    }
+
+    private static void release(Fact fact) {
+        fact.held.forEach(held -> held.row.close());
+        fact.held = List.of();
+    }
+
+    @Override
+    public void completed(int completedRows, Output<StreamRecord<OUT>> output) throws Exception {
+        this.output = output;
+        facts.completed(completedRows);
+        rows.completed(completedRows, output);
+    }
+
+    @Override
+    public int sliceRows() {
+        return rows.sliceRows();
+    }
+
+    @Override
+    public void flush(Output<StreamRecord<OUT>> output) throws Exception {
+        rows.flush(output);
+    }
+
+    @Override
+    public void close() throws Exception {
+        facts.unsettled().forEach(CollisionCheckingStarEmitter::release);
+        rows.close();
+    }
+}

@@ -1,0 +1,37 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.flink.record.SelectedKey;
+import java.io.Serializable;
+
+/**
+ * The keys of two sides that an engine has compared by their hash only, so that each pair it finds
+ * is compared once more.
+ */
+public record HashedKeys<A, B>(SelectedKey<A, ?> build, SelectedKey<B, ?> probe)
+        implements Serializable {
+
+    Verifier<A, B> verifier() {
+        return new Verifier<>(build.reader(), probe.reader());
+    }
+
+    /** Compares one probe record with its candidates. Not thread-safe. */
+    static final class Verifier<A, B> {
+        private final SelectedKey.Reader<A, ?> build;
+        private final SelectedKey.Reader<B, ?> probe;
+        private byte[] probeKey;
+
+        private Verifier(SelectedKey.Reader<A, ?> build, SelectedKey.Reader<B, ?> probe) {
+            this.build = build;
+            this.probe = probe;
+        }
+
+        /** Sets the probe record of the candidates that follow. */
+        void probe(B record) throws Exception {
+            probeKey = probe.canonical(record);
+        }
+
+        boolean matches(A candidate) throws Exception {
+            return build.isCanonical(candidate, probeKey);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.gpujoin.flink.emit;
+
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
+
+/** Compares keys of facts with those of their candidates in one dimension. Not thread-safe. */
+final class KeyComparison {
+
+    private final int dimension;
+    private final JoinKind kind;
+    private final FieldReader fact;
+    private final FieldReader candidate;
+    private final int rowPayload;
+    private ResultBatch batch;
+
+    KeyComparison(JoinSpec spec, HashedDimension verified) {
+        this.dimension = verified.dimension();
+        this.kind = verified.kind();
+        this.fact = FieldReader.ofMatches(spec, verified.factBytes());
+        this.candidate = FieldReader.ofMatches(spec, verified.bytes());
+        this.rowPayload = spec.dimensions().get(dimension).payloadColumns().indexOf(verified.row());
+        if (HashedDimension.numbersRows(kind) && rowPayload < 0) {
+            throw new IllegalArgumentException(
+                    "candidates of such a join are told apart: dimension="
+                            + spec.dimensions().get(dimension).name()
+                            + ", kind="
+                            + kind);
+        }
+    }
+
+    int dimension() {
+        return dimension;
+    }
+
+    JoinKind kind() {
+        return kind;
+    }
+
+    void bind(ResultBatch batch) {
+        this.batch = batch;
+        fact.bind(batch);
+        candidate.bind(batch);
+    }
+
+    /** Whether the row has a candidate. */
+    boolean hasCandidate(int row) {
+        return batch.isMatched(dimension, row);
+    }
+
+    /** Whether the keys of fact and candidate are equal, as their hashes are. */
+    boolean areEqual(int row, int probeRow) {
+        long key = fact.locate(row, probeRow);
+        long other = candidate.locate(row, probeRow);
+        int length = Memory.getInt(fact.base(), key);
+        return length == Memory.getInt(candidate.base(), other)
+                && Memory.equal(
+                        fact.base(),
+                        key + Integer.BYTES,
+                        candidate.base(),
+                        other + Integer.BYTES,
+                        Math.max(0, length));
+    }
+
+    /** Number of the candidate, which it alone has. */
+    long candidateRow(int row) {
+        return batch.getLong(dimension, rowPayload, row);
+    }
+}

@@ -1,2 +1,0 @@
-/** Rows that wait for their event time. */
-package io.github.gpujoin.flink.eventtime;

@@ -1,0 +1,87 @@
+package io.github.gpujoin.flink.exchange.local;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkChecksum;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * Stands in Flink's channel for a chunk that is passed by reference: a chunk without rows, 64
+ * bytes, whose header describes the chunk.
+ *
+ * <pre>
+ *   the header of {@link ChunkDescriptor}, with
+ *     rowCount  0
+ *     epoch     int31 hash of the edge                &lt;&lt; 32 | int32 attempt of the sender + 1
+ *     sequence  int32 number of the ticket, from 0       &lt;&lt; 32 | int32 checksum of the chunk's header
+ *     checksum  over the ticket
+ * </pre>
+ *
+ * <p>The header's checksum covers row count, length, dimension, partition and sequence. The payload
+ * needs none: no byte of it is copied between the two threads.
+ */
+final class LocalExchangeTicket {
+
+    private LocalExchangeTicket() {}
+
+    /** Makes the tickets of one sender, for one thread. */
+    static final class Writer {
+
+        private final ChunkBuilder builder;
+        private final long epoch;
+        private int number;
+
+        Writer(OneToOneEdge edge, ChunkSchema schema) {
+            this.builder = new ChunkBuilder(schema, 1);
+            this.epoch = epochOf(edge);
+        }
+
+        Chunk write(Chunk chunk) {
+            long sequence =
+                    (long) number++ << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
+            return builder.seal(
+                    ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, epoch, sequence);
+        }
+    }
+
+    static boolean isTicket(Chunk chunk) {
+        return chunk.rowCount() == 0 && chunk.epoch() != 0;
+    }
+
+    /** Whether it is the ticket of that number on an edge. */
+    static boolean isFor(Chunk ticket, OneToOneEdge edge, int number) {
+        return ticket.epoch() == epochOf(edge) && numberOf(ticket) == number;
+    }
+
+    /** Whether the ticket was written for the chunk. */
+    static boolean describes(Chunk ticket, Chunk chunk) {
+        return (int) ticket.sequence() == checksumOf(chunk);
+    }
+
+    static String describe(Chunk ticket) {
+        return "[attempt="
+                + ((int) ticket.epoch() - 1)
+                + ", number="
+                + numberOf(ticket)
+                + ", checksum="
+                + Integer.toHexString((int) ticket.sequence())
+                + "]";
+    }
+
+    private static int numberOf(Chunk ticket) {
+        return (int) (ticket.sequence() >>> Integer.SIZE);
+    }
+
+    /** Positive: 0 stands for no ticket, and other marks have negative epochs. */
+    private static long epochOf(OneToOneEdge edge) {
+        int attempt = edge.partition().getProducerId().getAttemptNumber() + 1;
+        return (edge.hashCode() & (long) Integer.MAX_VALUE) << Integer.SIZE | attempt;
+    }
+
+    private static int checksumOf(Chunk chunk) {
+        long checksum = ChunkChecksum.of(chunk.array(), Memory.BYTES, ChunkDescriptor.HEADER_BYTES);
+        return Long.hashCode(checksum);
+    }
+}

@@ -1,0 +1,34 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.rdma.transport.DisniTransport;
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
+import java.net.InetAddress;
+
+/** RDMA verbs by DiSNI: between hosts with RDMA devices. */
+public final class DisniProvider implements TransportProvider {
+
+    @Override
+    public String name() {
+        return "disni";
+    }
+
+    @Override
+    public Transport open(RingOptions options, InetAddress localAddress) throws TransportException {
+        return new DisniTransport(localAddress);
+    }
+
+    @Override
+    public boolean hasSenderBuffers() {
+        return true;
+    }
+
+    @Override
+    public Transport openReader(RingOptions options, InetAddress localAddress)
+            throws TransportException {
+        return options.gpuDirect() == null
+                ? open(options, localAddress)
+                : new DisniTransport(
+                        localAddress, options.gpuDirect().open(options.geometry().slotBytes()));
+    }
+}

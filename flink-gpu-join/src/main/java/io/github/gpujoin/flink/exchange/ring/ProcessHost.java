@@ -1,0 +1,78 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.rdma.session.ControlLink;
+import io.github.gpujoin.rdma.session.ControlServer;
+import io.github.gpujoin.rdma.session.TcpControlLink;
+import io.github.gpujoin.rdma.session.TcpControlServer;
+import io.github.gpujoin.rdma.transport.Threads;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.apache.flink.configuration.Configuration;
+
+/**
+ * Sockets and threads of this process.
+ *
+ * @param taskManager its configuration
+ */
+record ProcessHost(Configuration taskManager) implements RingHost {
+
+    /** Between two rounds: far below a heartbeat, since handshakes wait for it, too. */
+    private static final long IDLE_NS = 2_000_000;
+
+    @Override
+    public ControlServer listen(InetAddress address) throws IOException {
+        return new TcpControlServer(
+                new InetSocketAddress(address, 0),
+                RingSecurity.controlSockets(taskManager, address));
+    }
+
+    @Override
+    public ControlLink.Dialer dialer(InetSocketAddress server) {
+        return TcpControlLink.dialer(
+                server, RingSecurity.controlSockets(taskManager, server.getAddress()));
+    }
+
+    @Override
+    public AutoCloseable repeat(String name, Runnable round, Consumer<Throwable> failed) {
+        Rounds rounds = new Rounds(name, round, failed);
+        rounds.thread.start();
+        return rounds;
+    }
+
+    private static final class Rounds implements AutoCloseable {
+
+        private final Runnable round;
+        private final Consumer<Throwable> failed;
+        private final Thread thread;
+        private volatile boolean stops;
+
+        Rounds(String name, Runnable round, Consumer<Throwable> failed) {
+            this.round = round;
+            this.failed = failed;
+            this.thread = new Thread(this::run, name);
+            thread.setDaemon(true);
+        }
+
+        private void run() {
+            while (!stops) {
+                try {
+                    round.run();
+                    LockSupport.parkNanos(IDLE_NS);
+                } catch (RuntimeException | Error e) {
+                    failed.accept(e); // a fault of memory surfaces at any call after it
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            stops = true;
+            LockSupport.unpark(thread);
+            // What the thread uses is closed next, so its end is waited for all the same.
+            Threads.joinUninterruptibly(thread);
+        }
+    }
+}

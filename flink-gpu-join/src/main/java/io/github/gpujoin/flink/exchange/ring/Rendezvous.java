@@ -1,0 +1,136 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
+import io.github.gpujoin.rdma.session.JobSecret;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
+
+/**
+ * Where the ends of a join's rings find each other, in the JobMaster: subtasks of the join announce
+ * their addresses, sending subtasks ask and are answered once all are known, each with tokens of
+ * its own attempt.
+ *
+ * <p>What was announced counts until the subtask that announced it fails or is reset, so nobody is
+ * told an address of an earlier attempt. All calls come in the JobMaster's main thread.
+ */
+final class Rendezvous {
+
+    private record Reader(int attempt, ReaderAddress address) {}
+
+    private record WriterId(OperatorID operator, int subtask) {}
+
+    /** An attempt that may ask, and its question if it is not answered yet. */
+    private static final class Writer {
+
+        private final int attempt;
+        private final UUID number;
+        private CompletableFuture<CoordinationResponse> question =
+                CompletableFuture.completedFuture(null);
+
+        Writer(int attempt, UUID number) {
+            this.attempt = attempt;
+            this.number = number;
+        }
+    }
+
+    private final UUID job;
+    private final Map<Integer, Reader> readers = new TreeMap<>();
+    private final Map<WriterId, Writer> writers = new LinkedHashMap<>();
+    private int readerCount;
+
+    Rendezvous(UUID job) {
+        this.job = job;
+    }
+
+    /** The one of a join, made where it is not there yet. */
+    static Rendezvous of(CoordinatorStore store, JobID job, String join) {
+        String key = "gpu-join rings: " + join;
+        store.putIfAbsent(key, new Rendezvous(uuid(job)));
+        return (Rendezvous) store.get(key);
+    }
+
+    /** Name of a job in handshakes. */
+    static UUID uuid(JobID job) {
+        return new UUID(job.getUpperPart(), job.getLowerPart());
+    }
+
+    /**
+     * @param count subtasks of the join
+     */
+    void announce(int subtask, int attempt, ReaderAddress address, int count) {
+        readerCount = count;
+        readers.put(subtask, new Reader(attempt, address));
+        writers.values().forEach(this::answer);
+    }
+
+    /** Forgets what that attempt announced. */
+    void readerFailed(int subtask, int attempt) {
+        readers.computeIfPresent(
+                subtask, (key, reader) -> reader.attempt() == attempt ? null : reader);
+    }
+
+    void readerReset(int subtask) {
+        readers.remove(subtask);
+    }
+
+    void allReadersReset() {
+        readers.clear();
+    }
+
+    void writerReady(OperatorID operator, int subtask, int attempt, UUID number) {
+        writers.put(new WriterId(operator, subtask), new Writer(attempt, number));
+    }
+
+    /**
+     * Answers with {@link WriterAddresses} once all are known; at once with none of them where
+     * nobody is ready by that number.
+     */
+    CompletableFuture<CoordinationResponse> ask(UUID number) {
+        for (Writer writer : writers.values()) {
+            if (writer.number.equals(number)) {
+                // Who asks again has given its earlier question up.
+                writer.question.complete(WriterAddresses.NONE.toResponse());
+                writer.question = new CompletableFuture<>();
+                answer(writer);
+                return writer.question;
+            }
+        }
+        return CompletableFuture.completedFuture(WriterAddresses.NONE.toResponse());
+    }
+
+    void writerFailed(OperatorID operator, int subtask, int attempt) {
+        writers.computeIfPresent(
+                new WriterId(operator, subtask),
+                (key, writer) -> writer.attempt == attempt ? null : writer);
+    }
+
+    void writerReset(OperatorID operator, int subtask) {
+        writers.remove(new WriterId(operator, subtask));
+    }
+
+    void allWritersReset(OperatorID operator) {
+        writers.keySet().removeIf(writer -> writer.operator().equals(operator));
+    }
+
+    private void answer(Writer writer) {
+        if (writer.question.isDone() || readers.isEmpty() || readers.size() < readerCount) {
+            return;
+        }
+        List<Target> targets = new ArrayList<>();
+        for (Reader reader : readers.values()) {
+            ReaderAddress address = reader.address();
+            byte[] token = new JobSecret(address.secret()).token(job, writer.attempt).bytes();
+            targets.add(new Target(address.host(), address.port(), token));
+        }
+        writer.question.complete(new WriterAddresses(targets).toResponse());
+    }
+}

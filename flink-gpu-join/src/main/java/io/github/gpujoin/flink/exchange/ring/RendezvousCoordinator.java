@@ -1,0 +1,149 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
+import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+
+/**
+ * Coordinator of one of the operators that meet at a {@link Rendezvous}. Addresses live no longer
+ * than the attempts of their subtasks, so there is nothing to be checkpointed.
+ */
+abstract class RendezvousCoordinator implements OperatorCoordinator {
+
+    final Context context;
+    final Rendezvous rendezvous;
+
+    RendezvousCoordinator(Context context, String join) {
+        this.context = context;
+        this.rendezvous = Rendezvous.of(context.getCoordinatorStore(), context.getJobID(), join);
+    }
+
+    @Override
+    public void start() {}
+
+    @Override
+    public void close() {}
+
+    @Override
+    public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+        result.complete(new byte[0]);
+    }
+
+    @Override
+    public void notifyCheckpointComplete(long checkpointId) {}
+
+    /** Nothing is sent to a subtask unasked. */
+    @Override
+    public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
+
+    /** Of the join: takes addresses in, and tells when a checkpoint begins. */
+    static final class OfReader extends RendezvousCoordinator
+            implements CoordinationRequestHandler {
+
+        private final CheckpointAnnouncements checkpoints = new CheckpointAnnouncements();
+
+        OfReader(Context context, String join) {
+            super(context, join);
+        }
+
+        @Override
+        public void handleEventFromOperator(int subtask, int attempt, OperatorEvent event) {
+            if (!(event instanceof ReaderAddress address)) {
+                throw unknown(event);
+            }
+            rendezvous.announce(subtask, attempt, address, context.currentParallelism());
+        }
+
+        @Override
+        public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
+                CoordinationRequest request) {
+            if (!(request instanceof CheckpointRequest asked)) {
+                throw unknown(request);
+            }
+            return checkpoints.ask(asked);
+        }
+
+        @Override
+        public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+            checkpoints.begun(checkpointId);
+            super.checkpointCoordinator(checkpointId, result);
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpointId) {
+            checkpoints.ended(checkpointId);
+        }
+
+        @Override
+        public void notifyCheckpointAborted(long checkpointId) {
+            checkpoints.ended(checkpointId);
+        }
+
+        @Override
+        public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
+            rendezvous.readerFailed(subtask, attempt);
+            checkpoints.reset(subtask);
+        }
+
+        @Override
+        public void subtaskReset(int subtask, long checkpointId) {
+            rendezvous.readerReset(subtask);
+            checkpoints.reset(subtask);
+        }
+
+        @Override
+        public void resetToCheckpoint(long checkpointId, byte[] state) {
+            rendezvous.allReadersReset();
+            checkpoints.resetAll();
+        }
+    }
+
+    /** Of an operator that sends: hands addresses out. */
+    static final class OfWriter extends RendezvousCoordinator
+            implements CoordinationRequestHandler {
+
+        OfWriter(Context context, String join) {
+            super(context, join);
+        }
+
+        @Override
+        public void handleEventFromOperator(int subtask, int attempt, OperatorEvent event) {
+            if (!(event instanceof WriterReady ready)) {
+                throw unknown(event);
+            }
+            rendezvous.writerReady(context.getOperatorId(), subtask, attempt, ready.number());
+        }
+
+        @Override
+        public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
+                CoordinationRequest request) {
+            if (!(request instanceof AddressRequest asked)) {
+                throw unknown(request);
+            }
+            return rendezvous.ask(asked.number());
+        }
+
+        @Override
+        public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
+            rendezvous.writerFailed(context.getOperatorId(), subtask, attempt);
+        }
+
+        @Override
+        public void subtaskReset(int subtask, long checkpointId) {
+            rendezvous.writerReset(context.getOperatorId(), subtask);
+        }
+
+        @Override
+        public void resetToCheckpoint(long checkpointId, byte[] state) {
+            rendezvous.allWritersReset(context.getOperatorId());
+        }
+    }
+
+    private static IllegalArgumentException unknown(Object message) {
+        return new IllegalArgumentException(
+                "the join announces addresses, and who sends asks for them: message=" + message);
+    }
+}

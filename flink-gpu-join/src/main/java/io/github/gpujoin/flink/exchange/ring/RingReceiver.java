@@ -1,0 +1,164 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.rdma.session.ControlServer;
+import io.github.gpujoin.rdma.session.JobSecret;
+import io.github.gpujoin.rdma.session.ReaderSession;
+import io.github.gpujoin.rdma.session.SessionException;
+import io.github.gpujoin.rdma.session.SessionListener;
+import io.github.gpujoin.rdma.session.SessionOptions;
+import io.github.gpujoin.rdma.transport.Transport;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobInfo;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.AutoCloseableRegistry;
+import org.apache.flink.runtime.metrics.TimerGauge;
+import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
+import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rings into one subtask of the join, with the door by which their writers come in.
+ *
+ * <p>Everything is made anew with each attempt of the subtask, the secret too: what an earlier
+ * attempt's writers hold opens nothing. For the mailbox thread.
+ */
+public final class RingReceiver implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RingReceiver.class);
+
+    /** As often as a lost writer may be given the time to come back while a chunk is waited for. */
+    private static final int MAX_RECONNECTS = 2;
+
+    private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
+    private final RingOptions options;
+    private final Map<Integer, ReaderEnd> ends = new HashMap<>();
+    private SessionAgent agent;
+    private TimerGauge idle = new TimerGauge();
+
+    private RingReceiver(RingOptions options) {
+        this.options = options;
+    }
+
+    /**
+     * Opens a ring for each writer and announces the address.
+     *
+     * @param writers number of subtasks that send chunks of each side
+     * @param taskManager configuration of the process
+     * @throws IOException where the transport or the address cannot be had; the message says what
+     *     to do
+     */
+    public static RingReceiver open(
+            RingOptions options,
+            Map<JoinSide, Integer> writers,
+            JobInfo job,
+            TaskInfo task,
+            Configuration taskManager,
+            OperatorEventGateway coordinator)
+            throws IOException {
+        RingReceiver receiver = new RingReceiver(options);
+        try {
+            receiver.open(writers, job, task, taskManager, coordinator);
+            return receiver;
+        } catch (IOException | RuntimeException e) {
+            IOUtils.closeQuietly(receiver);
+            throw e;
+        }
+    }
+
+    private void open(
+            Map<JoinSide, Integer> writers,
+            JobInfo job,
+            TaskInfo task,
+            Configuration taskManager,
+            OperatorEventGateway coordinator)
+            throws IOException {
+        options.requireFew(writers.values().stream().mapToInt(Integer::intValue).sum());
+        InetAddress address = options.localAddress(taskManager);
+        RingHost host = options.host(taskManager);
+        ControlServer server = host.listen(address);
+        resources.registerCloseable(server);
+        if (options.gpuDirect() != null) {
+            LOG.warn("{}: task={}", options.gpuDirect(), task.getTaskNameWithSubtasks());
+        }
+        Transport transport = options.openReader(address);
+        resources.registerCloseable(transport);
+        JobSecret secret = JobSecret.random();
+        SessionListener listener =
+                new SessionListener(
+                        Rendezvous.uuid(job.getJobId()),
+                        secret,
+                        options.sessions(),
+                        SessionListener.Limits.DEFAULT);
+        resources.registerCloseable(listener);
+        writers.forEach((side, count) -> addRings(side, count, transport, listener));
+        for (ReaderEnd end : ends.values()) {
+            resources.registerCloseable(end);
+        }
+        agent = new SessionAgent(task.getTaskNameWithSubtasks(), host);
+        resources.registerCloseable(agent);
+        agent.add(nowNs -> server.step(listener, nowNs));
+        ends.values().forEach(agent::add);
+        InetSocketAddress bound = server.address();
+        coordinator.sendEventToCoordinator(
+                new ReaderAddress(
+                        bound.getAddress().getHostAddress(), bound.getPort(), secret.bytes()));
+    }
+
+    private void addRings(JoinSide side, int count, Transport transport, SessionListener listener) {
+        SessionOptions sessions = options.sessions();
+        for (int subtask = 0; subtask < count; subtask++) {
+            int channel = RingTicket.channel(side, subtask);
+            ReaderSession session =
+                    new ReaderSession(
+                            channel, options.geometry(), transport, sessions, System.nanoTime());
+            listener.add(session);
+            long maxWaitNs = MAX_RECONNECTS * sessions.reconnectTimeoutNs();
+            ends.put(channel, new ReaderEnd(session, maxWaitNs));
+        }
+    }
+
+    /**
+     * Counts waits for a chunk of a ring.
+     *
+     * @param idle of the task
+     */
+    public void countWaits(TimerGauge idle) {
+        this.idle = idle;
+    }
+
+    /**
+     * The chunk that came through Flink's channel, or the one that it is a ticket for.
+     *
+     * @param cancelled whether the task is; looked at while a chunk is waited for
+     * @throws SessionException where its sender is gone for good, or no other can come in any more
+     * @throws IllegalStateException where the ticket is of no ring, or not of its next chunk
+     */
+    public Chunk received(Chunk arrived, BooleanSupplier cancelled) throws SessionException {
+        agent.checkNotFailed();
+        if (!RingTicket.isTicket(arrived)) {
+            return arrived;
+        }
+        ReaderEnd end = ends.get(RingTicket.channelOf(arrived));
+        if (end == null) {
+            throw new IllegalStateException(
+                    "a ticket is of a ring of this subtask: channel="
+                            + RingTicket.channelOf(arrived)
+                            + ", rings="
+                            + ends.size());
+        }
+        return end.take(arrived, cancelled, idle);
+    }
+
+    @Override
+    public void close() throws Exception {
+        resources.close();
+    }
+}

@@ -1,0 +1,46 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import java.util.Arrays;
+import java.util.OptionalInt;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
+import org.apache.flink.streaming.api.graph.NonChainedOutput;
+import org.apache.flink.streaming.api.graph.StreamConfig;
+
+/** The edge by which chunks of a packer leave its task for the owners of their partitions. */
+public final class RingSendEdge {
+
+    private RingSendEdge() {}
+
+    /**
+     * Number of subtasks of the join that the edge ends at, in this execution: a vertex may be
+     * rescaled by itself.
+     *
+     * @param join prefix of the uids of the join's operators
+     * @param config of the task
+     * @return empty if the edge is of another task, as without operator chaining
+     */
+    public static OptionalInt receivers(
+            String join,
+            JoinSide side,
+            StreamConfig config,
+            Environment task,
+            ClassLoader classes) {
+        return config.getVertexNonChainedOutputs(classes).stream()
+                .filter(
+                        output ->
+                                output.getPartitioner() instanceof RingSendPartitioner send
+                                        && send.join().equals(join)
+                                        && send.side() == side)
+                .flatMap(output -> Arrays.stream(task.getAllWriters()).filter(w -> isOf(w, output)))
+                .mapToInt(ResultPartitionWriter::getNumberOfSubpartitions)
+                .findFirst();
+    }
+
+    private static boolean isOf(ResultPartitionWriter writer, NonChainedOutput output) {
+        return writer.getPartitionId()
+                .getPartitionId()
+                .getIntermediateDataSetID()
+                .equals(output.getDataSetId());
+    }
+}

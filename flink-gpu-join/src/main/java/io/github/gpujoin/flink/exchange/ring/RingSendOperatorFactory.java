@@ -1,0 +1,53 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.core.layout.Chunk;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+
+/** Makes the operator before an edge that sends chunks to the subtask of their partition. */
+public final class RingSendOperatorFactory extends AbstractStreamOperatorFactory<Chunk>
+        implements OneInputStreamOperatorFactory<Chunk, Chunk>, CoordinatedOperatorFactory<Chunk> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final RingOptions options;
+    private final JoinSide side;
+
+    /**
+     * @param side of the join whose chunks it sends
+     */
+    public RingSendOperatorFactory(RingOptions options, JoinSide side) {
+        this.options = options;
+        this.side = side;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T extends StreamOperator<Chunk>> T createStreamOperator(
+            StreamOperatorParameters<Chunk> parameters) {
+        Coordinator coordinator =
+                Coordinator.remote(
+                        parameters.getStreamConfig().getOperatorID(),
+                        parameters
+                                .getContainingTask()
+                                .getEnvironment()
+                                .getOperatorCoordinatorEventGateway());
+        return (T) new RingSendOperator(parameters, options, side, coordinator);
+    }
+
+    @Override
+    public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
+        return new RendezvousProvider(operator, options.join(), RendezvousProvider.End.WRITER);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+        return RingSendOperator.class;
+    }
+}

@@ -1,0 +1,83 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+
+/**
+ * What stands in Flink's channel for a chunk that went through a ring: a chunk without rows, 64
+ * bytes, whose fields say where the chunk is.
+ *
+ * <pre>
+ *   the header of {@link ChunkDescriptor}, with
+ *     rowCount              0
+ *     dimension, partition  those of the chunk: Flink routes the ticket as it would the chunk
+ *     epoch                 (int32 channel + 1) &lt;&lt; 32 | int32 low half of the chunk's checksum
+ *     sequence              of the ring's slot, from 1 in each attempt
+ *     checksum              over the ticket
+ *
+ *   channel:  int15 {@link JoinSide} | int16 sending subtask
+ * </pre>
+ *
+ * <p>The slot has a checksum of its own, over its sequence, epoch and length, too; this one says
+ * that what was copied out of the slot is still that chunk. Chunks with rows and chunks of epoch 0
+ * are no tickets.
+ */
+final class RingTicket {
+
+    private static final int SUBTASK_BITS = 16;
+
+    private RingTicket() {}
+
+    /** Makes tickets of one stream, for one thread. */
+    static final class Writer {
+
+        private final int channel;
+        private ChunkBuilder builder;
+
+        Writer(int channel) {
+            this.channel = channel;
+        }
+
+        /** The ticket for a chunk in the slot of that sequence. */
+        Chunk write(Chunk chunk, long sequence) {
+            ChunkSchema schema = chunk.schema();
+            if (builder == null || !builder.schema().equals(schema)) {
+                builder = new ChunkBuilder(schema, 1);
+            }
+            long epoch = (channel + 1L) << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
+            return builder.seal(chunk.dimension(), chunk.partition(), epoch, sequence);
+        }
+    }
+
+    static boolean isTicket(Chunk chunk) {
+        return chunk.rowCount() == 0 && chunk.epoch() != 0;
+    }
+
+    /**
+     * Number of the ring between a sending subtask and a subtask of the join.
+     *
+     * @param subtask that sends, 0 to 65,535
+     */
+    static int channel(JoinSide side, int subtask) {
+        return side.ordinal() << SUBTASK_BITS | subtask;
+    }
+
+    /** Any int: tickets come from outside. */
+    static int channelOf(Chunk ticket) {
+        return (int) (ticket.epoch() >>> Integer.SIZE) - 1;
+    }
+
+    /** Whether a chunk is the one that the ticket was written for. */
+    static boolean isOf(Chunk ticket, Chunk chunk) {
+        return (int) ticket.epoch() == checksumOf(chunk)
+                && ticket.dimension() == chunk.dimension()
+                && ticket.partition() == chunk.partition();
+    }
+
+    private static int checksumOf(Chunk chunk) {
+        return (int) Memory.getLong(chunk.bytes(), Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+    }
+}

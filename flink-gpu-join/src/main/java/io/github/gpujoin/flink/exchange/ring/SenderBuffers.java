@@ -1,0 +1,81 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+
+/**
+ * Off-heap memory for the registered buffers of one sending subtask. All senders of a process
+ * together stay within the off-heap memory of its tasks, which a TaskManager counts as part of its
+ * process. A cluster inside another process has no such limit. Thread-safe.
+ *
+ * <p>The sum is a system property: those are the one map that the class loaders of a process share,
+ * and Flink loads each job by one of its own.
+ */
+final class SenderBuffers implements AutoCloseable {
+
+    private static final String RESERVED_BYTES = "io.github.gpujoin.sender-buffers.bytes";
+
+    private final AtomicLong lengthBytes;
+
+    private SenderBuffers(long lengthBytes) {
+        this.lengthBytes = new AtomicLong(lengthBytes);
+    }
+
+    /**
+     * Reserves memory before buffers are registered.
+     *
+     * @param taskManager configuration of the process
+     * @throws SuppressRestartsException if it does not fit: a restart would need as much
+     */
+    static SenderBuffers reserve(long lengthBytes, Configuration taskManager) {
+        long limitBytes =
+                taskManager
+                        .getOptional(TaskManagerOptions.TASK_OFF_HEAP_MEMORY)
+                        .map(MemorySize::getBytes)
+                        .orElse(Long.MAX_VALUE);
+        add(lengthBytes, limitBytes);
+        return new SenderBuffers(lengthBytes);
+    }
+
+    private static void add(long lengthBytes, long limitBytes) {
+        System.getProperties()
+                .compute(
+                        RESERVED_BYTES,
+                        (name, reserved) -> {
+                            long reservedBytes =
+                                    reserved == null ? 0 : Long.parseLong((String) reserved);
+                            if (lengthBytes > limitBytes - reservedBytes) {
+                                throw refusal(lengthBytes, reservedBytes, limitBytes);
+                            }
+                            long sumBytes = reservedBytes + lengthBytes;
+                            return sumBytes == 0 ? null : String.valueOf(sumBytes);
+                        });
+    }
+
+    private static SuppressRestartsException refusal(
+            long lengthBytes, long reservedBytes, long limitBytes) {
+        return new SuppressRestartsException(
+                new IllegalConfigurationException(
+                        "Registered buffers of a sender do not fit: neededBytes=%d, usedBytes=%d, %s=%d.\nRaise"
+                                + " that option, lower %s or %s, or set %s: %s.",
+                        lengthBytes,
+                        reservedBytes,
+                        TaskManagerOptions.TASK_OFF_HEAP_MEMORY.key(),
+                        limitBytes,
+                        GpuJoinOptions.RING_SLOTS.key(),
+                        GpuJoinOptions.CHUNK_BYTES.key(),
+                        GpuJoinOptions.TRANSPORT.key(),
+                        RingOptions.FLINK));
+    }
+
+    /** To be called after the buffers are freed; legal twice. */
+    @Override
+    public void close() {
+        add(-lengthBytes.getAndSet(0), Long.MAX_VALUE);
+    }
+}

@@ -1,2 +1,0 @@
-/** Rows whose time to live is over. */
-package io.github.gpujoin.flink.expiry;

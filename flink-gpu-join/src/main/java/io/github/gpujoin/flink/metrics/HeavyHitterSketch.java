@@ -1,0 +1,144 @@
+package io.github.gpujoin.flink.metrics;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+import org.apache.datasketches.frequencies.ErrorType;
+import org.apache.datasketches.frequencies.LongsSketch;
+
+/**
+ * Estimates which keys of a side are most frequent, for each dimension that they join. A sketch
+ * (Anderson et al., "A High-Performance Algorithm for Identifying Frequent Items in Data Streams",
+ * IMC 2017, as in datasketches) counts one row in {@value #STRIDE}: its update takes 80 ns, so a
+ * row costs about 0.02 ns.
+ *
+ * <p>After n sampled rows a key of share p is estimated with a standard error of sqrt(p (1 - p) /
+ * n) from sampling, and at most 3.5 / {@value #MAP_SIZE} too high from the sketch: 0.2 % and 0.35 %
+ * for a key of 1 % among ten million rows. Keys that are hashed are told by their hash. One thread
+ * adds and asks, but for {@link #heaviestShare()}.
+ */
+public final class HeavyHitterSketch {
+
+    /** Rows of which one is counted; a prime, so that no period of the data meets it. */
+    static final int STRIDE = 4093;
+
+    private static final int MAP_SIZE = 1024;
+
+    /** Keys that are told. */
+    private static final int HEAVIEST = 3;
+
+    /** Sampled rows before the first look at a sketch; a look takes as long as 500 updates. */
+    private static final int FIRST_LOOK = 256;
+
+    /** Most sampled rows between two looks, which are twice as many each time. */
+    private static final int LOOK = 4096;
+
+    /** Least share of the rows that makes a key worth telling. */
+    private static final double HEAVY = 0.01;
+
+    /** A key and the share of the rows that have it, from 0 to 1. */
+    record HeavyKey(long key, double share) {
+
+        @Override
+        public String toString() {
+            return String.format(Locale.ROOT, "%d (%.1f %%)", key, 100 * share);
+        }
+    }
+
+    private final JoinSpec spec;
+    private final LongsSketch[] sketches;
+    private final int[] nextRows;
+    private final long[] nextLooks;
+    private final double[] shares;
+    private volatile double heaviestShare;
+
+    public HeavyHitterSketch(JoinSpec spec) {
+        this.spec = spec;
+        this.sketches = new LongsSketch[spec.dimensions().size()];
+        Arrays.setAll(sketches, d -> new LongsSketch(MAP_SIZE));
+        this.nextRows = new int[sketches.length];
+        this.nextLooks = new long[sketches.length];
+        Arrays.fill(nextLooks, FIRST_LOOK);
+        this.shares = new double[sketches.length];
+    }
+
+    /** Counts keys of a build chunk, which are those of its dimension. */
+    void addBuild(Chunk chunk) {
+        int dimension = chunk.dimension();
+        int column = spec.dimensions().get(dimension).keyColumn();
+        add(dimension, column, JoinSpec.NO_NULL_KEYS, chunk);
+    }
+
+    /** Counts the keys of facts. */
+    void addFacts(Chunk chunk) {
+        for (int dimension = 0; dimension < sketches.length; dimension++) {
+            int column = spec.dimensions().get(dimension).factKeyColumn();
+            add(dimension, column, spec.nullKeysColumn(), chunk);
+        }
+    }
+
+    /**
+     * @param nullKeysColumn tells whose key is null, or {@link JoinSpec#NO_NULL_KEYS}
+     */
+    private void add(int dimension, int column, int nullKeysColumn, Chunk chunk) {
+        int rows = chunk.rowCount();
+        int row = nextRows[dimension];
+        for (; row < rows; row += STRIDE) {
+            boolean isNull =
+                    nullKeysColumn != JoinSpec.NO_NULL_KEYS
+                            && (chunk.getInt(nullKeysColumn, row) >> dimension & 1) != 0;
+            if (!isNull) {
+                update(dimension, chunk.getLong(column, row));
+            }
+        }
+        nextRows[dimension] = row - rows;
+    }
+
+    private void update(int dimension, long key) {
+        LongsSketch sketch = sketches[dimension];
+        sketch.update(key);
+        if (sketch.getStreamLength() == nextLooks[dimension]) {
+            nextLooks[dimension] += Math.min(nextLooks[dimension], LOOK);
+            List<HeavyKey> keys = heaviest(sketch);
+            shares[dimension] = keys.isEmpty() ? 0 : keys.get(0).share();
+            heaviestShare = DoubleStream.of(shares).max().orElse(0);
+        }
+    }
+
+    /** Share of the most frequent key of any dimension, from 0 to 1; 0 while little was seen. */
+    double heaviestShare() {
+        return heaviestShare;
+    }
+
+    /** The most frequent keys of each dimension that has any, the first ahead. */
+    Map<String, List<HeavyKey>> heaviest() {
+        Map<String, List<HeavyKey>> heaviest = new LinkedHashMap<>();
+        for (int d = 0; d < sketches.length; d++) {
+            List<HeavyKey> keys = heaviest(sketches[d]);
+            if (!keys.isEmpty()) {
+                DimensionSpec dimension = spec.dimensions().get(d);
+                heaviest.put(dimension.name(), keys);
+            }
+        }
+        return heaviest;
+    }
+
+    private static List<HeavyKey> heaviest(LongsSketch sketch) {
+        List<HeavyKey> keys = new ArrayList<>();
+        double rows = sketch.getStreamLength();
+        for (LongsSketch.Row row : sketch.getFrequentItems(ErrorType.NO_FALSE_POSITIVES)) {
+            double share = row.getEstimate() / rows;
+            if (keys.size() < HEAVIEST && share >= HEAVY && row.getEstimate() > 1) {
+                keys.add(new HeavyKey(row.getItem(), share));
+            }
+        }
+        return keys;
+    }
+}

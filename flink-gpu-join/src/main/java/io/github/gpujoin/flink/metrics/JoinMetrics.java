@@ -1,0 +1,190 @@
+package io.github.gpujoin.flink.metrics;
+
+import io.github.gpujoin.core.engine.EngineStats;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.api.explain.PartitionClass;
+import io.github.gpujoin.flink.api.options.MetricLevel;
+import io.github.gpujoin.flink.engine.DividedEngine;
+import io.github.gpujoin.flink.engine.EngineStatus;
+import io.github.gpujoin.flink.metrics.StageTimes.Stage;
+import io.github.gpujoin.flink.state.ProbeLog;
+import io.github.gpujoin.hybrid.MemoryTier;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+
+/**
+ * All metrics of the operator, under the group {@code gpuJoin}: the one place where they get their
+ * names. Those of packers and senders stand in their own operators' groups. A pair of groups, as
+ * {@code reason.NO_DRIVER.fallbacks}, is a label in Prometheus. docs/operations.md lists them.
+ *
+ * <p>Values are read by the reporter's thread at any time: suppliers must bear that.
+ */
+public final class JoinMetrics {
+
+    private final MetricGroup group;
+    private final MetricLevel level;
+    private final Map<GpuFailure, Counter> fallbacks = new EnumMap<>(GpuFailure.class);
+
+    public JoinMetrics(MetricGroup operatorGroup, MetricLevel level) {
+        this.group = operatorGroup.addGroup("gpuJoin");
+        this.level = level;
+        for (GpuFailure reason : GpuFailure.values()) {
+            fallbacks.put(reason, group.addGroup("reason", reason.name()).counter("fallbacks"));
+        }
+    }
+
+    private void gauge(String name, Supplier<? extends Number> value) {
+        gauge(group, name, value);
+    }
+
+    private static void gauge(MetricGroup group, String name, Supplier<? extends Number> value) {
+        group.gauge(name, (Gauge<Number>) value::get);
+    }
+
+    /** Times that another engine took over for the reason. */
+    public Counter fallbacks(GpuFailure reason) {
+        return fallbacks.get(reason);
+    }
+
+    /** Facts that came behind the watermark, of a join with a versioned dimension. */
+    public Counter lateFacts() {
+        return group.counter("lateFacts");
+    }
+
+    /** Versions that came behind the watermark. */
+    public Counter lateVersions() {
+        return group.counter("lateVersions");
+    }
+
+    /** Rows of dimensions that arrived after the dimension was complete. */
+    public Counter lateDimensionRows() {
+        return group.counter("lateDimensionRows");
+    }
+
+    /** Facts and versions that wait for their event time. */
+    public void waitingForEventTime(Supplier<Long> rows) {
+        gauge("rowsWaitingForEventTime", rows);
+    }
+
+    /** Facts that waited longer for the dimensions than they live. */
+    public Counter expiredFacts() {
+        return group.counter("expiredFacts");
+    }
+
+    /** Rows of dimensions whose time to live was over. */
+    public Counter expiredRows() {
+        return group.counter("expiredRows");
+    }
+
+    /**
+     * What comes in, and what came of it.
+     *
+     * @param dimensions names, in order
+     */
+    public void rows(SubtaskCounts counts, List<String> dimensions) {
+        gauge("buildRows", counts.build()::allRows);
+        gauge("buildChunks", counts.build()::chunks);
+        gauge("buildProgress", counts::buildProgress);
+        gauge("buildSkew", counts.build()::skew);
+        gauge("probeRows", counts::probeRows);
+        gauge("probeChunks", counts::probeChunks);
+        gauge("heaviestKeyShare", counts.factKeys()::heaviestShare);
+        for (Stage stage : Stage.values()) {
+            gauge(
+                    group.addGroup("stage", stage.name()),
+                    "timeMs",
+                    () -> counts.times().timeMs(stage));
+        }
+        if (level == MetricLevel.ALL) {
+            gauge("largestPartitionRows", () -> counts.build().partitions().maxRows());
+            gauge("medianPartitionRows", () -> counts.build().partitions().medianRows());
+            for (int d = 0; d < dimensions.size(); d++) {
+                int dimension = d;
+                MetricGroup side = group.addGroup("dimension", dimensions.get(d));
+                gauge(side, "rows", () -> counts.build().rows(dimension));
+                gauge(side, "bytes", () -> counts.build().bytes(dimension));
+            }
+        }
+    }
+
+    public void results(JoinEngine engine, ProbeLog waiting) {
+        stat("joinedRows", engine, EngineStats::probeRows);
+        stat("resultRows", engine, EngineStats::resultRows);
+        stat("tableBytes", engine, EngineStats::tableBytes);
+        gauge("waitingProbeChunks", waiting::size);
+        gauge("inFlightProbeChunks", engine::inFlightCount);
+        gauge("offHeapBytes", Region::openBytes);
+        gauge("hostBytes", () -> CpuJoinEngineFactory.memoryUse().usedBytes());
+    }
+
+    /**
+     * @param lengthBytes managed memory of the rings into the subtask
+     */
+    public void rings(long lengthBytes) {
+        gauge("ringBytes", () -> lengthBytes);
+    }
+
+    private void stat(String name, JoinEngine engine, ToLongFunction<EngineStats> value) {
+        gauge(name, () -> value.applyAsLong(engine.stats()));
+    }
+
+    public void fanOut(FanOutMonitor watch) {
+        gauge("maxFanOut", watch::maxFanOut);
+    }
+
+    /**
+     * @param engines names of those that may join
+     * @param partitions that the subtask owns
+     */
+    public void engine(EngineStatus engine, Collection<String> engines, int partitions) {
+        group.gauge("engine", (Gauge<String>) engine::engineName);
+        for (String name : engines) {
+            gauge(
+                    group.addGroup("onEngine", name),
+                    "partitions",
+                    () -> partitions(engine, name, partitions));
+        }
+        gpuGauge("kernelHeartbeat", engine, GpuJoinEngine::kernelHeartbeat);
+        gpuGauge("deviceBytes", engine, gpu -> gpu.memoryUse().deviceBytes());
+        gpuGauge("pinnedBytes", engine, gpu -> gpu.memoryUse().pinnedBytes());
+    }
+
+    private static int partitions(EngineStatus engine, String name, int owned) {
+        List<PartitionClass> divided = engine.partitionClasses();
+        if (divided.isEmpty()) {
+            return engine.engineName().equals(name) ? owned : 0;
+        }
+        return divided.stream()
+                .filter(joined -> joined.engine().equals(name))
+                .mapToInt(PartitionClass::partitions)
+                .sum();
+    }
+
+    /** 0 while another engine joins. */
+    private void gpuGauge(String name, EngineStatus engine, ToLongFunction<GpuJoinEngine> value) {
+        gauge(
+                name,
+                () -> engine.current() instanceof GpuJoinEngine gpu ? value.applyAsLong(gpu) : 0L);
+    }
+
+    /**
+     * @param spilledFactBytes bytes of facts whose build rows have no tables
+     */
+    public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {
+        for (MemoryTier tier : MemoryTier.values()) {
+            gauge(group.addGroup("place", tier.name()), "units", () -> engine.unitsIn(tier));
+        }
+        gauge("spilledFactBytes", spilledFactBytes);
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * Metrics, logs and run reports of a subtask: counts, stage times, heavy hitters, fan-out, and the
+ * plan as it runs.
+ */
+package io.github.gpujoin.flink.metrics;

@@ -1,0 +1,39 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.flink.api.data.BadRecord;
+import io.github.gpujoin.flink.pack.AbstractPackOperator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+
+/** The side outputs of a join's packers, and who wants them. Used while the job graph is made. */
+public final class BadRecordStreams {
+
+    private final List<DataStream<BadRecord>> streams = new ArrayList<>();
+    private Consumer<DataStream<BadRecord>> user;
+
+    /** Says what is to be done with bad records of all sides. */
+    public void user(Consumer<DataStream<BadRecord>> user) {
+        this.user = user;
+    }
+
+    boolean isWanted() {
+        return user != null;
+    }
+
+    void add(SingleOutputStreamOperator<?> packer) {
+        streams.add(packer.getSideOutput(AbstractPackOperator.BAD_RECORDS));
+    }
+
+    /** To be called when all packers are known. */
+    void handOver() {
+        if (user != null) {
+            DataStream<BadRecord> first = streams.get(0);
+            List<DataStream<BadRecord>> others = streams.subList(1, streams.size());
+            user.accept(first.union(others.toArray(DataStream[]::new)));
+        }
+        streams.clear();
+    }
+}

@@ -1,0 +1,78 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.api.explain.DimensionExplanation;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.explain.PartitionClass;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.engine.GpuFailureReason;
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
+import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
+import java.util.List;
+import java.util.Locale;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+
+/** Tells how a join will be run, as far as that is known while the job graph is made. */
+public final class Explanations {
+
+    private Explanations() {}
+
+    /** All joins that were added to the environment since it ran its last job. */
+    public static List<JoinExplanation> of(StreamExecutionEnvironment env) {
+        return env.getTransformations().stream()
+                .filter(TwoInputTransformation.class::isInstance)
+                .map(t -> ((TwoInputTransformation<?, ?, ?>) t).getOperatorFactory())
+                .filter(StarJoinOperatorFactory.class::isInstance)
+                .map(factory -> ((StarJoinOperatorFactory<?>) factory).plan())
+                .toList();
+    }
+
+    /**
+     * @param dimensions without what joins them
+     */
+    static JoinExplanation planned(
+            ReadableConfig config,
+            RingOptions rings,
+            JoinSpec spec,
+            List<DimensionExplanation> dimensions) {
+        PartitionClass joined = joined(config, spec);
+        return JoinExplanation.planned(
+                rings.join(),
+                rings.description(),
+                unalignedCheckpoints(config, rings, dimensions),
+                dimensions.stream()
+                        .map(d -> d.joinedBy(PartitionClass.UNKNOWN, List.of(joined)))
+                        .toList());
+    }
+
+    private static PartitionClass joined(ReadableConfig config, JoinSpec spec) {
+        GpuJoinOptions.Engine engine = config.get(GpuJoinOptions.ENGINE);
+        if (engine == GpuJoinOptions.Engine.CPU || engine == GpuJoinOptions.Engine.REFERENCE) {
+            return joined(engine.name().toLowerCase(Locale.ROOT), ReasonCode.ASKED);
+        }
+        return GpuJoinEngineFactory.unsupported(spec)
+                .map(refused -> joined("cpu", GpuFailureReason.of(refused.failure())))
+                .orElseGet(() -> joined("gpu or cpu", ReasonCode.AT_RUN_TIME));
+    }
+
+    private static PartitionClass joined(String engine, ReasonCode why) {
+        return new PartitionClass(PartitionClass.ALL, engine, why, PartitionClass.UNKNOWN);
+    }
+
+    private static ReasonCode unalignedCheckpoints(
+            ReadableConfig config, RingOptions rings, List<DimensionExplanation> dimensions) {
+        if (!config.get(CheckpointingOptions.ENABLE_UNALIGNED)) {
+            return ReasonCode.NOT_ENABLED;
+        }
+        if (dimensions.stream().anyMatch(d -> d.distribution() != Distribution.PARTITIONED)) {
+            return ReasonCode.BROADCAST_EDGE;
+        }
+        return rings.usesRings() ? ReasonCode.RINGS : ReasonCode.ENABLED;
+    }
+}

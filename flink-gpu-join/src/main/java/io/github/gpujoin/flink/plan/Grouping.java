@@ -1,0 +1,111 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.flink.emit.GroupFields;
+import io.github.gpujoin.flink.plan.JoinInput.Packed;
+import io.github.gpujoin.flink.plan.JoinInputs.SideColumn;
+import io.github.gpujoin.flink.record.RecordField;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+
+/**
+ * Groups and sums of a join's results as the user described them, by columns of any side. Mutable;
+ * used while the job graph is made.
+ */
+public final class Grouping {
+
+    private record NamedSum(String name, List<String> factors) {}
+
+    private final List<Selection> columns = new ArrayList<>();
+    private final List<NamedSum> sums = new ArrayList<>();
+
+    /**
+     * @param columns as {@code "column"} or {@code "column AS name"}; without any, all results are
+     *     one group
+     */
+    public Grouping(String... columns) {
+        for (String column : columns) {
+            this.columns.add(Selection.parse(column));
+        }
+    }
+
+    /**
+     * Adds a sum of the product of columns; of none, a count.
+     *
+     * @param name in the result
+     */
+    public void sum(String name, String... factors) {
+        sums.add(new NamedSum(name, List.of(factors)));
+    }
+
+    /** Has every side pack its columns that are used. */
+    void useColumns(JoinInputs sides) {
+        for (DimensionInput<?> dimension : sides.dimensions()) {
+            requireNothingSelected(dimension.input());
+        }
+        requireNothingSelected(sides.facts());
+        List<String> used = new ArrayList<>();
+        columns.forEach(selection -> used.add(selection.column()));
+        sums.forEach(sum -> used.addAll(sum.factors()));
+        for (String name : used) {
+            SideColumn column = sides.find(name);
+            sides.input(column.side()).use(column.column());
+        }
+    }
+
+    private static void requireNothingSelected(JoinInput<?> side) {
+        if (!side.selections().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a grouped join gives groups in place of selected columns: side="
+                            + side.name()
+                            + ", selected="
+                            + side.selections());
+        }
+    }
+
+    /**
+     * @param packed what is in the chunks of each side
+     */
+    Aggregation aggregation(JoinInputs sides, IntFunction<Packed> packed) {
+        List<JoinColumn> groupColumns =
+                columns.stream().map(c -> joinColumn(c.column(), sides, packed)).toList();
+        List<Aggregate> aggregates =
+                sums.stream()
+                        .map(
+                                sum ->
+                                        new Aggregate(
+                                                sum.factors().stream()
+                                                        .map(f -> joinColumn(f, sides, packed))
+                                                        .toList()))
+                        .toList();
+        return new Aggregation(groupColumns, aggregates);
+    }
+
+    private static JoinColumn joinColumn(
+            String name, JoinInputs sides, IntFunction<Packed> packed) {
+        SideColumn column = sides.find(name);
+        StarJoinPipeline.requireNotNull(
+                packed.apply(column.side()), column.column(), "groups are made of");
+        int index = packed.apply(column.side()).column(column.column());
+        return new JoinColumn(column.side(), index);
+    }
+
+    /**
+     * The fields of result Rows; a column without an alias has its own name, without its side's.
+     */
+    GroupFields fields(JoinInputs sides, IntFunction<Packed> packed) {
+        List<RecordField> fields = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (Selection selection : columns) {
+            SideColumn column = sides.find(selection.column());
+            Packed side = packed.apply(column.side());
+            fields.add(side.fields().get(side.column(column.column())));
+            boolean hasAlias = !selection.name().equals(selection.column());
+            names.add(hasAlias ? selection.name() : column.column());
+        }
+        return new GroupFields(fields, names, sums.stream().map(NamedSum::name).toList());
+    }
+}

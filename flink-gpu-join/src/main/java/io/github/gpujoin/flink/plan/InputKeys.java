@@ -1,0 +1,50 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.flink.record.KeyColumn;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The keys in the chunks of a side.
+ *
+ * @param own columns of the side itself
+ * @param made of other columns
+ * @param keptNulls bits of those whose rows are kept where they are null
+ * @param partitionKey by which rows are partitioned, where they are
+ */
+record InputKeys(
+        Set<String> own,
+        Collection<KeyColumn<Object>> made,
+        Map<String, Integer> keptNulls,
+        String partitionKey) {
+
+    static InputKeys ofDimension(JoinKey key) {
+        return key.made() == null
+                ? new InputKeys(Set.of(key.column()), List.of(), Map.of(), key.column())
+                : new InputKeys(Set.of(), List.of(key.made()), Map.of(), key.column());
+    }
+
+    /**
+     * @param keys of all dimensions; some may share one of the facts
+     * @param first of the dimension by which facts are partitioned, or of any
+     */
+    static InputKeys ofFacts(
+            Collection<JoinKey> keys, JoinKey first, Map<String, Integer> keptNulls) {
+        Set<JoinKey> all = new LinkedHashSet<>(List.of(first));
+        all.addAll(keys);
+        Set<String> own = new LinkedHashSet<>();
+        Map<String, KeyColumn<Object>> made = new LinkedHashMap<>();
+        for (JoinKey key : all) {
+            if (key.madeOfFacts() == null) {
+                own.add(key.factColumn());
+            } else {
+                made.putIfAbsent(key.factColumn(), key.madeOfFacts());
+            }
+        }
+        return new InputKeys(own, made.values(), keptNulls, first.factColumn());
+    }
+}

@@ -1,0 +1,69 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All inputs of a join, and their columns by name. */
+record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
+
+    /** For no dimension. */
+    static final int NONE = JoinExplanation.NONE;
+
+    /**
+     * A column of a side.
+     *
+     * @param side number of a dimension, or {@link ChunkDescriptor#FACTS}
+     */
+    record SideColumn(int side, String column) {}
+
+    JoinInput<?> input(int side) {
+        return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side).input();
+    }
+
+    /**
+     * The column that a name means: {@code "column"}, where one side alone has it, or {@code
+     * "side.column"}.
+     *
+     * @throws IllegalArgumentException where no side has it, or several have
+     */
+    SideColumn find(String name) {
+        List<SideColumn> found = new ArrayList<>();
+        for (int side = ChunkDescriptor.FACTS; side < dimensions.size(); side++) {
+            String prefix = input(side).name() + ".";
+            if (input(side).columnNames().contains(name)) {
+                found.add(new SideColumn(side, name));
+            } else if (name.startsWith(prefix)
+                    && input(side).columnNames().contains(name.substring(prefix.length()))) {
+                found.add(new SideColumn(side, name.substring(prefix.length())));
+            }
+        }
+        if (found.size() != 1) {
+            throw new IllegalArgumentException(
+                    "a column is of one side, or named side.column: column="
+                            + name
+                            + ", sides that have it="
+                            + found.stream().map(c -> input(c.side()).name()).toList()
+                            + ", sides="
+                            + names());
+        }
+        return found.get(0);
+    }
+
+    /** The dimension of whose rows each fact sees the version of its time, or {@link #NONE}. */
+    int versionedDimension() {
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).isVersioned()) {
+                return d;
+            }
+        }
+        return NONE;
+    }
+
+    private List<String> names() {
+        List<String> names = new ArrayList<>(List.of(facts.name()));
+        dimensions.forEach(dimension -> names.add(dimension.input().name()));
+        return names;
+    }
+}

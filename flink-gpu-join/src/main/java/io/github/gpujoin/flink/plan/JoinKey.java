@@ -1,0 +1,82 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.flink.emit.HashedDimension;
+import io.github.gpujoin.flink.record.ColumnsKey;
+import io.github.gpujoin.flink.record.KeyColumn;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
+import io.github.gpujoin.flink.record.SelectedKey;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.types.Row;
+
+/**
+ * What a dimension and the facts are compared by: a column of integers that either has, or columns
+ * that packers make of others.
+ *
+ * @param factColumn in the facts' chunks
+ * @param column in the dimension's
+ * @param madeOfFacts null where the column is the facts' own
+ * @param made null where it is the dimension's own
+ */
+record JoinKey(
+        String factColumn, String column, KeyColumn<Object> madeOfFacts, KeyColumn<Object> made) {
+
+    /**
+     * @throws IllegalArgumentException where the columns cannot be compared
+     */
+    static JoinKey of(JoinInput<?> facts, DimensionInput<?> dimension) {
+        List<String> factColumns = dimension.factColumns();
+        List<String> columns = dimension.columns();
+        for (int i = 0; i < columns.size(); i++) {
+            requireColumns(facts, factColumns.get(i), dimension.input(), columns.get(i));
+        }
+        boolean single = columns.size() == 1 && dimension.nulls() == Nulls.MATCH_NOTHING;
+        if (single
+                && facts.isIntegerColumn(factColumns.get(0))
+                && dimension.input().isIntegerColumn(columns.get(0))) {
+            return new JoinKey(factColumns.get(0), columns.get(0), null, null);
+        }
+        SelectedKey<Object, Row> ofFacts = selected(facts, factColumns, dimension.nulls());
+        SelectedKey<Object, Row> ofRows = selected(dimension.input(), columns, dimension.nulls());
+        if (!ofRows.layout().isComparableTo(ofFacts.layout())) {
+            throw new IllegalArgumentException(
+                    "Key types differ: dimension '%s' has %s, the facts have %s. Cast one side."
+                            .formatted(
+                                    dimension.input().name(),
+                                    ofRows.layout().type(),
+                                    ofFacts.layout().type()));
+        }
+        SelectedKey<Object, Row> aligned = ofRows.alignedWith(ofFacts);
+        boolean numbered =
+                !aligned.layout().isExact() && HashedDimension.numbersRows(dimension.kind());
+        KeyColumn<Object> madeOfFacts =
+                KeyColumn.of(factColumns, ofFacts.alignedWith(ofRows), false);
+        KeyColumn<Object> made = KeyColumn.of(columns, aligned, numbered);
+        return new JoinKey(madeOfFacts.name(), made.name(), madeOfFacts, made);
+    }
+
+    private static void requireColumns(
+            JoinInput<?> facts, String factColumn, JoinInput<?> dimension, String column) {
+        boolean missing = !facts.hasColumn(factColumn) || !dimension.hasColumn(column);
+        if (missing && facts.hasColumn(column) && dimension.hasColumn(factColumn)) {
+            throw new IllegalArgumentException(
+                    "Swapped columns: .on(\"%s\", \"%s\") of dimension '%s'. The order is .on(factColumn, dimensionColumn)."
+                            .formatted(factColumn, column, dimension.name()));
+        }
+        facts.requireColumn(factColumn);
+        dimension.requireColumn(column);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static SelectedKey<Object, Row> selected(
+            JoinInput<?> side, List<String> columns, Nulls nulls) {
+        TypeInformation<Object> type = (TypeInformation<Object>) side.recordType();
+        ColumnsKey<Object> key = new ColumnsKey<>(type, columns);
+        return SelectedKey.of(key, key.keyType(), nulls);
+    }
+
+    /** Whether an engine knows all there is to know of the key. */
+    boolean isExact() {
+        return made == null || made.key().layout().isExact();
+    }
+}

@@ -1,0 +1,564 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.api.explain.DimensionExplanation;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.BadRecords;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.config.JoinConfig;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.engine.DimensionPartitioning;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.exchange.ring.JoinSide;
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.exchange.ring.RingSendOperatorFactory;
+import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
+import io.github.gpujoin.flink.metrics.JoinReporting;
+import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.pack.StreamingMode;
+import io.github.gpujoin.flink.runtime.JoinSettings;
+import io.github.gpujoin.flink.runtime.LateRowPolicy;
+import io.github.gpujoin.flink.runtime.ReplicaOperatorFactory;
+import io.github.gpujoin.flink.runtime.ReplicaSettings;
+import io.github.gpujoin.flink.runtime.Replicas;
+import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.runtime.expiry.DimensionTtl;
+import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
+import io.github.gpujoin.flink.state.ExactlyOnce;
+import io.github.gpujoin.flink.state.JoinColumns;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.SupportsSplitReassignmentOnRecovery;
+import org.apache.flink.api.dag.Transformation;
+import org.apache.flink.configuration.CheckpointingOptions;
+import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.core.memory.ManagedMemoryUseCase;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SideOutputDataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.OneInputTransformation;
+import org.apache.flink.streaming.api.transformations.PartitionTransformation;
+import org.apache.flink.streaming.api.transformations.SourceTransformation;
+import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Connects packed sides with the join operator, as all joins do.
+ *
+ * <pre>
+ *   dimension 0 -- pack -- load completion -- send by partition -------+
+ *   dimension 1 -- pack -- load completion -- replicas -- broadcast -- union -- join -- results
+ *   dimension 2 -- pack -- load completion ------+                              |
+ *                    end of probes --------------+                              |
+ *   facts -------- pack --+-- forward, or send by partition --------------------+
+ * </pre>
+ *
+ * <p>If a dimension is distributed by its measured size, the edges of both distributions are there:
+ * facts leave the packer by partition until the dimension proves small, and "replicas" sends the
+ * dimension's chunks to all subtasks or to the owners of their partitions.
+ *
+ * <p>Versions come by the input of the facts, so that it has the watermark and the idleness of
+ * both. Beside a dimension that had ended before a restore they would not be heard again once they
+ * were idle: Flink gives the largest watermark for a task that does not run any more, and an
+ * input's watermark never goes back.
+ *
+ * <pre>
+ *   other dimensions, or none -- load completion -- broadcast --+
+ *   versions -- pack -- send by partition --+                   +-- join -- results
+ *   facts ----- pack -- send by partition --+-- union ----------+
+ * </pre>
+ */
+final class JoinTopology {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
+
+    /** Of a join beside other operators of its slots; Flink's hash join of tables has the same. */
+    private static final int MANAGED_MEMORY_WEIGHT = 128;
+
+    /** Key groups up to which a packer fills a chunk for each. */
+    private static final int MAX_CHUNKS_OF_KEY_GROUPS = 256;
+
+    private final StreamExecutionEnvironment env;
+    private final JoinUid uid;
+    private final int maxParallelism;
+    private final RingOptions rings;
+    private final BadRecordStreams badRecords;
+
+    /** Of dimensions that are read again. */
+    private final Map<String, Integer> generations = new HashMap<>();
+
+    /** Of partitioned sides. */
+    private ReasonCode chunks = ReasonCode.FEW_KEY_GROUPS;
+
+    /** Late rows that are known at the source, by dimension. */
+    private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
+
+    JoinTopology(StreamExecutionEnvironment env, JoinUid uid, BadRecordStreams badRecords) {
+        StreamingMode.require(env.getConfiguration());
+        JoinConfig.check(env.getConfiguration());
+        ExactlyOnce.require(env.getCheckpointConfig());
+        ExactlyOnce.keepSplits(env.getCheckpointConfig());
+        this.env = env;
+        this.uid = uid;
+        this.badRecords = badRecords;
+        int configured = env.getMaxParallelism();
+        this.maxParallelism =
+                configured > 0
+                        ? configured
+                        : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
+                                env.getParallelism());
+        this.rings = RingOptions.of(env.getConfiguration(), uid.text(), maxParallelism);
+    }
+
+    /** Checks that the join can be added to the environment's job. */
+    void requireUnusedUid() {
+        uid.requireUnused(env);
+    }
+
+    /**
+     * Chooses which rows a packer of a partitioned side puts into one chunk: those of one subtask
+     * of the join ({@link ReasonCode#MANY_KEY_GROUPS}) or of one key group.
+     *
+     * @param keyed whether the join keeps build rows by more than their partition's table
+     * @param dimensions of the join; if there are several, some are replicated
+     */
+    void planChunks(boolean keyed, int dimensions) {
+        boolean unaligned = env.getConfiguration().get(CheckpointingOptions.ENABLE_UNALIGNED);
+        if (maxParallelism <= MAX_CHUNKS_OF_KEY_GROUPS) {
+            chunks = ReasonCode.FEW_KEY_GROUPS;
+        } else if (unaligned && !rings.usesRings() && dimensions == 1) {
+            chunks = ReasonCode.DIVIDED_BY_FLINK;
+        } else if (keyed) {
+            chunks = ReasonCode.KEYED_LOG;
+        } else if (!env.isChainingEnabled()) {
+            chunks = ReasonCode.NOT_CHAINED;
+        } else {
+            chunks = ReasonCode.MANY_KEY_GROUPS;
+        }
+    }
+
+    /** For {@link PackSpec#receivers()} of partitioned sides, as {@link #planChunks} chose. */
+    String receivers() {
+        return chunks == ReasonCode.MANY_KEY_GROUPS ? uid.text() : null;
+    }
+
+    /** Radix partitions: one for each key group. */
+    int partitions() {
+        return maxParallelism;
+    }
+
+    String uid(String part) {
+        return uid.operator(part);
+    }
+
+    /** Of an operator of a dimension, or of the facts: anew for each generation. */
+    String uid(String part, String side) {
+        Integer generation = generations.get(side);
+        return uid(part) + "-" + side + (generation == null ? "" : "-" + generation);
+    }
+
+    /**
+     * @param generation how often the dimension is read again; 0 for once
+     */
+    void generation(String dimension, int generation) {
+        if (generation > 0) {
+            generations.put(dimension, generation);
+        }
+    }
+
+    int chunkBytes() {
+        return JoinConfig.chunkBytes(env.getConfiguration());
+    }
+
+    /** What packers do with records that they cannot read. */
+    BadRecords badRecords() {
+        return badRecords.isWanted()
+                ? BadRecords.SKIP
+                : env.getConfiguration().get(GpuJoinOptions.BAD_RECORDS);
+    }
+
+    long flushIntervalMs() {
+        return JoinConfig.flushIntervalMs(env.getConfiguration());
+    }
+
+    private long groupIntervalMs() {
+        return JoinConfig.groupIntervalMs(env.getConfiguration());
+    }
+
+    long replicateMaxBytes() {
+        return JoinConfig.replicateMaxBytes(env.getConfiguration());
+    }
+
+    /**
+     * Adds the operator that says when a dimension is complete, and sends its chunks on.
+     *
+     * @param number of the dimension
+     */
+    DataStream<Chunk> dimension(
+            SingleOutputStreamOperator<Chunk> packed,
+            JoinSpec spec,
+            int number,
+            long completeAtWatermark,
+            LateRowPolicy lateRows,
+            boolean partitioned) {
+        badRecords.add(packed);
+        String name = spec.dimensions().get(number).name();
+        SingleOutputStreamOperator<Chunk> chunks =
+                load(
+                        packed,
+                        name,
+                        completeAtWatermark,
+                        new LoadMarkOperator.Loaded(
+                                spec, number, maxParallelism, lateRows, keepsSplits(packed)));
+        OutputTag<Row> tag = lateRows.sideOutputs().get(number);
+        if (tag != null) {
+            lateAtSource.put(number, chunks.getSideOutput(tag));
+        }
+        return partitioned ? byPartition(chunks, name, JoinSide.BUILD) : byKey(chunks);
+    }
+
+    private static boolean keepsSplits(DataStream<?> dimension) {
+        for (Transformation<?> each : dimension.getTransformation().getTransitivePredecessors()) {
+            if (each instanceof SourceTransformation<?, ?, ?> source
+                    && source.getSource() instanceof SupportsSplitReassignmentOnRecovery) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private SingleOutputStreamOperator<Chunk> load(
+            DataStream<Chunk> chunks,
+            String name,
+            long completeAtWatermark,
+            LoadMarkOperator.Loaded dimension) {
+        return chunks.transform(
+                        "load " + name,
+                        chunks.getType(),
+                        new LoadMarkOperator(completeAtWatermark, dimension))
+                .setParallelism(chunks.getParallelism())
+                .uid(uid("load", name));
+    }
+
+    /**
+     * Stands for dimensions where there is none but the versioned one: has no rows, and is complete
+     * from the start.
+     *
+     * @param versions in whose task it is
+     * @param number of the versioned dimension
+     */
+    DataStream<Chunk> noDimension(
+            SingleOutputStreamOperator<Chunk> versions, JoinSpec spec, int number) {
+        OutputTag<Chunk> none = new OutputTag<>("none", versions.getType());
+        SingleOutputStreamOperator<Chunk> marks =
+                load(
+                        versions.getSideOutput(none),
+                        spec.dimensions().get(number).name(),
+                        LoadMarkOperator.FROM_THE_START,
+                        new LoadMarkOperator.Loaded(
+                                spec, number, maxParallelism, defaultLateRows(), true));
+        // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
+        return byKey(marks);
+    }
+
+    private DataStream<Chunk> byKey(DataStream<Chunk> chunks) {
+        return new DataStream<>(
+                env,
+                new PartitionTransformation<>(
+                        chunks.getTransformation(),
+                        new KeyGroupStreamPartitioner<>(
+                                new PartitionKeySelector(maxParallelism), maxParallelism)));
+    }
+
+    /**
+     * Adds the operator that logs replicated dimensions, and sends their chunks to every subtask of
+     * the join.
+     *
+     * @param dimensions of {@link #dimension}
+     * @param outlived packers of facts, versions and the partitioned dimension, which the operator
+     *     outlives because facts wait for all of them, by the uid of the operator that connects
+     *     them
+     * @param ttls of all dimensions
+     */
+    DataStream<Chunk> replicas(
+            List<DataStream<Chunk>> dimensions,
+            Map<String, SingleOutputStreamOperator<Chunk>> outlived,
+            JoinSpec spec,
+            Replicas replicas,
+            TimesToLive ttls,
+            LateRowPolicy lateRows,
+            JoinColumns columns,
+            int partitionedDimension) {
+        TypeInformation<Chunk> type = dimensions.get(0).getType();
+        List<DataStream<Chunk>> inputs = new ArrayList<>(dimensions);
+        outlived.forEach((uid, packer) -> inputs.add(end(packer, type, uid)));
+        ReplicaSettings settings =
+                new ReplicaSettings(
+                        spec,
+                        replicas,
+                        maxParallelism,
+                        ttls.dimensions().stream()
+                                .filter(ttl -> replicas.dimensions().contains(ttl.dimension()))
+                                .map(DimensionTtl::byPartition)
+                                .toList(),
+                        lateRows,
+                        columns,
+                        partitionedDimension);
+        OneInputTransformation<Chunk, Chunk> log =
+                new OneInputTransformation<>(
+                        union(inputs).getTransformation(),
+                        "replicas",
+                        new ReplicaOperatorFactory(settings),
+                        type,
+                        env.getParallelism());
+        log.setStateKeySelector(new PartitionKeySelector(maxParallelism));
+        log.setStateKeyType(Types.INT);
+        log.setMaxParallelism(maxParallelism);
+        log.setBufferTimeout(0);
+        log.setUid(uid("replicas"));
+        env.addOperator(log);
+        SingleOutputStreamOperator<Chunk> logged = new OperatorStream<>(env, log);
+        for (int d : replicas.dimensions()) {
+            OutputTag<Row> tag = lateRows.sideOutputs().get(d);
+            if (tag != null) {
+                lateAtSource.merge(d, logged.getSideOutput(tag), DataStream::union);
+            }
+        }
+        DataStream<Chunk> replicated = logged.broadcast();
+        return replicas.measured() == null
+                ? replicated
+                : replicated.union(byKey(logged.getSideOutput(MeasuredDimension.partitions(type))));
+    }
+
+    private static DataStream<Chunk> union(List<DataStream<Chunk>> streams) {
+        DataStream<Chunk> first = streams.get(0);
+        List<DataStream<Chunk>> others = streams.subList(1, streams.size());
+        return others.isEmpty() ? first : first.union(others.toArray(DataStream[]::new));
+    }
+
+    /** Broadcast, so that all edges into the operator are checkpointed aligned. */
+    private static DataStream<Chunk> end(
+            SingleOutputStreamOperator<Chunk> packed, TypeInformation<Chunk> type, String uid) {
+        return packed.getSideOutput(new OutputTag<>("none", type))
+                .transform("end of probes", type, new EndOfInputForwarder())
+                .setParallelism(packed.getParallelism())
+                .uid(uid)
+                .broadcast();
+    }
+
+    /** Of dimensions without a side output. */
+    LateRowPolicy defaultLateRows() {
+        return LateRowPolicy.of(env.getConfiguration().get(GpuJoinOptions.LATE_DIMENSION_ROWS));
+    }
+
+    /** Sends the chunks of a versioned dimension on, which is complete at no time. */
+    DataStream<Chunk> versions(SingleOutputStreamOperator<Chunk> packed, String name) {
+        badRecords.add(packed);
+        return byPartition(packed, name, JoinSide.BUILD);
+    }
+
+    /** Sends the chunks of facts on, where they are partitioned by their owners. */
+    DataStream<Chunk> facts(
+            SingleOutputStreamOperator<Chunk> packed, String name, boolean partitioned) {
+        badRecords.add(packed);
+        return partitioned ? byPartition(packed, name, JoinSide.PROBE) : packed;
+    }
+
+    /**
+     * Sends the chunks of facts on: by their owners at first, and if the dimension is small, any.
+     */
+    DataStream<Chunk> measuredFacts(SingleOutputStreamOperator<Chunk> packed, String name) {
+        badRecords.add(packed);
+        SideOutputDataStream<Chunk> partitions =
+                packed.getSideOutput(MeasuredDimension.partitions(packed.getType()));
+        return packed.union(byPartition(partitions, name, JoinSide.PROBE));
+    }
+
+    /**
+     * Sends chunks of one partition each to the partition's owner.
+     *
+     * @param name of the side, for its operator
+     */
+    private DataStream<Chunk> byPartition(DataStream<Chunk> chunks, String name, JoinSide side) {
+        DataStream<Chunk> sent =
+                chunks.transform(
+                                "send " + name,
+                                chunks.getType(),
+                                new RingSendOperatorFactory(rings, side))
+                        .setParallelism(chunks.getParallelism())
+                        .setBufferTimeout(0)
+                        .uid(uid("send", name));
+        RingSendPartitioner partitioner =
+                new RingSendPartitioner(
+                        new PartitionKeySelector(maxParallelism), maxParallelism, uid.text(), side);
+        if (this.chunks == ReasonCode.MANY_KEY_GROUPS) {
+            // Flink could not send a chunk of a snapshot to the owners of all its key groups.
+            partitioner.disableUnalignedCheckpoints();
+        }
+        if (rings.usesRings()) {
+            partitioner.disableUnalignedCheckpoints();
+            LOG.info(
+                    "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints"
+                            + " are off on the edges into the join: what a descriptor in a snapshot"
+                            + " points at would be gone when the snapshot is restored.",
+                    uid("join"),
+                    name,
+                    rings.description());
+        }
+        return new DataStream<>(
+                env, new PartitionTransformation<>(sent.getTransformation(), partitioner));
+    }
+
+    /**
+     * How the join will be run.
+     *
+     * @param dimensions without what joins them
+     */
+    JoinExplanation explain(JoinSpec spec, List<DimensionExplanation> dimensions) {
+        return Explanations.planned(env.getConfiguration(), rings, spec, dimensions)
+                .withChunks(chunks);
+    }
+
+    /**
+     * @param columns of {@code spec}, with their Flink types
+     * @param plan how the join is run, which the log is told
+     * @param eventTime null where facts are joined as they come
+     */
+    @SuppressWarnings("unchecked")
+    <OUT> SingleOutputStreamOperator<OUT> join(
+            List<DataStream<Chunk>> dimensions,
+            DataStream<Chunk> facts,
+            JoinSpec spec,
+            JoinColumns columns,
+            JoinExplanation plan,
+            EventTimeJoin eventTime,
+            TimesToLive ttls,
+            Replicas replicas,
+            LateRowPolicy lateRows,
+            ResultEmitterFactory<OUT> emitter,
+            TypeInformation<OUT> resultType) {
+        LOG.info("{}", plan);
+        badRecords.handOver();
+        TwoInputTransformation<Chunk, Chunk, OUT> join =
+                new TwoInputTransformation<>(
+                        union(dimensions).getTransformation(),
+                        facts.getTransformation(),
+                        uid.text(),
+                        new StarJoinOperatorFactory<>(
+                                new JoinSettings(
+                                        spec,
+                                        engines(plan.partitionedDimension(), spec.hasChangelog()),
+                                        maxParallelism,
+                                        groupIntervalMs(),
+                                        rings,
+                                        new JoinReporting(
+                                                plan,
+                                                env.getConfiguration().get(GpuJoinOptions.METRICS),
+                                                JoinConfig.fanOutWarning(env.getConfiguration())),
+                                        eventTime,
+                                        ttls.without(replicas.dimensions()),
+                                        replicas,
+                                        lateRows,
+                                        columns),
+                                emitter),
+                        resultType,
+                        env.getParallelism());
+        // The operator sets its keys itself; a selector makes Flink give it keyed state.
+        join.setStateKeySelectors(null, new PartitionKeySelector(maxParallelism));
+        join.setStateKeyType(Types.INT);
+        join.setMaxParallelism(maxParallelism);
+        join.setUid(uid("join"));
+        if (reservesMemory()) {
+            join.declareManagedMemoryUseCaseAtOperatorScope(
+                    ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
+        }
+        env.addOperator(join);
+        return new OperatorStream<>(env, join);
+    }
+
+    /** Whether tables or rings lie in managed memory. */
+    private boolean reservesMemory() {
+        ReadableConfig config = env.getConfiguration();
+        return config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE
+                || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK);
+    }
+
+    /** In MiB, as Flink's table operators weigh theirs. */
+    private int managedMemoryWeight() {
+        long bytes = JoinConfig.cpuMemoryBytes(env.getConfiguration());
+        return bytes == Long.MAX_VALUE
+                ? MANAGED_MEMORY_WEIGHT
+                : (int) Math.min(Integer.MAX_VALUE, bytes >> 20);
+    }
+
+    /**
+     * Late rows of a dimension: those that its own operator found late, and those of sources that
+     * were idle when the dimension was complete.
+     *
+     * @param join of {@link #join}
+     * @param number of a dimension with a side output
+     */
+    DataStream<Row> lateRows(
+            SingleOutputStreamOperator<?> join, int number, LateRowPolicy lateRows) {
+        return lateAtSource
+                .remove(number)
+                .union(join.getSideOutput(lateRows.sideOutputs().get(number)));
+    }
+
+    /**
+     * All that there are; both at the same time where a dimension is partitioned, unless one
+     * changes: what stands in several places cannot be changed in all of them at once.
+     */
+    private EngineSelection engines(int partitionedDimension, boolean changes) {
+        ReadableConfig config = env.getConfiguration();
+        EngineSelection selection = engines().within(JoinConfig.cpuMemoryBytes(config));
+        boolean divides =
+                partitionedDimension != JoinExplanation.NONE
+                        && !changes
+                        && config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE;
+        return divides
+                ? selection.dividing(
+                        new DimensionPartitioning(
+                                partitionedDimension,
+                                JoinConfig.units(config),
+                                JoinConfig.spillDelayMs(config)))
+                : selection;
+    }
+
+    private EngineSelection engines() {
+        ReadableConfig config = env.getConfiguration();
+        JoinEngineFactory cpu = CpuJoinEngineFactory.managed();
+        GpuOptions gpu = JoinConfig.gpuOptions(config);
+        return switch (config.get(GpuJoinOptions.ENGINE)) {
+            case AUTO -> EngineSelection.gpu(gpu, false, cpu);
+            case GPU -> EngineSelection.gpu(gpu, true, cpu);
+            case CPU -> EngineSelection.only(cpu);
+            case REFERENCE -> EngineSelection.only(new ReferenceJoinEngineFactory());
+        };
+    }
+
+    /** What an operator emits; the constructor is protected. */
+    private static final class OperatorStream<T> extends SingleOutputStreamOperator<T> {
+        OperatorStream(StreamExecutionEnvironment env, Transformation<T> operator) {
+            super(env, operator);
+        }
+    }
+}

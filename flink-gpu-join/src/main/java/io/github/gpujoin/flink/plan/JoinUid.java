@@ -1,0 +1,68 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The prefix of the uids of a join's operators.
+ *
+ * @param ofTables whether a table is the result; Flink runs a table as a job of its own, which
+ *     leaves the join in the environment
+ */
+public record JoinUid(String text, boolean ofTables) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(JoinUid.class);
+
+    /** The uid of a join of streams. */
+    public static JoinUid of(String text) {
+        return new JoinUid(text, false);
+    }
+
+    /** The same uid, of a join of tables. */
+    public JoinUid ofTable() {
+        return new JoinUid(text, true);
+    }
+
+    /** The uid of an operator of the join. */
+    String operator(String part) {
+        return text + "-" + part;
+    }
+
+    /**
+     * Checks that no other join of the environment's next job has the uid. Flink's own message on
+     * that is a hash collision at submission. Joins of tables may run in different jobs, so they
+     * are only warned of.
+     *
+     * @throws IllegalArgumentException if one has
+     */
+    void requireUnused(StreamExecutionEnvironment env) {
+        boolean used =
+                env.getTransformations().stream()
+                        .filter(TwoInputTransformation.class::isInstance)
+                        .map(each -> (TwoInputTransformation<?, ?, ?>) each)
+                        .filter(
+                                each ->
+                                        each.getOperatorFactory()
+                                                instanceof StarJoinOperatorFactory)
+                        .anyMatch(each -> operator("join").equals(each.getUid()));
+        if (used && !ofTables) {
+            throw new IllegalArgumentException(
+                    "Two joins of the job have the uid '%s'. Give each its own with .uid(...)."
+                            .formatted(text));
+        }
+        if (used) {
+            LOG.warn(
+                    "Two joins of the environment have the uid '{}'. Give each its own with .uid(...),"
+                            + " or run them in different jobs.",
+                    text);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,29 @@
+package io.github.gpujoin.flink.plan;
+
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.utils.JoinedRowData;
+
+/** A probe row with a build row behind it; nulls in place of a row that there is not. */
+public final class JoinedTableRows implements JoinFunction<RowData, RowData, RowData> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int buildColumns;
+    private final int probeColumns;
+
+    public JoinedTableRows(int buildColumns, int probeColumns) {
+        this.buildColumns = buildColumns;
+        this.probeColumns = probeColumns;
+    }
+
+    @Override
+    public RowData join(RowData build, RowData probe) {
+        return new JoinedRowData(orNulls(probe, probeColumns), orNulls(build, buildColumns));
+    }
+
+    private static RowData orNulls(RowData row, int columns) {
+        return row == null ? new GenericRowData(columns) : row;
+    }
+}

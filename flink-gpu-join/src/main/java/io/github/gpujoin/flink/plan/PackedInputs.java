@@ -1,0 +1,186 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.emit.HashedDimension;
+import io.github.gpujoin.flink.emit.OutputField;
+import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.plan.JoinInput.Packed;
+import io.github.gpujoin.flink.record.KeyColumn;
+import io.github.gpujoin.flink.record.RecordLayout;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What is in the chunks of all sides of a star join, and by which keys they meet. */
+final class PackedInputs {
+
+    private final JoinInputs sides;
+    private final int keyDimension;
+    private final JoinTopology topology;
+
+    /** One for each dimension. */
+    private final List<JoinKey> keys;
+
+    private final Packed facts;
+    private final List<Packed> dimensions;
+
+    /**
+     * @param keyDimension by whose key the facts are partitioned, if only at first; {@link
+     *     JoinInputs#NONE} where there is none
+     * @param grouped whether results are added up
+     * @throws IllegalArgumentException where keys cannot be compared, or columns are missing
+     */
+    PackedInputs(JoinInputs sides, int keyDimension, boolean grouped, JoinTopology topology) {
+        this.sides = sides;
+        this.keyDimension = keyDimension;
+        this.topology = topology;
+        this.keys =
+                sides.dimensions().stream().map(side -> JoinKey.of(sides.facts(), side)).toList();
+        requireExactKeys(grouped);
+        planChunks();
+        this.facts = packFacts(!grouped || sides.versionedDimension() != JoinInputs.NONE);
+        this.dimensions = packDimensions();
+    }
+
+    Packed facts() {
+        return facts;
+    }
+
+    List<Packed> dimensions() {
+        return dimensions;
+    }
+
+    /** By which the facts and a dimension meet. */
+    JoinKey key(int dimension) {
+        return keys.get(dimension);
+    }
+
+    /** Of a dimension, or the facts. */
+    Packed of(int side) {
+        return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side);
+    }
+
+    /** What else can be made of hashed keys than rows, whose keys are compared again. */
+    private void requireExactKeys(boolean grouped) {
+        for (int d = 0; d < sides.dimensions().size(); d++) {
+            JoinInput<?> side = sides.dimensions().get(d).input();
+            if (!keys.get(d).isExact() && (grouped || side.isChangelog())) {
+                throw new IllegalArgumentException(
+                        "a key of more than 64 bits is joined by its hash and compared again in"
+                                + " each row of the result, so there are no groups over such a"
+                                + " dimension, and it does not change: dimension="
+                                + side.name()
+                                + ", columns="
+                                + sides.dimensions().get(d).columns());
+            }
+        }
+    }
+
+    private Packed packFacts(boolean timed) {
+        JoinKey first = keys.get(Math.max(0, keyDimension));
+        JoinInput<?> input = sides.facts();
+        boolean partitioned = keyDimension != JoinInputs.NONE;
+        return input.pack(
+                InputKeys.ofFacts(keys, first, keptNullKeys()),
+                timed && input.hasTimestamps(),
+                packing(input, ChunkDescriptor.FACTS, partitioned));
+    }
+
+    /** Keys with which facts are kept even where they are null, with bits of their dimensions. */
+    private Map<String, Integer> keptNullKeys() {
+        Map<String, Integer> bits = new LinkedHashMap<>();
+        for (int d = 0; d < sides.dimensions().size(); d++) {
+            if (sides.dimensions().get(d).kind().keepsUnmatched()) {
+                bits.merge(keys.get(d).factColumn(), 1 << d, (a, b) -> a | b);
+            }
+        }
+        for (int d = 0; d < sides.dimensions().size(); d++) {
+            if (!sides.dimensions().get(d).kind().keepsUnmatched()) {
+                bits.remove(keys.get(d).factColumn());
+            }
+        }
+        return bits;
+    }
+
+    private List<Packed> packDimensions() {
+        List<Packed> packed = new ArrayList<>();
+        for (int d = 0; d < sides.dimensions().size(); d++) {
+            DimensionInput<?> side = sides.dimensions().get(d);
+            // All changes of a key pass one subtask, so that every replica has them in one order.
+            boolean byKey = d == keyDimension || side.input().isChangelog();
+            PackSpec packing = packing(side.input(), d, byKey);
+            InputKeys key = InputKeys.ofDimension(keys.get(d));
+            packed.add(side.input().pack(key, hasTime(side), packing));
+        }
+        return packed;
+    }
+
+    private void planChunks() {
+        boolean keyed =
+                sides.versionedDimension() != JoinInputs.NONE
+                        || keyDimension != JoinInputs.NONE
+                                && sides.dimensions().get(keyDimension).input().isChangelog();
+        topology.planChunks(keyed, sides.dimensions().size());
+    }
+
+    private PackSpec packing(JoinInput<?> side, int dimension, boolean partitioned) {
+        boolean sent = dimension == ChunkDescriptor.FACTS || dimension == keyDimension;
+        return new PackSpec(
+                side.name(),
+                dimension,
+                partitioned ? topology.partitions() : 0,
+                0,
+                topology.chunkBytes(),
+                topology.flushIntervalMs(),
+                topology.badRecords(),
+                sent ? topology.receivers() : null);
+    }
+
+    List<DimensionSpec> specs() {
+        List<DimensionSpec> specs = new ArrayList<>();
+        for (int d = 0; d < sides.dimensions().size(); d++) {
+            DimensionInput<?> side = sides.dimensions().get(d);
+            Packed packed = dimensions.get(d);
+            specs.add(
+                    new DimensionSpec(
+                            side.input().name(),
+                            packed.schema(),
+                            packed.column(keys.get(d).column()),
+                            facts.column(keys.get(d).factColumn()),
+                            keys.get(d).isExact() ? side.kind() : side.kind().withAllMatches(),
+                            packed.schema().indexOf(RecordLayout.CHANGE)));
+        }
+        return specs;
+    }
+
+    /** Dimensions whose keys are compared again, as the engine knows only hashes of them. */
+    List<HashedDimension> verified() {
+        List<HashedDimension> verified = new ArrayList<>();
+        for (int d = 0; d < keys.size(); d++) {
+            JoinKey key = keys.get(d);
+            if (key.isExact()) {
+                continue;
+            }
+            verified.add(
+                    new HashedDimension(
+                            d,
+                            sides.dimensions().get(d).kind(),
+                            keyBytes(ChunkDescriptor.FACTS, key.madeOfFacts()),
+                            keyBytes(d, key.made()),
+                            dimensions.get(d).schema().indexOf(KeyColumn.ROW_NAME)));
+        }
+        return verified;
+    }
+
+    private OutputField keyBytes(int side, KeyColumn<?> key) {
+        int column = of(side).column(key.bytesName());
+        return new OutputField(key.bytesName(), side, column, of(side).fields().get(column));
+    }
+
+    /** Whether rows have a column for the time from which they are valid, or live. */
+    private static boolean hasTime(DimensionInput<?> side) {
+        return side.isVersioned() || side.ttl() != null;
+    }
+}

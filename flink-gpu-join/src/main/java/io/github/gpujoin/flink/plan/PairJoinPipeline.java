@@ -1,0 +1,406 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.explain.DimensionExplanation;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.explain.PartitionClass;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.emit.HashedKeys;
+import io.github.gpujoin.flink.emit.PairJoinSpec;
+import io.github.gpujoin.flink.emit.PairKind;
+import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.emit.SelectedKeyCheck;
+import io.github.gpujoin.flink.pack.PackOperator;
+import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.record.KeyLayout;
+import io.github.gpujoin.flink.record.KeyLayout.Nulls;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.record.SelectedKey;
+import io.github.gpujoin.flink.runtime.Replicas;
+import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
+import io.github.gpujoin.flink.state.Generations;
+import io.github.gpujoin.flink.state.Generations.Upstream;
+import io.github.gpujoin.flink.state.JoinColumns;
+import io.github.gpujoin.flink.state.JoinFunctions;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.TypeExtractor;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+
+/** Makes the operators of a join of two streams of whole records. */
+public final class PairJoinPipeline<B, P> {
+
+    private static final JoinUid DEFAULT_UID = JoinUid.of("gpu-join");
+
+    private final StreamExecutionEnvironment env;
+    private final DataStream<B> build;
+    private final DataStream<P> probe;
+    private final KeySides<B, P, ?> keys;
+    private JoinUid uid = DEFAULT_UID;
+    private final BadRecordStreams badRecords = new BadRecordStreams();
+    private Distribution distribution;
+    private int generation;
+    private long expectedBytes = Long.MAX_VALUE;
+    private PairKind kind = PairKind.INNER;
+    private Nulls nulls = Nulls.MATCH_NOTHING;
+    private JoinFunction<B, P, Boolean> condition;
+
+    /** Both sides' keys, of one type. */
+    private record KeySides<B, P, K>(
+            KeySelector<B, K> build,
+            TypeInformation<K> buildType,
+            KeySelector<P, K> probe,
+            TypeInformation<K> probeType) {
+
+        SelectedKey<B, K> ofBuild(Nulls nulls) {
+            return SelectedKey.of(build, buildType, nulls)
+                    .alignedWith(SelectedKey.of(probe, probeType, nulls));
+        }
+
+        SelectedKey<P, K> ofProbe(Nulls nulls) {
+            return SelectedKey.of(probe, probeType, nulls)
+                    .alignedWith(SelectedKey.of(build, buildType, nulls));
+        }
+
+        /**
+         * @throws IllegalArgumentException where values of a type cannot be keys, or not be
+         *     compared
+         */
+        void check() {
+            KeyLayout<K> ofBuild = KeyLayout.of(buildType, Nulls.MATCH_NOTHING);
+            if (!ofBuild.isComparableTo(KeyLayout.of(probeType, Nulls.MATCH_NOTHING))) {
+                throw new IllegalArgumentException(
+                        "Key types differ: build side %s, probe side %s. Cast one side."
+                                .formatted(buildType, probeType));
+            }
+        }
+    }
+
+    /** What is packed of each side, and what is made of it. */
+    private record Plan<B, P, R>(
+            RecordLayout<B> build,
+            RecordLayout<P> probe,
+            PairJoinSpec<B, P, R> join,
+            JoinSpec spec) {}
+
+    /**
+     * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared
+     */
+    public <K> PairJoinPipeline(
+            DataStream<B> build,
+            KeySelector<B, K> buildKey,
+            TypeInformation<K> buildKeyType,
+            DataStream<P> probe,
+            KeySelector<P, K> probeKey,
+            TypeInformation<K> probeKeyType) {
+        this.env = probe.getExecutionEnvironment();
+        this.build = build;
+        this.probe = probe;
+        this.keys =
+                new KeySides<>(
+                        env.clean(Objects.requireNonNull(buildKey, "buildKey")),
+                        buildKeyType,
+                        env.clean(Objects.requireNonNull(probeKey, "probeKey")),
+                        probeKeyType);
+        keys.check();
+    }
+
+    private static <T> RecordLayout<T> layout(DataStream<T> stream, SelectedKey<T, ?> key) {
+        return RecordLayout.whole(
+                stream.getType(), key, stream.getExecutionConfig().getSerializerConfig());
+    }
+
+    public void uid(JoinUid uid) {
+        this.uid = uid;
+    }
+
+    public void kind(PairKind kind) {
+        this.kind = kind;
+    }
+
+    /** Takes records that cannot be read, for a stream of their own. */
+    public BadRecordStreams badRecords() {
+        return badRecords;
+    }
+
+    public void nulls(Nulls nulls) {
+        this.nulls = nulls;
+    }
+
+    public void condition(JoinFunction<B, P, Boolean> condition) {
+        this.condition = env.clean(condition);
+    }
+
+    public void expectedBytes(long bytes) {
+        this.expectedBytes = bytes;
+    }
+
+    /**
+     * @throws IllegalArgumentException if it is negative
+     */
+    public void buildGeneration(int generation) {
+        if (generation < 0) {
+            throw new IllegalArgumentException(
+                    "Negative generation of the build side: %d. Count from 0."
+                            .formatted(generation));
+        }
+        this.generation = generation;
+    }
+
+    public void replicated() {
+        this.distribution = Distribution.REPLICATED;
+    }
+
+    /** Type that the function declares. */
+    public <R> TypeInformation<R> resultType(JoinFunction<B, P, R> function) {
+        return TypeExtractor.getBinaryOperatorReturnType(
+                function,
+                JoinFunction.class,
+                0,
+                1,
+                2,
+                TypeExtractor.NO_INDEX,
+                build.getType(),
+                probe.getType(),
+                "PairJoin.apply",
+                false);
+    }
+
+    public <R> SingleOutputStreamOperator<R> apply(
+            JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
+        JoinTopology topology = new JoinTopology(env, uid, badRecords);
+        topology.requireUnusedUid();
+        topology.generation("build", generation);
+        boolean partitioned = isPartitioned(topology);
+        BoundedInput.requireForLoad(
+                "build",
+                build,
+                "Use a bounded source, or StarJoin with .completeAtWatermark(t), .changelog() or"
+                        + " .versioned().");
+        if (kind.keepsUnmatchedBuild()) {
+            requireNotReplicated();
+            requireReadOnce();
+            BoundedInput.require("the probe side of a right or full join", probe);
+        }
+        topology.planChunks(kind.keepsUnmatchedBuild(), 1);
+        Plan<B, P, R> plan = plan(env.clean(function));
+        SingleOutputStreamOperator<Chunk> packedBuild =
+                pack(
+                        build,
+                        plan.build,
+                        packing(topology, "build", 0, partitioned),
+                        ChunkTypeInfo.ofDimensions(List.of(plan.build.schema())),
+                        topology.uid("pack", "build"));
+        SingleOutputStreamOperator<Chunk> packedProbe =
+                pack(
+                        probe,
+                        plan.probe,
+                        packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
+                        ChunkTypeInfo.of(plan.probe.schema()),
+                        topology.uid("pack-probe"));
+        DataStream<Chunk> dimension =
+                topology.dimension(
+                        packedBuild,
+                        plan.spec,
+                        0,
+                        LoadMarkOperator.AT_THE_END,
+                        topology.defaultLateRows(),
+                        partitioned);
+        Replicas replicas = Replicas.NONE;
+        if (!partitioned) {
+            long limit = topology.replicateMaxBytes();
+            replicas =
+                    new Replicas(
+                            Map.of(
+                                    0,
+                                    distributionReason(false).limitsReplicas()
+                                            ? limit
+                                            : Replicas.UNLIMITED));
+            dimension =
+                    topology.replicas(
+                            List.of(dimension),
+                            Map.of(topology.uid("end-of-probes-0"), packedProbe),
+                            plan.spec,
+                            replicas,
+                            TimesToLive.NONE,
+                            topology.defaultLateRows(),
+                            columns(plan),
+                            JoinExplanation.NONE);
+        }
+        return topology.join(
+                List.of(dimension),
+                topology.facts(packedProbe, "probe", partitioned),
+                plan.spec,
+                columns(plan),
+                explain(topology, plan.spec),
+                null,
+                TimesToLive.NONE,
+                replicas,
+                topology.defaultLateRows(),
+                ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
+                resultType);
+    }
+
+    private JoinColumns columns(Plan<B, P, ?> plan) {
+        return JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
+                .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
+                .withFunctions(functions())
+                .withGenerations(generations());
+    }
+
+    private Generations generations() {
+        return new Generations(
+                List.of(
+                        new Generations.Side(
+                                "build", generation, Upstream.of(build.getTransformation()))),
+                Upstream.of(probe.getTransformation()));
+    }
+
+    /** The build side's key selector is known by the keys of its rows in state. */
+    private JoinFunctions functions() {
+        return JoinFunctions.of(env.getConfiguration())
+                .with("Key selector of the probe side", keys.probe(), "getKey")
+                .with("Condition of the join", condition, "join");
+    }
+
+    /** How the join will be run, as far as that is known before. */
+    public JoinExplanation explain() {
+        return explain(new JoinTopology(env, uid, badRecords), plan(null).spec);
+    }
+
+    /**
+     * @param function null where nothing is joined
+     */
+    private <R> Plan<B, P, R> plan(JoinFunction<B, P, R> function) {
+        SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
+        SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
+        HashedKeys<B, P> verified =
+                buildKey.layout().isExact() ? null : new HashedKeys<>(buildKey, probeKey);
+        PairJoinSpec<B, P, R> join = new PairJoinSpec<>(kind, verified, condition, function);
+        RecordLayout<B> buildLayout = packedBuild(buildKey);
+        RecordLayout<P> probeLayout = packedProbe(probeKey);
+        JoinSpec spec = spec(buildLayout, probeLayout, kind.withAllMatches(join.isVerified()));
+        return new Plan<>(buildLayout, probeLayout, join, spec);
+    }
+
+    private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
+        boolean partitioned = isPartitioned(topology);
+        topology.planChunks(kind.keepsUnmatchedBuild(), 1);
+        return topology.explain(
+                spec,
+                List.of(
+                        DimensionExplanation.planned(
+                                "build",
+                                kind.name(),
+                                partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
+                                distributionReason(partitioned),
+                                expectedBytes == Long.MAX_VALUE
+                                        ? PartitionClass.UNKNOWN
+                                        : expectedBytes)));
+    }
+
+    private ReasonCode distributionReason(boolean partitioned) {
+        if (kind.keepsUnmatchedBuild()) {
+            return ReasonCode.KEEPS_BUILD_ROWS;
+        }
+        if (distribution == Distribution.REPLICATED) {
+            return ReasonCode.ASKED;
+        }
+        if (expectedBytes == Long.MAX_VALUE) {
+            return ReasonCode.SIZE_UNKNOWN;
+        }
+        return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
+    }
+
+    private RecordLayout<B> packedBuild(SelectedKey<B, ?> key) {
+        RecordLayout<B> layout = layout(build, key);
+        return kind.keepsUnmatchedBuild() ? layout.numbered() : layout;
+    }
+
+    private RecordLayout<P> packedProbe(SelectedKey<P, ?> key) {
+        RecordLayout<P> layout = layout(probe, key).withTimestamp();
+        return kind.keepsUnmatchedProbe()
+                ? layout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
+                : layout;
+    }
+
+    private boolean isPartitioned(JoinTopology topology) {
+        return kind.keepsUnmatchedBuild()
+                || distribution != Distribution.REPLICATED
+                        && expectedBytes > topology.replicateMaxBytes();
+    }
+
+    private void requireNotReplicated() {
+        if (distribution == Distribution.REPLICATED) {
+            throw new IllegalArgumentException(
+                    "a build row without a match is known where all probe rows of its key come by,"
+                            + " so the build side of a right or full join is not replicated: kind="
+                            + kind
+                            + ", uid="
+                            + uid);
+        }
+    }
+
+    private void requireReadOnce() {
+        if (generation > 0) {
+            throw new IllegalArgumentException(
+                    "%s join '%s' has in state which build rows had a match, so it cannot read them again. Remove .buildGeneration(%d)."
+                            .formatted(kind, uid, generation));
+        }
+    }
+
+    private JoinSpec spec(
+            RecordLayout<B> buildLayout, RecordLayout<P> probeLayout, JoinKind candidates) {
+        DimensionSpec side =
+                new DimensionSpec(
+                        "build",
+                        buildLayout.schema(),
+                        buildLayout.schema().require(RecordLayout.KEY),
+                        probeLayout.schema().require(RecordLayout.KEY),
+                        candidates);
+        return new JoinSpec(
+                probeLayout.schema(),
+                List.of(side),
+                List.of(),
+                null,
+                probeLayout.schema().indexOf(RecordLayout.NULL_KEYS));
+    }
+
+    private static PackSpec packing(
+            JoinTopology topology, String side, int dimension, boolean partitioned) {
+        return new PackSpec(
+                side,
+                dimension,
+                partitioned ? topology.partitions() : 0,
+                0,
+                topology.chunkBytes(),
+                topology.flushIntervalMs(),
+                topology.badRecords(),
+                topology.receivers());
+    }
+
+    private static <T> SingleOutputStreamOperator<Chunk> pack(
+            DataStream<T> stream,
+            RecordLayout<T> layout,
+            PackSpec packing,
+            ChunkTypeInfo type,
+            String uid) {
+        return stream.transform(
+                        "pack " + packing.side(), type, new PackOperator<>(layout, null, packing))
+                .setParallelism(stream.getParallelism())
+                .setBufferTimeout(0)
+                .uid(uid);
+    }
+}

@@ -1,0 +1,498 @@
+package io.github.gpujoin.flink.plan;
+
+import io.github.gpujoin.core.engine.FactFilter;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.explain.DimensionExplanation;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.emit.ChunkRows;
+import io.github.gpujoin.flink.emit.GroupFields;
+import io.github.gpujoin.flink.emit.HashedDimension;
+import io.github.gpujoin.flink.emit.OutputField;
+import io.github.gpujoin.flink.emit.ResultColumns;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.plan.JoinInput.Packed;
+import io.github.gpujoin.flink.record.RecordLayout;
+import io.github.gpujoin.flink.runtime.LateRowPolicy;
+import io.github.gpujoin.flink.runtime.Replicas;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.runtime.expiry.DimensionTtl;
+import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
+import io.github.gpujoin.flink.state.Generations;
+import io.github.gpujoin.flink.state.Generations.Upstream;
+import io.github.gpujoin.flink.state.JoinColumns;
+import io.github.gpujoin.flink.state.JoinFunctions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+
+/** Makes the operators of a star join from its description. */
+public final class StarJoinPipeline {
+
+    private static final int NONE = JoinExplanation.NONE;
+
+    private final JoinInput<?> facts;
+    private final List<DimensionInput<?>> dimensions;
+    private final JoinInputs sides;
+    private final Grouping grouping;
+    private final JoinTopology topology;
+    private final int partitionedDimension;
+
+    /** The dimension that is distributed by its measured size, or none. */
+    private final int measuredDimension;
+
+    private final PackedInputs packed;
+    private final JoinSpec spec;
+
+    /**
+     * @param grouping null where results are given as rows
+     * @throws IllegalArgumentException where the description is not of a join
+     */
+    public StarJoinPipeline(
+            JoinUid uid,
+            JoinInput<?> facts,
+            List<DimensionInput<?>> dimensions,
+            Grouping grouping,
+            BadRecordStreams badRecords) {
+        if (dimensions.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
+        }
+        this.facts = facts;
+        this.dimensions = List.copyOf(dimensions);
+        this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid, badRecords);
+        this.grouping = grouping;
+        this.sides = new JoinInputs(facts, this.dimensions);
+        requireDistinctNames();
+        dimensions.forEach(d -> topology.generation(d.input().name(), d.generation()));
+        if (grouping != null) {
+            grouping.useColumns(sides);
+        }
+        this.partitionedDimension = partitionedDimension();
+        this.measuredDimension = measuredDimension();
+        this.packed =
+                new PackedInputs(
+                        sides,
+                        partitionedDimension == NONE ? measuredDimension : partitionedDimension,
+                        grouping != null,
+                        topology);
+        this.spec =
+                new JoinSpec(
+                        packed.facts().schema(),
+                        packed.specs(),
+                        factFilters(),
+                        grouping == null ? null : grouping.aggregation(sides, packed::of),
+                        packed.facts().schema().indexOf(RecordLayout.NULL_KEYS));
+    }
+
+    /** Parts of groups, of each subtask and each stretch of time. */
+    public SingleOutputStreamOperator<Row> toPartialGroups() {
+        GroupFields fields = grouping.fields(sides, packed::of);
+        return join(ResultEmitters.groups(fields), fields.rowType());
+    }
+
+    /** Whole groups, at the end of the facts. */
+    public SingleOutputStreamOperator<Row> toGroups() {
+        GroupFields fields = grouping.fields(sides, packed::of);
+        return GroupTotals.of(toPartialGroups(), fields, topology.uid("groups"));
+    }
+
+    public SingleOutputStreamOperator<Row> toRows() {
+        ResultColumns columns = resultColumns();
+        return join(ResultEmitters.rows(columns), columns.rowType());
+    }
+
+    public <T> SingleOutputStreamOperator<T> toRecords(TypeInformation<T> type) {
+        return join(ResultEmitters.records(resultColumns(), type), type);
+    }
+
+    public SingleOutputStreamOperator<Chunk> toChunks() {
+        ResultColumns columns = resultColumns();
+        return join(
+                ResultEmitters.chunks(columns, topology.chunkBytes()),
+                ChunkTypeInfo.of(columns.schema()));
+    }
+
+    /** How the join will be run, as far as that is known before. */
+    public JoinExplanation explain() {
+        List<DimensionExplanation> explained = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionInput<?> side = dimensions.get(d);
+            explained.add(
+                    DimensionExplanation.planned(
+                            side.input().name(),
+                            side.kind().name(),
+                            distribution(d),
+                            distributionReason(d),
+                            side.expectedBytes()));
+        }
+        return topology.explain(spec, explained);
+    }
+
+    private Distribution distribution(int dimension) {
+        if (dimension == measuredDimension) {
+            return Distribution.MEASURED;
+        }
+        return dimension == partitionedDimension
+                ? Distribution.PARTITIONED
+                : Distribution.REPLICATED;
+    }
+
+    private ReasonCode distributionReason(int dimension) {
+        if (dimension == measuredDimension) {
+            return ReasonCode.MEASURED_WHILE_LOADED;
+        }
+        return dimensions
+                .get(dimension)
+                .distributionReason(
+                        dimension == partitionedDimension, topology.replicateMaxBytes());
+    }
+
+    private void requireDistinctNames() {
+        Set<String> names = new LinkedHashSet<>();
+        for (DimensionInput<?> dimension : dimensions) {
+            if (!names.add(dimension.input().name())) {
+                throw new IllegalArgumentException(
+                        "Two dimensions are named '%s'. Rename one with .named(...)."
+                                .formatted(dimension.input().name()));
+            }
+        }
+    }
+
+    /**
+     * The dimension by whose key facts are sent, or none: the largest of those that are too big.
+     */
+    private int partitionedDimension() {
+        int chosen = NONE;
+        for (int d = 0; d < dimensions.size(); d++) {
+            DimensionInput<?> dimension = dimensions.get(d);
+            if (!dimension.isPartitioned(topology.replicateMaxBytes())) {
+                continue;
+            }
+            if (chosen == NONE) {
+                chosen = d;
+                continue;
+            }
+            DimensionInput<?> other = dimensions.get(chosen);
+            if (dimension.isDistributionFixed() && other.isDistributionFixed()) {
+                throw new IllegalArgumentException(
+                        "facts are sent by the key of one dimension, so one can be partitioned:"
+                                + " dimensions="
+                                + List.of(other.input().name(), dimension.input().name()));
+            }
+            boolean wins =
+                    dimension.isDistributionFixed()
+                            || !other.isDistributionFixed()
+                                    && dimension.expectedBytes() > other.expectedBytes();
+            chosen = wins ? d : chosen;
+        }
+        return chosen;
+    }
+
+    /**
+     * The dimension that stays partitioned if it proves too large, or none: facts are sent by the
+     * key of one. It is the one that the job expects to be the largest, else the first.
+     */
+    private int measuredDimension() {
+        int chosen = NONE;
+        for (int d = 0; d < dimensions.size() && partitionedDimension == NONE; d++) {
+            DimensionInput<?> dimension = dimensions.get(d);
+            if (dimension.isMeasurable(topology.replicateMaxBytes())
+                    && (chosen == NONE || dimension.isExpectedLargerThan(dimensions.get(chosen)))) {
+                chosen = d;
+            }
+        }
+        return chosen;
+    }
+
+    private List<FactFilter> factFilters() {
+        facts.columnFilters()
+                .forEach(
+                        filter ->
+                                requireNotNull(packed.facts(), filter.column(), "a filter reads"));
+        return facts.columnFilters().stream()
+                .map(f -> new FactFilter(packed.facts().column(f.column()), f.values()))
+                .toList();
+    }
+
+    /** A kept null key is any integer in its column, which must not be taken as its value. */
+    static void requireNotNull(Packed side, String column, String user) {
+        if (side.nullKeyBits(column) != 0) {
+            throw new IllegalArgumentException(
+                    user
+                            + " columns that are not nullable, and the key of a left or anti join may"
+                            + " be null: column="
+                            + column);
+        }
+    }
+
+    private ResultColumns resultColumns() {
+        List<OutputField> fields = new ArrayList<>();
+        addFields(fields, facts, ChunkDescriptor.FACTS, packed.facts());
+        for (int d = 0; d < dimensions.size(); d++) {
+            addFields(fields, dimensions.get(d).input(), d, packed.dimensions().get(d));
+        }
+        if (fields.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a join has columns in its result, .select(...): selected=[]");
+        }
+        return ResultColumns.of(spec, fields);
+    }
+
+    private static void addFields(
+            List<OutputField> fields, JoinInput<?> side, int number, Packed packed) {
+        for (Selection selection : side.selections()) {
+            int column = packed.column(selection.column());
+            fields.add(
+                    new OutputField(
+                            selection.name(),
+                            number,
+                            column,
+                            packed.fields().get(column),
+                            packed.nullKeyBits(selection.column())));
+        }
+    }
+
+    private <OUT> SingleOutputStreamOperator<OUT> join(
+            ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
+        topology.requireUnusedUid();
+        List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
+        ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
+        LateRowPolicy lateRows = lateRows();
+        List<DataStream<Chunk>> build = new ArrayList<>();
+        List<DataStream<Chunk>> replicated = new ArrayList<>();
+        Map<String, SingleOutputStreamOperator<Chunk>> outlived = new LinkedHashMap<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (!dimensions.get(d).isVersioned()) {
+                SingleOutputStreamOperator<Chunk> dimension = pack(d, buildType);
+                if (d == partitionedDimension) {
+                    String name = dimensions.get(d).input().name();
+                    outlived.put(topology.uid("end-of-dimension", name), dimension);
+                }
+                (d == partitionedDimension ? build : replicated)
+                        .add(
+                                topology.dimension(
+                                        dimension,
+                                        spec,
+                                        d,
+                                        dimensions.get(d).completeAtWatermark(),
+                                        lateRows,
+                                        d == partitionedDimension));
+            }
+        }
+        int versioned = sides.versionedDimension();
+        ChunkSchema factSchema = packed.facts().schema();
+        ChunkTypeInfo probeType =
+                versioned == NONE
+                        ? ChunkTypeInfo.of(factSchema)
+                        : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas);
+        Replicas replicas = replicas();
+        SingleOutputStreamOperator<Chunk> factChunks =
+                facts.transform(
+                        packed.facts(), probeType, topology.uid("pack-facts"), replicas.measured());
+        DataStream<Chunk> probe =
+                measuredDimension == NONE
+                        ? topology.facts(factChunks, "facts", partitionedDimension != NONE)
+                        : topology.measuredFacts(factChunks, "facts");
+        outlived.put(topology.uid("end-of-probes-0"), factChunks);
+        if (versioned != NONE) {
+            String name = dimensions.get(versioned).input().name();
+            SingleOutputStreamOperator<Chunk> versions = pack(versioned, probeType);
+            outlived.put(topology.uid("end-of-probes-1"), versions);
+            probe = probe.union(topology.versions(versions, name));
+            if (replicated.isEmpty() && build.isEmpty()) {
+                build.add(topology.noDimension(versions, spec, versioned));
+            }
+        }
+        if (!replicated.isEmpty()) {
+            build.add(
+                    topology.replicas(
+                            replicated,
+                            outlived,
+                            spec,
+                            replicas,
+                            ttls(),
+                            lateRows,
+                            columns(),
+                            partitionedDimension));
+        }
+        List<HashedDimension> verified = packed.verified();
+        SingleOutputStreamOperator<OUT> results =
+                topology.join(
+                        build,
+                        probe,
+                        spec,
+                        columns(),
+                        explain(),
+                        eventTime(),
+                        ttls(),
+                        replicas,
+                        lateRows,
+                        verified.isEmpty()
+                                ? emitter
+                                : ResultEmitters.verified(spec, verified, emitter),
+                        type);
+        for (int d : lateRows.sideOutputs().keySet()) {
+            dimensions.get(d).lateRows().accept(topology.lateRows(results, d, lateRows));
+        }
+        return results;
+    }
+
+    /** Rows in state passed these; facts have filters that may change, as facts pass. */
+    private JoinFunctions functions() {
+        JoinFunctions functions =
+                JoinFunctions.of(facts.stream().getExecutionEnvironment().getConfiguration());
+        for (DimensionInput<?> dimension : dimensions) {
+            JoinInput<?> input = dimension.input();
+            String role = JoinFunctions.filterOf(input.name());
+            functions = functions.with(role, input.filter(), "filter");
+        }
+        return functions;
+    }
+
+    private JoinColumns columns() {
+        return JoinColumns.of(
+                        spec,
+                        packed.facts().fields(),
+                        packed.dimensions().stream().map(Packed::fields).toList())
+                .withFunctions(functions())
+                .withGenerations(generations());
+    }
+
+    /** Dimensions that are replicated unasked have a limit. */
+    private Replicas replicas() {
+        Map<Integer, Long> maxBytes = new HashMap<>();
+        long limit = topology.replicateMaxBytes();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (d != partitionedDimension && !dimensions.get(d).isVersioned()) {
+                ReasonCode reason = dimensions.get(d).distributionReason(false, limit);
+                maxBytes.put(d, reason.limitsReplicas() ? limit : Replicas.UNLIMITED);
+            }
+        }
+        return new Replicas(maxBytes, measured(limit));
+    }
+
+    /** Null if there is none. */
+    private MeasuredDimension measured(long limit) {
+        return measuredDimension == NONE
+                ? null
+                : new MeasuredDimension(
+                        topology.uid("join"),
+                        measuredDimension,
+                        dimensions.get(measuredDimension).input().name(),
+                        limit);
+    }
+
+    private Generations generations() {
+        return new Generations(
+                dimensions.stream().map(StarJoinPipeline::generation).toList(),
+                Upstream.of(facts.stream().getTransformation()));
+    }
+
+    private static Generations.Side generation(DimensionInput<?> dimension) {
+        return new Generations.Side(
+                dimension.input().name(),
+                dimension.generation(),
+                Upstream.of(dimension.input().stream().getTransformation()));
+    }
+
+    private LateRowPolicy lateRows() {
+        Map<Integer, OutputTag<Row>> tags = new HashMap<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (dimensions.get(d).lateRows() != null) {
+                tags.put(
+                        d,
+                        new OutputTag<>(
+                                topology.uid("late-" + dimensions.get(d).input().name()),
+                                ChunkRows.typeOf(packed.dimensions().get(d).schema())));
+            }
+        }
+        return new LateRowPolicy(topology.defaultLateRows().otherwise(), tags);
+    }
+
+    private SingleOutputStreamOperator<Chunk> pack(int dimension, ChunkTypeInfo type) {
+        JoinInput<?> input = dimensions.get(dimension).input();
+        Packed of = packed.dimensions().get(dimension);
+        String uid = topology.uid("pack", input.name());
+        return input.isChangelog() && dimension != partitionedDimension && !hasOneSubtask(input)
+                ? input.transformByKey(packed.key(dimension), of, type, uid)
+                : input.transform(of, type, uid);
+    }
+
+    /** Whether that holds in every run: a parallelism of 1 may be overridden when a job starts. */
+    private static boolean hasOneSubtask(JoinInput<?> input) {
+        return input.stream().getTransformation().getMaxParallelism() == 1;
+    }
+
+    private TimesToLive ttls() {
+        List<DimensionTtl> ttls = new ArrayList<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            Duration ttl = dimensions.get(d).ttl();
+            if (ttl != null) {
+                int column = packed.dimensions().get(d).column(RecordLayout.TIMESTAMP);
+                ttls.add(new DimensionTtl(d, column, ttl.toMillis(), d == partitionedDimension));
+            }
+        }
+        if (facts.ttl() != null && sides.versionedDimension() != NONE) {
+            throw new IllegalArgumentException(
+                    "facts of a versioned dimension wait for watermarks, as long as it takes: ttl="
+                            + facts.ttl());
+        }
+        long factsMs = facts.ttl() == null ? TimesToLive.FOREVER : facts.ttl().toMillis();
+        return new TimesToLive(factsMs, ttls);
+    }
+
+    /** Null where facts are joined as they come. */
+    private EventTimeJoin eventTime() {
+        int dimension = sides.versionedDimension();
+        if (dimension == NONE) {
+            return null;
+        }
+        return new EventTimeJoin(
+                dimension,
+                packed.dimensions().get(dimension).column(RecordLayout.TIMESTAMP),
+                packed.facts().column(RecordLayout.TIMESTAMP),
+                lateFacts(),
+                lateVersions());
+    }
+
+    /** Side output of facts whose time was joined already. */
+    public OutputTag<Row> lateFacts() {
+        return new OutputTag<>(
+                topology.uid("late-facts"), ChunkRows.typeOf(packed.facts().schema()));
+    }
+
+    /**
+     * Side output of versions whose time was joined already.
+     *
+     * @throws IllegalStateException where no dimension is versioned
+     */
+    public OutputTag<Row> lateVersions() {
+        int dimension = sides.versionedDimension();
+        if (dimension == NONE) {
+            throw new IllegalStateException(
+                    "versions are late where a dimension has them, .versioned(): dimensions="
+                            + dimensions.stream().map(side -> side.input().name()).toList());
+        }
+        return new OutputTag<>(
+                topology.uid("late-versions"),
+                ChunkRows.typeOf(packed.dimensions().get(dimension).schema()));
+    }
+}

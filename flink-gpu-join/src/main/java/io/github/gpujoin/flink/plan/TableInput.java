@@ -1,0 +1,216 @@
+package io.github.gpujoin.flink.plan;
+
+import static org.apache.flink.table.api.Expressions.$;
+
+import io.github.gpujoin.flink.record.ColumnsKey;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.table.api.DataTypes;
+import org.apache.flink.table.api.InsertConflictStrategy;
+import org.apache.flink.table.api.Schema;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.TableException;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.connector.ChangelogMode;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.DataType;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.utils.DataTypeUtils;
+import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
+
+/** A table as a side of a join: its rows as a stream of Flink's internal ones, and its keys. */
+public final class TableInput {
+
+    /** Name of the build table's side. */
+    public static final String BUILD = "build";
+
+    /** Name of the probe table's side. */
+    public static final String PROBE = "probe";
+
+    /** A table that becomes a stream once the key of the join is known. */
+    private record Changelog(StreamTableEnvironment tables, Table table, DataType row) {}
+
+    private final String side;
+    private final RowType rowType;
+
+    /** Null where rows are updated and deleted. */
+    private final DataStream<RowData> stream;
+
+    /** Null where rows are inserted only. */
+    private final Changelog changelog;
+
+    private final List<String> keyColumns = new ArrayList<>();
+
+    private TableInput(
+            String side, RowType rowType, DataStream<RowData> stream, Changelog changelog) {
+        this.side = side;
+        this.rowType = rowType;
+        this.stream = stream;
+        this.changelog = changelog;
+    }
+
+    /**
+     * @param side {@link #BUILD} or {@link #PROBE}
+     * @throws IllegalArgumentException where rows of the table are updated or deleted
+     */
+    public static TableInput of(String side, StreamTableEnvironment tables, Table table) {
+        DataType row = table.getResolvedSchema().toSourceRowDataType();
+        DataType internal =
+                DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
+        try {
+            DataStream<RowData> stream = tables.toDataStream(table, internal);
+            return new TableInput(side, (RowType) internal.getLogicalType(), stream, null);
+        } catch (TableException e) {
+            if (e.getMessage().contains("doesn't support consuming")) {
+                String remedy =
+                        side.equals(BUILD)
+                                ? "Use .buildChangelog(table)."
+                                : "Make it the build table, by .buildChangelog(table), or join it in"
+                                        + " SQL.";
+                throw new IllegalArgumentException(
+                        "Rows of the %s table are updated or deleted. %s".formatted(side, remedy),
+                        e);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * A table whose rows may be updated and deleted.
+     *
+     * @param side {@link #BUILD} or {@link #PROBE}
+     */
+    public static TableInput ofChangelog(String side, StreamTableEnvironment tables, Table table) {
+        DataType row =
+                DataTypeUtils.removeTimeAttribute(table.getResolvedSchema().toSourceRowDataType())
+                        .notNull();
+        RowType rowType = (RowType) row.getLogicalType();
+        return new TableInput(side, rowType, null, new Changelog(tables, table, row));
+    }
+
+    public boolean isChangelog() {
+        return changelog != null;
+    }
+
+    /**
+     * The changes of a changelog, but those of rows that have a null in the key of the join; what
+     * each does is told by {@link #changeOf}. Those of one key come from one subtask, in their
+     * order. Where Flink knows rows by other columns than these, or by none, a query's changes of a
+     * key may come from several subtasks, the end of the old row behind the new one: the planner
+     * then puts Flink's upsert materializer in.
+     *
+     * @param nullSafe whether null is a key as others
+     * @throws IllegalArgumentException where a key of the join may have several rows, or may be
+     *     null though null is one
+     */
+    public DataStream<RowData> changes(boolean nullSafe) {
+        requireRowForEachKey();
+        Table rows = changelog.table;
+        Schema.Builder schema = Schema.newBuilder();
+        for (DataTypes.Field field : DataType.getFields(changelog.row)) {
+            String name = field.getName();
+            DataType type = field.getDataType();
+            boolean isKey = keyColumns.contains(name);
+            if (isKey && type.getLogicalType().isNullable()) {
+                if (nullSafe) {
+                    throw new IllegalArgumentException(
+                            "A key column of the changing table may be null, and the join is"
+                                    + " null-safe: column=%s, type=%s. Use COALESCE(column, value) in both tables."
+                                            .formatted(name, type));
+                }
+                rows = rows.filter($(name).isNotNull());
+            }
+            schema.column(name, isKey ? type.notNull() : type);
+        }
+        schema.primaryKey(keyColumns.stream().distinct().toList());
+        DataStream<Row> changes =
+                changelog.tables.toChangelogStream(
+                        rows,
+                        schema.build(),
+                        ChangelogMode.upsert(false),
+                        InsertConflictStrategy.deduplicate());
+        // Changes of a key stay in their order where nothing is sent on.
+        return changes.map(new InternalRows(changelog.row))
+                .returns(InternalTypeInfo.of(rowType))
+                .setParallelism(changes.getParallelism());
+    }
+
+    /**
+     * What a change does to the row of its key. Where the key of the join is more than that by
+     * which Flink knows rows, an update may move a row to another key, so the old one goes.
+     */
+    public static RowKind changeOf(RowData row) {
+        RowKind kind = row.getRowKind();
+        return kind == RowKind.UPDATE_BEFORE ? RowKind.DELETE : kind;
+    }
+
+    private void requireRowForEachKey() {
+        changelog
+                .table
+                .getResolvedSchema()
+                .getPrimaryKey()
+                .filter(primary -> !keyColumns.containsAll(primary.getColumns()))
+                .ifPresent(
+                        primary -> {
+                            throw new IllegalArgumentException(
+                                    "The changing table has several rows for a key of the join:"
+                                            + " primaryKey=%s, key=%s. Add .on(...) for the primary key."
+                                                    .formatted(primary.getColumns(), keyColumns));
+                        });
+    }
+
+    /**
+     * Checks that the table has a column.
+     *
+     * @param other table of the join
+     * @throws IllegalArgumentException if it has none of the name
+     */
+    public void requireColumn(String column, TableInput other) {
+        if (rowType.getFieldIndex(column) >= 0) {
+            return;
+        }
+        String remedy =
+                other.rowType.getFieldIndex(column) < 0
+                        ? "Its columns are " + rowType.getFieldNames() + "."
+                        : "The %s table has one: the order is .on(probeColumn, buildColumn)."
+                                .formatted(other.side);
+        throw new IllegalArgumentException(
+                "The %s table has no column '%s'. %s".formatted(side, column, remedy));
+    }
+
+    /** Adds a key column, which the table has. */
+    public void addKey(String column) {
+        keyColumns.add(column);
+    }
+
+    public List<String> keyColumns() {
+        return keyColumns;
+    }
+
+    /**
+     * The rows of a table that are inserted only, and end.
+     *
+     * @throws IllegalArgumentException if a source of the table has no end
+     */
+    public DataStream<RowData> boundedStream() {
+        BoundedInput.requireForLoad(
+                side, stream, "Use a bounded table, or .buildChangelog(table).");
+        return stream;
+    }
+
+    /** The rows of a table that are inserted only. */
+    public DataStream<RowData> stream() {
+        return stream;
+    }
+
+    public RowType rowType() {
+        return rowType;
+    }
+
+    public ColumnsKey<RowData> key() {
+        return new ColumnsKey<>(stream.getType(), keyColumns);
+    }
+}

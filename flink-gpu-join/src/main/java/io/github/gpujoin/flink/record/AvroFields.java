@@ -1,0 +1,262 @@
+package io.github.gpujoin.flink.record;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.avro.Conversion;
+import org.apache.avro.Conversions;
+import org.apache.avro.LogicalType;
+import org.apache.avro.LogicalTypes;
+import org.apache.avro.Schema;
+import org.apache.avro.data.TimeConversions;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificRecordBase;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.formats.avro.typeutils.AvroSerializerSnapshot;
+import org.apache.flink.util.StringUtils;
+
+/**
+ * Fields of Avro records as fields of Flink's DataStream API: text as String, bytes and fixed as
+ * arrays, and what Avro calls logical types as the classes of {@code java.time} and as decimals.
+ * Generic records hold the plain values, specific ones those of logical types; both are taken.
+ */
+public final class AvroFields {
+
+    private static final TypeInformation<byte[]> BYTES =
+            PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO;
+
+    private static final GenericData CONVERSIONS = new GenericData();
+
+    static {
+        CONVERSIONS.addLogicalTypeConversion(new Conversions.DecimalConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.DateConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimeMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimeMicrosConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimestampMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.TimestampMicrosConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.LocalTimestampMillisConversion());
+        CONVERSIONS.addLogicalTypeConversion(new TimeConversions.LocalTimestampMicrosConversion());
+    }
+
+    private AvroFields() {}
+
+    /** Schema of records of a type of Flink's Avro format, generic or specific. */
+    public static Schema schemaOf(TypeInformation<?> type) {
+        // The type does not give its schema away, but what it writes into every savepoint does.
+        AvroSerializerSnapshot<?> snapshot =
+                (AvroSerializerSnapshot<?>)
+                        type.createSerializer(new SerializerConfigImpl()).snapshotConfiguration();
+        DataOutputSerializer written = new DataOutputSerializer(1024);
+        try {
+            snapshot.writeSnapshot(written);
+            DataInputDeserializer in = new DataInputDeserializer(written.getCopyOfBuffer());
+            StringUtils.readString(in); // class of the records
+            return new Schema.Parser().parse(StringUtils.readString(in));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Makes records of another schema records of a type, by Avro's rules of resolution: fields by
+     * name, promotions, and defaults. Specific records are of their class's schema already.
+     */
+    public static Converter resolver(TypeInformation<?> type) {
+        Schema schema = schemaOf(type);
+        return record ->
+                record instanceof GenericData.Record generic && !generic.getSchema().equals(schema)
+                        ? resolved(generic, schema)
+                        : record;
+    }
+
+    private static Object resolved(GenericData.Record record, Schema schema) {
+        try {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
+            new GenericDatumWriter<>(record.getSchema()).write(record, encoder);
+            BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(out.toByteArray(), null);
+            return new GenericDatumReader<>(record.getSchema(), schema).read(null, decoder);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Type of a field's values.
+     *
+     * @throws IllegalArgumentException where no column can hold them
+     */
+    public static TypeInformation<?> typeOf(Schema.Field field) {
+        Schema schema = present(field);
+        Conversion<?> conversion = conversion(schema);
+        if (conversion != null) {
+            return TypeInformation.of(conversion.getConvertedType());
+        }
+        return switch (schema.getType()) {
+            case BOOLEAN -> Types.BOOLEAN;
+            case INT -> Types.INT;
+            case LONG -> Types.LONG;
+            case FLOAT -> Types.FLOAT;
+            case DOUBLE -> Types.DOUBLE;
+            case STRING, ENUM -> Types.STRING;
+            case BYTES, FIXED -> BYTES;
+            default -> throw refused(field);
+        };
+    }
+
+    /** Schema of a field's values that are not null. */
+    private static Schema present(Schema.Field field) {
+        if (!field.schema().isUnion()) {
+            return field.schema();
+        }
+        List<Schema> values = new ArrayList<>(field.schema().getTypes());
+        values.removeIf(schema -> schema.getType() == Schema.Type.NULL);
+        if (values.size() != 1) {
+            throw refused(field);
+        }
+        return values.get(0);
+    }
+
+    private static IllegalArgumentException refused(Schema.Field field) {
+        return new IllegalArgumentException(
+                "a column of an Avro record is a number, boolean, text, enum, bytes, fixed or of a"
+                        + " logical type of these, or a union of one of them and null: field="
+                        + field.name()
+                        + ", schema="
+                        + field.schema());
+    }
+
+    private static Conversion<?> conversion(Schema schema) {
+        LogicalType logical = schema.getLogicalType();
+        return logical == null ? null : CONVERSIONS.getConversionFor(logical);
+    }
+
+    /** Makes values of a field of records. */
+    @FunctionalInterface
+    public interface Converter {
+        /**
+         * @param value never null
+         */
+        Object convert(Object value);
+    }
+
+    /** From what a record holds to what {@link #typeOf} says. */
+    public static Converter reader(Schema.Field field) {
+        Schema schema = present(field);
+        Conversion<?> conversion = conversion(schema);
+        if (conversion != null) {
+            return value ->
+                    conversion.getConvertedType().isInstance(value)
+                            ? value
+                            : Conversions.convertToLogicalType(
+                                    value, schema, schema.getLogicalType(), conversion);
+        }
+        return switch (schema.getType()) {
+            case STRING, ENUM -> Object::toString;
+            case BYTES -> value -> bytes((ByteBuffer) value);
+            case FIXED -> value -> ((GenericFixed) value).bytes();
+            default -> value -> value;
+        };
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.duplicate().get(bytes);
+        return bytes;
+    }
+
+    /** From what {@link #typeOf} says to what a generic record holds. */
+    public static Converter writer(Schema.Field field) {
+        return writer(present(field), GenericData.get());
+    }
+
+    /**
+     * From what {@link #typeOf} says to what records of a class hold.
+     *
+     * @param record any of the class
+     */
+    public static Converter writer(Schema.Field field, SpecificRecordBase record) {
+        Schema schema = present(field);
+        Conversion<?> own = conversion(schema);
+        Conversion<?> held = held(field, schema, record);
+        if (own != null && held != null && own.getConvertedType() == held.getConvertedType()) {
+            return value -> value;
+        }
+        Converter raw = writer(schema, record.getSpecificData());
+        return held == null
+                ? raw
+                : value ->
+                        Conversions.convertToLogicalType(
+                                raw.convert(value), schema, schema.getLogicalType(), held);
+    }
+
+    /**
+     * What Avro makes values of a field with; of those in a union its class knows, not a record.
+     */
+    private static Conversion<?> held(
+            Schema.Field field, Schema present, SpecificRecordBase record) {
+        return field.schema().isUnion()
+                ? record.getSpecificData().getConversionFor(present.getLogicalType())
+                : record.getConversion(field.pos());
+    }
+
+    private static Converter writer(Schema schema, GenericData model) {
+        Conversion<?> conversion = conversion(schema);
+        boolean isFixed = schema.getType() == Schema.Type.FIXED;
+        if (conversion != null) {
+            return value -> {
+                Object raw =
+                        Conversions.convertToRawType(
+                                value, schema, schema.getLogicalType(), conversion);
+                return isFixed ? fixed(((GenericFixed) raw).bytes(), schema, model) : raw;
+            };
+        }
+        return switch (schema.getType()) {
+            case ENUM -> value -> model.createEnum((String) value, schema);
+            case BYTES -> value -> ByteBuffer.wrap((byte[]) value);
+            case FIXED -> value -> fixed((byte[]) value, schema, model);
+            default -> value -> value;
+        };
+    }
+
+    private static Object fixed(byte[] bytes, Schema schema, GenericData model) {
+        if (bytes.length != schema.getFixedSize()) {
+            throw new IllegalArgumentException(
+                    "a fixed of an Avro record has as many bytes as its schema says: bytes="
+                            + bytes.length
+                            + ", schema="
+                            + schema);
+        }
+        return model.createFixed(null, bytes, schema);
+    }
+
+    /** How much of a second a field holds. */
+    public static TimeResolution resolution(Schema.Field field) {
+        LogicalType type = present(field).getLogicalType();
+        if (type instanceof LogicalTypes.TimeMillis
+                || type instanceof LogicalTypes.TimestampMillis
+                || type instanceof LogicalTypes.LocalTimestampMillis) {
+            return TimeResolution.MILLISECONDS;
+        }
+        boolean inMicroseconds =
+                type instanceof LogicalTypes.TimeMicros
+                        || type instanceof LogicalTypes.TimestampMicros
+                        || type instanceof LogicalTypes.LocalTimestampMicros;
+        return inMicroseconds ? TimeResolution.MICROSECONDS : TimeResolution.NANOSECONDS;
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.gpujoin.flink.record;
+
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+
+/**
+ * Key by which changes of a dimension are sent to packers: the integer that stands for the join
+ * key, so that changes of one row meet in one packer and stay in order from there on.
+ */
+public final class ChangeKey<T> implements KeySelector<T, Long> {
+
+    private static final long serialVersionUID = 1L;
+
+    /** For records that the packer drops: those with a null key, and those it cannot read. */
+    private static final Long NONE = 0L;
+
+    private final TypeInformation<T> type;
+    private final String column;
+
+    /** Null where the key is a column of the records. */
+    private final SelectedKey<T, ?> made;
+
+    private transient RecordShape.Getter<T> getter;
+    private transient SelectedKey.Reader<T, ?> reader;
+
+    private ChangeKey(TypeInformation<T> type, String column, SelectedKey<T, ?> made) {
+        this.type = type;
+        this.column = column;
+        this.made = made;
+    }
+
+    /** A column of integers. */
+    public static <T> ChangeKey<T> ofColumn(TypeInformation<T> type, String column) {
+        return new ChangeKey<>(type, column, null);
+    }
+
+    /** A key that packers make of other columns. */
+    public static <T> ChangeKey<T> of(TypeInformation<T> type, SelectedKey<T, ?> made) {
+        return new ChangeKey<>(type, null, made);
+    }
+
+    @Override
+    public Long getKey(T record) {
+        try {
+            Number key = made == null ? ofColumn(record) : ofMade(record);
+            return key == null ? NONE : (Long) key.longValue();
+        } catch (Exception e) {
+            // The packer meets the same error and knows what to do with bad records.
+            return NONE;
+        }
+    }
+
+    private Number ofColumn(T record) {
+        if (getter == null) {
+            getter = RecordShape.of(type).getter(column);
+        }
+        return (Number) getter.get(record);
+    }
+
+    private Number ofMade(T record) throws Exception {
+        if (reader == null) {
+            reader = made.reader();
+        }
+        return reader.integer(record);
+    }
+}

@@ -1,0 +1,113 @@
+package io.github.gpujoin.flink.record;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkChecksum;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Schemas of the chunks of a stream, and which one a chunk is of.
+ *
+ * @param form how a chunk finds its schema
+ * @param schemas exactly one for {@link Form#SINGLE}
+ */
+public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Serializable {
+
+    /** How a chunk finds its schema. */
+    public enum Form {
+        /** All chunks have the one schema. */
+        SINGLE,
+        /** The dimension in the chunk's header is the schema's number. */
+        BY_DIMENSION,
+        /** The same behind the schema of facts, which are among the chunks. */
+        FACTS_AND_DIMENSIONS
+    }
+
+    public ChunkSchemas {
+        schemas = List.copyOf(schemas);
+        if (schemas.isEmpty() || form == Form.SINGLE && schemas.size() != 1) {
+            throw new IllegalArgumentException(
+                    "a stream of chunks has a schema: form=" + form + ", schemas=" + schemas);
+        }
+    }
+
+    /** All chunks have the schema. */
+    public static ChunkSchemas single(ChunkSchema schema) {
+        return new ChunkSchemas(Form.SINGLE, List.of(schema));
+    }
+
+    /** Chunks of dimension {@code d} have the {@code d}-th schema. */
+    public static ChunkSchemas byDimension(List<ChunkSchema> schemas) {
+        return new ChunkSchemas(Form.BY_DIMENSION, schemas);
+    }
+
+    /** As {@link #byDimension}, with chunks of facts among them. */
+    public static ChunkSchemas factsAndDimensions(ChunkSchema facts, List<ChunkSchema> dimensions) {
+        List<ChunkSchema> schemas = new ArrayList<>(List.of(facts));
+        schemas.addAll(dimensions);
+        return new ChunkSchemas(Form.FACTS_AND_DIMENSIONS, schemas);
+    }
+
+    /** The dimension that chunks of the first schema may name. */
+    int firstDimension() {
+        return form == Form.FACTS_AND_DIMENSIONS ? ChunkDescriptor.FACTS : 0;
+    }
+
+    /**
+     * The schema of all chunks.
+     *
+     * @throws IllegalStateException if it depends on the dimension
+     */
+    public ChunkSchema only() {
+        if (form != Form.SINGLE) {
+            throw new IllegalStateException(
+                    "a stream of several dimensions has no one schema: schemas=" + schemas);
+        }
+        return schemas.get(0);
+    }
+
+    /**
+     * Takes over the bytes of a chunk of at least a header.
+     *
+     * @throws ChunkFormatException where they break a rule of the layout
+     */
+    Chunk wrap(byte[] bytes) {
+        return Chunk.wrap(schemaOf(bytes), bytes);
+    }
+
+    /** Whether bytes are a whole chunk, but of other columns than those of its side. */
+    boolean areOther(byte[] bytes) {
+        long header = Memory.BYTES;
+        return Memory.getInt(bytes, header + ChunkDescriptor.SCHEMA_OFFSET)
+                        != schemaOf(bytes).fingerprint()
+                && bytes.length % Long.BYTES == 0
+                && Memory.getLong(bytes, header + ChunkDescriptor.CHECKSUM_OFFSET)
+                        == ChunkChecksum.of(bytes, header, bytes.length);
+    }
+
+    private ChunkSchema schemaOf(byte[] bytes) {
+        if (form == Form.SINGLE) {
+            return schemas.get(0);
+        }
+        int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        int number = dimension - firstDimension();
+        if (number < 0 || number >= schemas.size()) {
+            throw new ChunkFormatException(
+                    "a build chunk is of one of the join's dimensions: dimension="
+                            + dimension
+                            + ", dimensions="
+                            + (schemas.size() + firstDimension()));
+        }
+        return schemas.get(number);
+    }
+
+    @Override
+    public String toString() {
+        return form == Form.SINGLE ? schemas.get(0).toString() : schemas.toString();
+    }
+}

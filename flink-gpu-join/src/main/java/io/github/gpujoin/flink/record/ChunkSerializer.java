@@ -1,0 +1,156 @@
+package io.github.gpujoin.flink.record;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.region.Memory;
+import java.io.IOException;
+import java.util.Arrays;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputView;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+
+/**
+ * Writes a chunk as its length, a big-endian int as Flink writes them, and its bytes.
+ *
+ * <p>Reading checks the length, then that the chunk's own header repeats it, and allocates no more
+ * than twice what has arrived: a damaged length costs no memory. Then it checks all of the header
+ * against the array, and the checksum. Chunks are immutable and so never copied. Stateless, so
+ * threads may share it.
+ */
+public final class ChunkSerializer extends TypeSerializer<Chunk> {
+
+    /** Longest chunk that is read; chunks are sealed near 1 MiB, only one huge row exceeds that. */
+    public static final int MAX_LENGTH_BYTES = 256 << 20;
+
+    private static final long serialVersionUID = 1L;
+    private static final int COPY_BUFFER_BYTES = 64 << 10;
+
+    /** Allocated at once: as long as almost all chunks are. */
+    private static final int FIRST_BYTES = 1 << 20;
+
+    private final ChunkSchemas schemas;
+
+    /** Serializes chunks of one of the schemas. */
+    public ChunkSerializer(ChunkSchemas schemas) {
+        this.schemas = schemas;
+    }
+
+    @Override
+    public boolean isImmutableType() {
+        return true;
+    }
+
+    @Override
+    public TypeSerializer<Chunk> duplicate() {
+        return this;
+    }
+
+    /** A chunk without rows. */
+    @Override
+    public Chunk createInstance() {
+        return new ChunkBuilder(schemas.schemas().get(0), 1)
+                .seal(schemas.firstDimension(), ChunkDescriptor.UNPARTITIONED, 0, 0);
+    }
+
+    @Override
+    public Chunk copy(Chunk from) {
+        return from;
+    }
+
+    @Override
+    public Chunk copy(Chunk from, Chunk reuse) {
+        return from;
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public void serialize(Chunk chunk, DataOutputView target) throws IOException {
+        checkLength(chunk.lengthBytes());
+        target.writeInt(chunk.lengthBytes());
+        target.write(chunk.bytes());
+    }
+
+    @Override
+    public Chunk deserialize(DataInputView source) throws IOException {
+        int lengthBytes = checkLength(source.readInt());
+        byte[] bytes = new byte[Math.min(lengthBytes, FIRST_BYTES)];
+        source.readFully(bytes, 0, ChunkDescriptor.HEADER_BYTES);
+        checkOwnLength(bytes, lengthBytes);
+        source.readFully(
+                bytes, ChunkDescriptor.HEADER_BYTES, bytes.length - ChunkDescriptor.HEADER_BYTES);
+        while (bytes.length < lengthBytes) {
+            int arrivedBytes = bytes.length;
+            bytes = Arrays.copyOf(bytes, (int) Math.min(lengthBytes, 2L * arrivedBytes));
+            source.readFully(bytes, arrivedBytes, bytes.length - arrivedBytes);
+        }
+        if (schemas.areOther(bytes)) {
+            // A restart would read the same chunk again.
+            throw new SuppressRestartsException(
+                    new ChunkFormatException(
+                            "Chunk in flight has other columns than those of the job: %s.\nRestore the job from a savepoint or an aligned checkpoint."
+                                    .formatted(schemas)));
+        }
+        return schemas.wrap(bytes);
+    }
+
+    @Override
+    public Chunk deserialize(Chunk reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        int remaining = checkLength(source.readInt());
+        target.writeInt(remaining);
+        byte[] buffer = new byte[Math.min(remaining, COPY_BUFFER_BYTES)];
+        while (remaining > 0) {
+            int part = Math.min(remaining, buffer.length);
+            source.readFully(buffer, 0, part);
+            target.write(buffer, 0, part);
+            remaining -= part;
+        }
+    }
+
+    private static void checkOwnLength(byte[] header, int lengthBytes) {
+        int ownLengthBytes = Memory.getInt(header, Memory.BYTES + ChunkDescriptor.LENGTH_OFFSET);
+        if (ownLengthBytes != lengthBytes) {
+            throw new ChunkFormatException(
+                    "A serialized chunk is damaged: lengthBytes=%d, in its header=%d."
+                            .formatted(lengthBytes, ownLengthBytes));
+        }
+    }
+
+    private static int checkLength(int lengthBytes) {
+        if (lengthBytes < ChunkDescriptor.HEADER_BYTES || lengthBytes > MAX_LENGTH_BYTES) {
+            throw new ChunkFormatException(
+                    "a serialised chunk has a header and at most "
+                            + MAX_LENGTH_BYTES
+                            + " bytes: lengthBytes="
+                            + lengthBytes);
+        }
+        return lengthBytes;
+    }
+
+    @Override
+    public TypeSerializerSnapshot<Chunk> snapshotConfiguration() {
+        return new ChunkSerializerSnapshot(schemas);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ChunkSerializer that && schemas.equals(that.schemas);
+    }
+
+    @Override
+    public int hashCode() {
+        return schemas.hashCode();
+    }
+}

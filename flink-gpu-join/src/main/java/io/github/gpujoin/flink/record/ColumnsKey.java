@@ -1,0 +1,54 @@
+package io.github.gpujoin.flink.record;
+
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.typeutils.RowTypeInfo;
+import org.apache.flink.types.Row;
+
+/** Columns of a record as a key, in the order in which they are given. */
+public final class ColumnsKey<T> implements KeySelector<T, Row> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final TypeInformation<T> type;
+    private final List<String> columns;
+
+    /** Made where it is used. */
+    private transient List<RecordShape.Getter<T>> getters;
+
+    /**
+     * @param type of records with these columns
+     */
+    public ColumnsKey(TypeInformation<T> type, List<String> columns) {
+        this.type = type;
+        this.columns = List.copyOf(columns);
+    }
+
+    /** In the order of the key. */
+    public List<String> columns() {
+        return columns;
+    }
+
+    @Override
+    public Row getKey(T record) {
+        if (getters == null) {
+            RecordShape<T> shape = RecordShape.of(type);
+            getters = columns.stream().map(shape::getter).toList();
+        }
+        Row key = new Row(columns.size());
+        for (int i = 0; i < columns.size(); i++) {
+            key.setField(i, getters.get(i).get(record));
+        }
+        return key;
+    }
+
+    /**
+     * @throws IllegalArgumentException where there is no such column
+     */
+    public TypeInformation<Row> keyType() {
+        RecordShape<T> shape = RecordShape.of(type);
+        return new RowTypeInfo(
+                columns.stream().map(shape::typeOf).toArray(TypeInformation<?>[]::new));
+    }
+}

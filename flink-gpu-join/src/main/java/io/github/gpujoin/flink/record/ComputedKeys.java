@@ -1,0 +1,48 @@
+package io.github.gpujoin.flink.record;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Makes the {@link KeyColumn}s of one record after the other. Not thread-safe. */
+final class ComputedKeys<T> {
+
+    private final List<KeyColumn<T>> columns;
+    private final List<? extends SelectedKey.Reader<T, ?>> readers;
+    private final Number[] integers;
+    private long row = ThreadLocalRandom.current().nextLong();
+
+    ComputedKeys(List<KeyColumn<T>> columns) {
+        this.columns = columns;
+        this.readers = columns.stream().map(column -> column.key().reader()).toList();
+        this.integers = new Number[columns.size()];
+    }
+
+    /** Reads the keys of a record, which the next values are of. */
+    void read(T record) throws Exception {
+        row++;
+        for (int i = 0; i < integers.length; i++) {
+            integers[i] = readers.get(i).integer(record);
+        }
+    }
+
+    /** What stands in such a column, which is of the record's keys; null where it is none. */
+    RecordShape.Getter<T> getter(String name) {
+        if (name.equals(KeyColumn.ROW_NAME)) {
+            return record -> row;
+        }
+        for (int i = 0; i < integers.length; i++) {
+            int key = i;
+            if (name.equals(columns.get(i).name())) {
+                return record -> integers[key];
+            }
+            if (name.equals(columns.get(i).bytesName())) {
+                return record -> bytes(key);
+            }
+        }
+        return null;
+    }
+
+    private byte[] bytes(int key) {
+        return integers[key] == null ? null : readers.get(key).canonicalOfEncoded();
+    }
+}

@@ -1,0 +1,33 @@
+package io.github.gpujoin.flink.record;
+
+import io.github.gpujoin.core.region.Memory;
+
+/** Bits of values that take 4 bytes in a column. */
+public final class FieldBits {
+
+    private FieldBits() {}
+
+    /** Value of a primitive field as it stands in an INT32 column. */
+    public static int narrowed(Object record, FieldKind kind, long offset) {
+        return switch (kind) {
+            case INT -> Memory.getInt(record, offset);
+            case SHORT -> Memory.getShort(record, offset);
+            case CHAR -> (char) Memory.getShort(record, offset);
+            case BYTE, BOOLEAN -> Memory.getByte(record, offset);
+            default -> throw new IllegalStateException("not a narrow field: kind=" + kind);
+        };
+    }
+
+    /** Of a field's value that is an object. */
+    static int of(Object value, FieldKind kind) {
+        return switch (kind) {
+            case INT -> (Integer) value;
+            case SHORT -> (Short) value;
+            case BYTE -> (Byte) value;
+            case CHAR -> (Character) value;
+            case BOOLEAN -> (Boolean) value ? 1 : 0;
+            case FLOAT -> Float.floatToRawIntBits((Float) value);
+            default -> throw new IllegalStateException("not a 4-byte kind: kind=" + kind);
+        };
+    }
+}

@@ -1,0 +1,147 @@
+package io.github.gpujoin.flink.record;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.core.memory.DataOutputSerializer;
+
+/** Makes integers of keys, and the bytes by which keys are compared. Not thread-safe. */
+public final class KeyEncoder<K> {
+
+    /** Puts the parts of a key into {@link #values}, one after the other. */
+    private interface Reader {
+        void read(Object key);
+    }
+
+    private final KeyLayout<K> layout;
+    private final KeyPart[] parts;
+    private final Reader reader;
+    private final boolean nullsMatch;
+    private final Object[] values;
+    private final DataOutputSerializer bytes = new DataOutputSerializer(64);
+    private int count;
+
+    KeyEncoder(KeyLayout<K> layout) {
+        this.layout = layout;
+        this.parts = layout.parts().toArray(KeyPart[]::new);
+        this.values = new Object[parts.length];
+        this.nullsMatch = layout.nulls() == KeyLayout.Nulls.MATCH_NULLS;
+        this.reader = reader(layout.type());
+    }
+
+    private Reader reader(TypeInformation<?> type) {
+        return RecordShape.isRecord(type)
+                ? recordReader(RecordShape.of(type))
+                : value -> values[count++] = value;
+    }
+
+    private <R> Reader recordReader(RecordShape<R> shape) {
+        List<RecordShape.Getter<R>> getters = new ArrayList<>();
+        List<Reader> readers = new ArrayList<>();
+        for (String name : shape.names()) {
+            getters.add(shape.getter(name));
+            readers.add(reader(shape.typeOf(name)));
+        }
+        return record -> {
+            for (int i = 0; i < readers.size(); i++) {
+                @SuppressWarnings("unchecked")
+                Object value = record == null ? null : getters.get(i).get((R) record);
+                readers.get(i).read(value);
+            }
+        };
+    }
+
+    /**
+     * The integer that stands for the key.
+     *
+     * @param key null where the record has none; of a record, its parts are null then
+     * @return null where the key matches nothing
+     */
+    public Number encode(K key) throws IOException {
+        if (layout.form() == KeyLayout.Form.INTEGER) {
+            return (Number) key;
+        }
+        if (!read(key)) {
+            return null;
+        }
+        if (layout.form() == KeyLayout.Form.PACKED) {
+            return packed();
+        }
+        writeValues();
+        return layout.hash().of(bytes.getSharedBuffer(), bytes.length());
+    }
+
+    /** The {@linkplain #canonical bytes} of the hashed key that was encoded last. */
+    byte[] canonicalOfEncoded() {
+        return bytes.getCopyOfBuffer();
+    }
+
+    /**
+     * The bytes that equal keys share and no others have.
+     *
+     * @return null where the key matches nothing
+     */
+    public byte[] canonical(K key) throws IOException {
+        if (!read(key)) {
+            return null;
+        }
+        writeValues();
+        return bytes.getCopyOfBuffer();
+    }
+
+    /**
+     * Whether the key equals the one with those bytes.
+     *
+     * @param canonical null equals no key
+     */
+    public boolean isCanonical(K key, byte[] canonical) throws IOException {
+        if (canonical == null || !read(key)) {
+            return false;
+        }
+        writeValues();
+        return Arrays.equals(
+                bytes.getSharedBuffer(), 0, bytes.length(), canonical, 0, canonical.length);
+    }
+
+    /** Whether the key can match: false where a null is in it, and nulls match nothing. */
+    private boolean read(K key) {
+        count = 0;
+        reader.read(key);
+        if (nullsMatch) {
+            return true;
+        }
+        for (Object value : values) {
+            if (value == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private long packed() {
+        long packed = 0;
+        for (int i = 0; i < parts.length; i++) {
+            int width = parts[i].width();
+            long mask = width == Long.SIZE ? -1L : (1L << width) - 1;
+            // A shift by 64 shifts by nothing, which is right: that part is the only one.
+            packed <<= width;
+            packed |= values[i] == null ? 0 : parts[i].bits(values[i]) & mask;
+            if (nullsMatch) {
+                packed = packed << 1 | (values[i] == null ? 1 : 0);
+            }
+        }
+        return packed;
+    }
+
+    private void writeValues() throws IOException {
+        bytes.clear();
+        for (int i = 0; i < parts.length; i++) {
+            bytes.writeBoolean(values[i] == null);
+            if (values[i] != null) {
+                parts[i].write(values[i], bytes);
+            }
+        }
+    }
+}

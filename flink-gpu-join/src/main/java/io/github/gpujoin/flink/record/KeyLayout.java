@@ -1,0 +1,190 @@
+package io.github.gpujoin.flink.record;
+
+import io.github.gpujoin.core.layout.KeyHash;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+
+/**
+ * How keys of a type stand for 64-bit integers, which are all that an engine compares.
+ *
+ * <pre>
+ *   INTEGER   byte, short, int, long                         the integer itself
+ *   PACKED    parts of 64 bits together                      their bits side by side
+ *   HASHED    anything longer, or of no fixed length         a hash of the parts' bytes
+ * </pre>
+ *
+ * <p>Equal keys have equal integers. In the first two forms the reverse is true as well; keys with
+ * equal hashes must be compared by their {@linkplain KeyEncoder#canonical bytes}. Immutable;
+ * travels with the job.
+ */
+public final class KeyLayout<K> implements Serializable {
+
+    /** What a null, of the key or of a part of it, equals. */
+    public enum Nulls {
+        /** Nothing, as in SQL's {@code =}. */
+        MATCH_NOTHING,
+        /** Null, as in SQL's {@code IS NOT DISTINCT FROM}. */
+        MATCH_NULLS
+    }
+
+    enum Form {
+        INTEGER,
+        PACKED,
+        HASHED
+    }
+
+    /** A hash of the first bytes of an array. */
+    @FunctionalInterface
+    public interface Hash extends Serializable {
+        long of(byte[] bytes, int length);
+    }
+
+    private static final long serialVersionUID = 1L;
+
+    private final TypeInformation<K> type;
+    private final Nulls nulls;
+    private final List<KeyPart> parts;
+    private final Form form;
+    private final Hash hash;
+
+    private KeyLayout(TypeInformation<K> type, Nulls nulls, List<KeyPart> parts, Hash hash) {
+        this.type = type;
+        this.nulls = nulls;
+        this.parts = List.copyOf(parts);
+        this.form = formOf(type, parts, nulls);
+        this.hash = hash;
+    }
+
+    /**
+     * @throws IllegalArgumentException where a value of the type cannot be a key, or is a record
+     *     without fields
+     */
+    public static <K> KeyLayout<K> of(TypeInformation<K> type, Nulls nulls) {
+        List<KeyPart> parts = new ArrayList<>();
+        collectParts(type, type, parts);
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("a join key has at least one part: key=" + type);
+        }
+        return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
+    }
+
+    /** The same layout with another hash, whose collisions must not change what is equal. */
+    public KeyLayout<K> hashedBy(Hash other) {
+        return new KeyLayout<>(type, nulls, parts, other);
+    }
+
+    /**
+     * The same layout with integers as wide as the wider ones of both sides, so that an int equals
+     * a long in a key of several parts too.
+     *
+     * @param other that this one {@linkplain #isComparableTo is comparable to}
+     */
+    public KeyLayout<K> alignedWith(KeyLayout<?> other) {
+        List<KeyPart> wider = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            KeyPart mine = parts.get(i);
+            KeyPart others = other.parts.get(i);
+            wider.add(mine.width() < others.width() ? others : mine);
+        }
+        return new KeyLayout<>(type, nulls, wider, hash);
+    }
+
+    private static void collectParts(
+            TypeInformation<?> type, TypeInformation<?> part, List<KeyPart> into) {
+        if (RecordShape.isRecord(part)) {
+            RecordShape<?> shape = RecordShape.of(part);
+            shape.names().forEach(name -> collectParts(type, shape.typeOf(name), into));
+            return;
+        }
+        into.add(
+                KeyPart.of(part)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "Not a type of join keys: %s, in key %s. %s"
+                                                        .formatted(part, type, remedy(part)))));
+    }
+
+    private static String remedy(TypeInformation<?> part) {
+        if (part.getTypeClass().isEnum()) {
+            return "Use name() or ordinal().";
+        }
+        if (part.getTypeClass() == UUID.class) {
+            return "Use toString(), or its two longs.";
+        }
+        return "Use numbers, booleans, dates, times, timestamps, text, byte arrays, or tuples, Rows or"
+                + " POJOs of these.";
+    }
+
+    private static Form formOf(TypeInformation<?> type, List<KeyPart> parts, Nulls nulls) {
+        boolean nullable = nulls == Nulls.MATCH_NULLS;
+        if (!RecordShape.isRecord(type) && parts.get(0).isInteger() && !nullable) {
+            return Form.INTEGER;
+        }
+        boolean wide = parts.stream().anyMatch(KeyPart::isWide);
+        int bits = parts.stream().mapToInt(part -> part.width() + (nullable ? 1 : 0)).sum();
+        return wide || bits > Long.SIZE ? Form.HASHED : Form.PACKED;
+    }
+
+    public TypeInformation<K> type() {
+        return type;
+    }
+
+    /** Whether keys of equal integers are equal, so that nothing needs to be compared again. */
+    public boolean isExact() {
+        return form != Form.HASHED;
+    }
+
+    /**
+     * Whether keys of this layout can be compared with those of another.
+     *
+     * @param other of the other side of a join
+     */
+    public boolean isComparableTo(KeyLayout<?> other) {
+        if (nulls != other.nulls || parts.size() != other.parts.size()) {
+            return false;
+        }
+        for (int i = 0; i < parts.size(); i++) {
+            KeyPart mine = parts.get(i);
+            KeyPart others = other.parts.get(i);
+            if (mine != others && !(mine.isInteger() && others.isInteger())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What stands in the key's column. */
+    FieldKind kind() {
+        return form == Form.INTEGER ? FieldKind.of(type) : FieldKind.LONG;
+    }
+
+    List<KeyPart> parts() {
+        return parts;
+    }
+
+    Nulls nulls() {
+        return nulls;
+    }
+
+    Form form() {
+        return form;
+    }
+
+    Hash hash() {
+        return hash;
+    }
+
+    /** For one thread. */
+    public KeyEncoder<K> encoder() {
+        return new KeyEncoder<>(this);
+    }
+
+    @Override
+    public String toString() {
+        return type + ", " + form + ", " + nulls;
+    }
+}

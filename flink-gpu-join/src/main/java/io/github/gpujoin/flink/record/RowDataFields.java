@@ -1,0 +1,96 @@
+package io.github.gpujoin.flink.record;
+
+import java.util.List;
+import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.table.data.TimestampData;
+import org.apache.flink.table.data.conversion.DataStructureConverter;
+import org.apache.flink.table.data.conversion.DataStructureConverters;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.DataType;
+import org.apache.flink.table.types.DataTypeQueryable;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
+import org.apache.flink.table.types.utils.DataTypeUtils;
+import org.apache.flink.table.types.utils.TypeConversions;
+
+/**
+ * Fields of Flink's internal rows as fields of its DataStream API: text as String, decimals as
+ * BigDecimal, dates and timestamps as the classes of {@code java.time}. Fields of arrays, maps and
+ * rows stay as they are.
+ */
+public final class RowDataFields {
+
+    private RowDataFields() {}
+
+    /**
+     * Fields of a type of RowData.
+     *
+     * @throws IllegalArgumentException where the type does not say them
+     */
+    public static RowType rowType(TypeInformation<?> type) {
+        if (type instanceof DataTypeQueryable queryable
+                && queryable.getDataType().getLogicalType() instanceof RowType row) {
+            return row;
+        }
+        throw new IllegalArgumentException(
+                "a stream of RowData says which fields it has, InternalTypeInfo.of(rowType): type="
+                        + type);
+    }
+
+    static boolean hasRowType(TypeInformation<?> type) {
+        return type instanceof DataTypeQueryable queryable
+                && queryable.getDataType().getLogicalType() instanceof RowType;
+    }
+
+    static List<String> names(TypeInformation<?> type) {
+        return rowType(type).getFieldNames();
+    }
+
+    /** Type of a field's values. */
+    public static TypeInformation<?> typeOf(LogicalType type) {
+        return switch (type.getTypeRoot()) {
+            case BOOLEAN -> Types.BOOLEAN;
+            case TINYINT -> Types.BYTE;
+            case SMALLINT -> Types.SHORT;
+            case INTEGER -> Types.INT;
+            case BIGINT -> Types.LONG;
+            case FLOAT -> Types.FLOAT;
+            case DOUBLE -> Types.DOUBLE;
+            case CHAR, VARCHAR -> Types.STRING;
+            case BINARY, VARBINARY -> PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO;
+            case DECIMAL -> Types.BIG_DEC;
+            case DATE -> Types.LOCAL_DATE;
+            case TIME_WITHOUT_TIME_ZONE -> Types.LOCAL_TIME;
+            case TIMESTAMP_WITHOUT_TIME_ZONE -> Types.LOCAL_DATE_TIME;
+            case TIMESTAMP_WITH_LOCAL_TIME_ZONE -> Types.INSTANT;
+            default -> InternalTypeInfo.of(type);
+        };
+    }
+
+    /** How much of a second a row holds, in memory and as Flink writes it. */
+    public static TimeResolution resolution(LogicalType type) {
+        boolean inMilliseconds =
+                switch (type.getTypeRoot()) {
+                    case TIME_WITHOUT_TIME_ZONE -> true;
+                    case TIMESTAMP_WITHOUT_TIME_ZONE, TIMESTAMP_WITH_LOCAL_TIME_ZONE ->
+                            TimestampData.isCompact(LogicalTypeChecks.getPrecision(type));
+                    default -> false;
+                };
+        return inMilliseconds ? TimeResolution.MILLISECONDS : TimeResolution.NANOSECONDS;
+    }
+
+    /** Between what a row holds and what {@link #typeOf} says; takes nulls. */
+    public static DataStructureConverter<Object, Object> converter(LogicalType type) {
+        DataType external =
+                typeOf(type) instanceof InternalTypeInfo
+                        ? DataTypeUtils.toInternalDataType(type)
+                        : TypeConversions.fromLogicalToDataType(type);
+        DataStructureConverter<Object, Object> converter =
+                DataStructureConverters.getConverter(external);
+        converter.open(RowDataFields.class.getClassLoader());
+        return converter;
+    }
+}

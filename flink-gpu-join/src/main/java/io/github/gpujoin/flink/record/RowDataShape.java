@@ -1,0 +1,55 @@
+package io.github.gpujoin.flink.record;
+
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.conversion.DataStructureConverter;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.types.RowKind;
+
+/** Flink's internal rows, which tables are made of. */
+final class RowDataShape<T> extends RecordShape<T> {
+
+    RowDataShape(TypeInformation<T> type) {
+        super(type, RowDataFields.names(type));
+    }
+
+    private LogicalType logicalType(int index) {
+        return RowDataFields.rowType(type()).getTypeAt(index);
+    }
+
+    @Override
+    TypeInformation<?> typeAt(int index, String name) {
+        return RowDataFields.typeOf(logicalType(index));
+    }
+
+    @Override
+    Getter<T> getterAt(int index, String name) {
+        RowData.FieldGetter field = RowData.createFieldGetter(logicalType(index), index);
+        DataStructureConverter<Object, Object> converter =
+                RowDataFields.converter(logicalType(index));
+        return record -> converter.toExternalOrNull(field.getFieldOrNull((RowData) record));
+    }
+
+    @Override
+    RowKind kindOf(T record) {
+        return ((RowData) record).getRowKind();
+    }
+
+    @Override
+    String describeAt(int index, String name) {
+        return logicalType(index).asSummaryString();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T reordered(T record, int[] positions) {
+        RowData row = (RowData) record;
+        GenericRowData result = new GenericRowData(row.getRowKind(), positions.length);
+        for (int i = 0; i < positions.length; i++) {
+            LogicalType type = logicalType(i);
+            result.setField(i, RowData.createFieldGetter(type, positions[i]).getFieldOrNull(row));
+        }
+        return (T) result;
+    }
+}

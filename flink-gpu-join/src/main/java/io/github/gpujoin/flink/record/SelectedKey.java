@@ -1,0 +1,59 @@
+package io.github.gpujoin.flink.record;
+
+import java.io.Serializable;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+
+/** The key of whole records: where it is, and how it stands for an integer. */
+public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
+        implements Serializable {
+
+    /**
+     * @throws IllegalArgumentException where a value of the type cannot be a key
+     */
+    public static <T, K> SelectedKey<T, K> of(
+            KeySelector<T, K> selector, TypeInformation<K> type, KeyLayout.Nulls nulls) {
+        return new SelectedKey<>(selector, KeyLayout.of(type, nulls));
+    }
+
+    /** See {@link KeyLayout#alignedWith}. */
+    public SelectedKey<T, K> alignedWith(SelectedKey<?, ?> other) {
+        return new SelectedKey<>(selector, layout.alignedWith(other.layout));
+    }
+
+    /** For one thread. */
+    public Reader<T, K> reader() {
+        return new Reader<>(selector, layout.encoder());
+    }
+
+    /** Reads the keys of records. Not thread-safe. */
+    public static final class Reader<T, K> {
+        private final KeySelector<T, K> selector;
+        private final KeyEncoder<K> encoder;
+
+        private Reader(KeySelector<T, K> selector, KeyEncoder<K> encoder) {
+            this.selector = selector;
+            this.encoder = encoder;
+        }
+
+        /** See {@link KeyEncoder#encode}. */
+        public Number integer(T record) throws Exception {
+            return encoder.encode(selector.getKey(record));
+        }
+
+        /** See {@link KeyEncoder#canonicalOfEncoded}. */
+        byte[] canonicalOfEncoded() {
+            return encoder.canonicalOfEncoded();
+        }
+
+        /** See {@link KeyEncoder#canonical}. */
+        public byte[] canonical(T record) throws Exception {
+            return encoder.canonical(selector.getKey(record));
+        }
+
+        /** See {@link KeyEncoder#isCanonical}. */
+        public boolean isCanonical(T record, byte[] canonical) throws Exception {
+            return encoder.isCanonical(selector.getKey(record), canonical);
+        }
+    }
+}

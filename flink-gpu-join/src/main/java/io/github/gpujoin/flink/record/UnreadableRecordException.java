@@ -1,0 +1,22 @@
+package io.github.gpujoin.flink.record;
+
+import org.apache.flink.util.FlinkRuntimeException;
+
+/** A record cannot be packed; nothing of it is in a chunk. */
+public final class UnreadableRecordException extends FlinkRuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    public UnreadableRecordException(String rule, String side, Exception cause) {
+        super(rule + ": side=" + side, cause);
+    }
+
+    /** All messages, from the rule to the root. */
+    public String reason() {
+        StringBuilder reason = new StringBuilder(getMessage());
+        for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
+            reason.append("; ").append(cause);
+        }
+        return reason.toString();
+    }
+}

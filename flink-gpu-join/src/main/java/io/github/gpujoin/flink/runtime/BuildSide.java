@@ -1,0 +1,165 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.engine.DimensionPartitioning;
+import io.github.gpujoin.flink.metrics.StageTimes.Stage;
+import io.github.gpujoin.flink.metrics.SubtaskCounts;
+import io.github.gpujoin.flink.runtime.expiry.DimensionExpiry;
+import io.github.gpujoin.flink.state.BuildLog;
+import io.github.gpujoin.flink.state.PartitionDivider;
+import io.github.gpujoin.flink.state.PartitionSize;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
+import java.util.ArrayDeque;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * The build side of a subtask: its log in state, and the engine's tables that are made of it.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class BuildSide {
+
+    private final JoinEngine engine;
+    private final BuildLog log;
+    private final UnmatchedBuildRows<?> unmatched;
+    private final DimensionExpiry expiry;
+    private final ReplicaLimit limit;
+    private final SubtaskCounts counts;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
+
+    /** Collects chunks of many partitions while the build side loads. */
+    private final PartitionDivider divider;
+
+    /** Changes that the log has, and that the engine gets when its tables are complete. */
+    private final ArrayDeque<Chunk> deferred = new ArrayDeque<>();
+
+    private long buildStartNs;
+
+    /**
+     * @param divider of chunks of the partitioned dimension; null if there is none
+     * @param checkNotCancelled throws if the task does not go on
+     */
+    BuildSide(
+            JoinEngine engine,
+            BuildLog log,
+            UnmatchedBuildRows<?> unmatched,
+            DimensionExpiry expiry,
+            ReplicaLimit limit,
+            SubtaskCounts counts,
+            PartitionDivider divider,
+            ThrowingRunnable<Exception> checkNotCancelled) {
+        this.engine = engine;
+        this.log = log;
+        this.unmatched = unmatched;
+        this.expiry = expiry;
+        this.limit = limit;
+        this.counts = counts;
+        this.divider = divider;
+        this.checkNotCancelled = checkNotCancelled;
+    }
+
+    /** Takes a chunk that came: rows, or changes behind all facts that the engine has answered. */
+    void append(Chunk chunk) throws Exception {
+        long startNs = System.nanoTime();
+        limit.add(chunk);
+        if (chunk.hasManyPartitions()) {
+            divider.add(chunk, 0);
+            if (divider.isFull()) {
+                divideCollected();
+            }
+        } else {
+            appendPart(chunk);
+        }
+        counts.times().addSince(Stage.LOAD, startNs);
+    }
+
+    /** Writes rows to the log that were collected. */
+    private void divideCollected() throws Exception {
+        if (divider != null) {
+            divider.divide(this::appendPart);
+        }
+    }
+
+    private void appendPart(Chunk chunk) throws Exception {
+        Chunk logged = unmatched.numbered(expiry.stamped(chunk));
+        log.append(logged);
+        if (engine.state() == EngineState.BUILDING) {
+            deferred.add(logged);
+        } else {
+            load(logged);
+        }
+    }
+
+    /** Applies deletions of rows that the log has no longer. */
+    void delete(Chunk chunk) {
+        engine.submitBuild(chunk.dimension(), chunk);
+    }
+
+    /** All is there that the join waits for; the engine's build steps follow. */
+    void startBuild() throws Exception {
+        divideCollected();
+        buildStartNs = System.nanoTime();
+        log.holdRewrites(true);
+    }
+
+    /**
+     * The engine's tables are complete, but for changes that came meanwhile.
+     *
+     * @return how long that took, in ms
+     */
+    long complete() throws Exception {
+        log.holdRewrites(false);
+        while (!deferred.isEmpty()) {
+            load(deferred.remove());
+        }
+        log.setComplete();
+        return counts.built(buildStartNs);
+    }
+
+    /** Whether it was when the restored snapshot was written. */
+    boolean wasComplete() throws Exception {
+        return log.isComplete();
+    }
+
+    /**
+     * Loads what a snapshot holds, but for rows whose time to live is over by now.
+     *
+     * @param division of a {@link HybridJoinEngine}, else null
+     */
+    void restore(DimensionPartitioning division) throws Exception {
+        if (engine instanceof HybridJoinEngine divided) {
+            log.replayReplicated(this::restored);
+            log.replaySizes(size -> restored(divided, division.dimension(), size));
+        } else {
+            log.replay(this::restored);
+        }
+        expiry.restored();
+    }
+
+    private void restored(Chunk chunk) throws Exception {
+        checkNotCancelled.run();
+        unmatched.restored(chunk.partition(), chunk.rowCount());
+        load(chunk);
+    }
+
+    /** Tables are made of what the log has of the partition when all of it is known. */
+    private void restored(HybridJoinEngine divided, int dimension, PartitionSize size)
+            throws Exception {
+        checkNotCancelled.run();
+        unmatched.restored(size.partition(), size.rows());
+        divided.addBuild(size.partition(), size.rows(), size.bytes());
+        counts.restored(dimension, size);
+    }
+
+    private void load(Chunk chunk) {
+        engine.submitBuild(chunk.dimension(), chunk);
+        counts.buildChunk(chunk);
+    }
+
+    void snapshot() throws Exception {
+        divideCollected();
+        log.snapshot();
+    }
+}

@@ -1,0 +1,187 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.engine.RingMemory;
+import io.github.gpujoin.flink.engine.SlotMemory;
+import io.github.gpujoin.flink.exchange.local.LocalExchange;
+import io.github.gpujoin.flink.exchange.local.OneToOneEdge;
+import io.github.gpujoin.flink.exchange.ring.JoinSide;
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.exchange.ring.RingReceiver;
+import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
+import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
+import org.apache.flink.streaming.api.graph.StreamEdge;
+import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
+import org.apache.flink.util.IOUtils;
+
+/**
+ * Receives the chunks of all edges into the join, and those that travel beside an edge: by local
+ * exchange from a packer of this process, or through rings from other subtasks.
+ */
+final class ChunkReceiver implements AutoCloseable {
+
+    /** As Flink numbers the inputs of an operator, from 1. */
+    private static final int PROBE_INPUT = 2;
+
+    private final Optional<LocalExchange> exchange;
+    private final Optional<RingReceiver> rings;
+    private final RingMemory ringMemory;
+    private final BooleanSupplier cancelled;
+    private final List<ResultPartitionID> factSenders;
+
+    private ChunkReceiver(
+            Optional<LocalExchange> exchange,
+            Optional<RingReceiver> rings,
+            RingMemory ringMemory,
+            BooleanSupplier cancelled,
+            List<ResultPartitionID> factSenders) {
+        this.factSenders = factSenders;
+        this.exchange = exchange;
+        this.rings = rings;
+        this.ringMemory = ringMemory;
+        this.cancelled = cancelled;
+    }
+
+    /**
+     * @param inputs all edges into the operator, in the order of the task's input gates
+     * @param coordinator of the operator
+     * @param memory the subtask's share, for rings alone
+     * @param cancelled whether the task is
+     * @throws IOException where the rings' transport cannot be had
+     */
+    static ChunkReceiver open(
+            List<StreamEdge> inputs,
+            Environment task,
+            RingOptions options,
+            OperatorEventGateway coordinator,
+            SlotMemory memory,
+            BooleanSupplier cancelled)
+            throws IOException {
+        Map<JoinSide, Integer> writers = Map.of();
+        if (options.usesRings()) {
+            writers = writers(inputs, task);
+        }
+        int ringCount = writers.values().stream().mapToInt(Integer::intValue).sum();
+        RingMemory ringMemory = RingMemory.reserve(memory, options.hostBytes(ringCount));
+        Optional<RingReceiver> rings = Optional.empty();
+        Optional<LocalExchange> exchange;
+        try {
+            if (ringCount > 0) {
+                rings = Optional.of(openRings(options, writers, task, coordinator));
+            }
+            exchange = exchange(inputs, task);
+        } catch (IOException | RuntimeException e) {
+            IOUtils.closeAllQuietly(rings.orElse(null), ringMemory);
+            throw e;
+        }
+        return new ChunkReceiver(exchange, rings, ringMemory, cancelled, factSenders(inputs, task));
+    }
+
+    private static RingReceiver openRings(
+            RingOptions options,
+            Map<JoinSide, Integer> writers,
+            Environment task,
+            OperatorEventGateway coordinator)
+            throws IOException {
+        RingReceiver rings =
+                RingReceiver.open(
+                        options,
+                        writers,
+                        task.getJobInfo(),
+                        task.getTaskInfo(),
+                        task.getTaskManagerInfo().getConfiguration(),
+                        coordinator);
+        rings.countWaits(task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond());
+        return rings;
+    }
+
+    private static List<ResultPartitionID> factSenders(List<StreamEdge> inputs, Environment task) {
+        List<ResultPartitionID> senders = new ArrayList<>();
+        for (int i = 0; i < inputs.size(); i++) {
+            if (inputs.get(i).getTypeNumber() == PROBE_INPUT) {
+                InputGate gate = task.getInputGate(i);
+                for (int channel = 0; channel < gate.getNumberOfInputChannels(); channel++) {
+                    senders.add(gate.getChannel(channel).getPartitionId());
+                }
+            }
+        }
+        return senders;
+    }
+
+    /** Managed memory of the rings. */
+    long ringBytes() {
+        return ringMemory.lengthBytes();
+    }
+
+    /** The partition that each channel of facts reads. */
+    List<ResultPartitionID> factSenders() {
+        return factSenders;
+    }
+
+    /** Opens the receiving end of the facts' edge, if that may be a local exchange. */
+    private static Optional<LocalExchange> exchange(List<StreamEdge> inputs, Environment task) {
+        for (int i = 0; i < inputs.size(); i++) {
+            if (mayExchangeLocally(inputs.get(i))) {
+                return OneToOneEdge.into(task.getInputGate(i)).map(LocalExchange::open);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean mayExchangeLocally(StreamEdge input) {
+        return input.getTypeNumber() == PROBE_INPUT
+                && input.getPartitioner() instanceof ForwardPartitioner
+                && !input.supportsUnalignedCheckpoints();
+    }
+
+    /** Number of subtasks that send chunks of each side by partition. */
+    private static Map<JoinSide, Integer> writers(List<StreamEdge> inputs, Environment task) {
+        Map<JoinSide, Integer> writers = new EnumMap<>(JoinSide.class);
+        for (int i = 0; i < inputs.size(); i++) {
+            StreamEdge input = inputs.get(i);
+            if (input.getPartitioner() instanceof RingSendPartitioner send) {
+                requireAligned(input);
+                writers.put(send.side(), task.getInputGate(i).getNumberOfInputChannels());
+            }
+        }
+        return writers;
+    }
+
+    /** A ticket in a snapshot would be for a ring that is gone when the snapshot is restored. */
+    private static void requireAligned(StreamEdge input) {
+        if (input.supportsUnalignedCheckpoints()) {
+            throw new IllegalStateException(
+                    "an edge with rings is checkpointed aligned only: edge=" + input);
+        }
+    }
+
+    /** A chunk of the build side. */
+    Chunk build(Chunk arrived) throws IOException {
+        return rings.isPresent() ? rings.get().received(arrived, cancelled) : arrived;
+    }
+
+    /** A chunk of the probe side. */
+    Chunk probe(Chunk arrived) throws IOException {
+        if (exchange.isPresent() && LocalExchange.mayReceive(arrived)) {
+            return exchange.get().received(arrived);
+        }
+        return rings.isPresent()
+                ? rings.get().received(arrived, cancelled)
+                : LocalExchange.receivedWithout(arrived);
+    }
+
+    @Override
+    public void close() throws Exception {
+        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), ringMemory);
+    }
+}

@@ -1,0 +1,38 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.ResultBatch;
+import org.apache.flink.runtime.metrics.TimerGauge;
+
+/**
+ * Polls the engine for results. From a poll that finds none until the next one, or until other work
+ * begins, the subtask waits for the engine, which Flink counts as idle time.
+ */
+final class EnginePolls {
+
+    private final JoinEngine engine;
+    private final TimerGauge idle;
+
+    /**
+     * @param idle of the task
+     */
+    EnginePolls(JoinEngine engine, TimerGauge idle) {
+        this.engine = engine;
+        this.idle = idle;
+    }
+
+    /** Returns a batch of results, or null if none is ready. */
+    ResultBatch poll() {
+        idle.markEnd();
+        ResultBatch batch = engine.poll();
+        if (batch == null && engine.inFlightCount() > 0 && !engine.awaitsDrain()) {
+            idle.markStart();
+        }
+        return batch;
+    }
+
+    /** Other work begins. */
+    void interrupted() {
+        idle.markEnd();
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.emit.ResultEmitter;
+import java.util.ArrayDeque;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * Moves groups from an aggregating engine to the output: sums of a part of the facts, to be added
+ * up downstream.
+ *
+ * <p>Groups are emitted before every barrier, with nothing in flight, so no group is in state and
+ * each fact is in exactly one group emitted before the barrier or after it. They are emitted where
+ * the engine has no room for more, at the end, and before a watermark is passed on: that at most
+ * once in an interval, for which watermarks wait, because each time all groups may go out.
+ */
+final class GroupPump<OUT> implements ResultPump {
+
+    private final JoinEngine engine;
+    private final EnginePolls polls;
+    private final ResultEmitter<OUT> emitter;
+    private final Output<StreamRecord<OUT>> output;
+    private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
+    private final ThrowingRunnable<Exception> check;
+    private final ProcessingTimeService time;
+    private final long intervalMs;
+    private final ArrayDeque<StreamElement> held = new ArrayDeque<>();
+    private long lastEmittedMs;
+    private boolean timerRuns;
+
+    /**
+     * @param check throws where the task does not go on
+     * @param intervalMs least time between two emissions for watermarks
+     */
+    GroupPump(
+            JoinEngine engine,
+            EnginePolls polls,
+            ResultEmitter<OUT> emitter,
+            Output<StreamRecord<OUT>> output,
+            ThrowingConsumer<Chunk, Exception> onChunkCompleted,
+            ThrowingRunnable<Exception> check,
+            ProcessingTimeService time,
+            long intervalMs) {
+        this.engine = engine;
+        this.polls = polls;
+        this.emitter = emitter;
+        this.output = output;
+        this.onChunkCompleted = onChunkCompleted;
+        this.check = check;
+        this.time = time;
+        this.intervalMs = intervalMs;
+        this.lastEmittedMs = time.getCurrentProcessingTime() - intervalMs;
+    }
+
+    @Override
+    public boolean turn() throws Exception {
+        ResultBatch batch = polls.poll();
+        if (batch == null) {
+            boolean isFull = engine.awaitsDrain();
+            if (isFull) {
+                emitter.emit(engine.drainGroups(), output);
+            }
+            return isFull;
+        }
+        if (batch.isLast()) {
+            onChunkCompleted.accept(batch.chunk());
+        }
+        return true;
+    }
+
+    @Override
+    public void handOutKept() {}
+
+    /**
+     * Keeps the element until the next emission; before the build side is complete there is none.
+     * That facts are active again goes in front of their groups.
+     */
+    @Override
+    public void pass(StreamElement element) {
+        boolean activates = held.isEmpty() && element.equals(WatermarkStatus.ACTIVE);
+        if (activates || engine.state() != EngineState.JOINING) {
+            ResultPump.emit(element, output);
+            return;
+        }
+        if (!held.isEmpty() && held.peekLast().isWatermark() && element.isWatermark()) {
+            held.removeLast();
+        }
+        held.add(element);
+        if (!timerRuns) {
+            timerRuns = true;
+            time.registerTimer(lastEmittedMs + intervalMs, now -> onTimer());
+        }
+    }
+
+    private void onTimer() throws Exception {
+        timerRuns = false;
+        if (!held.isEmpty()) {
+            beforeBarrier();
+        }
+    }
+
+    /** Waits for the engine's short queue, and emits. */
+    @Override
+    public void beforeBarrier() throws Exception {
+        while (engine.inFlightCount() > 0) {
+            if (!turn()) {
+                check.run();
+                Thread.onSpinWait();
+            }
+        }
+        emitter.emit(engine.drainGroups(), output);
+        lastEmittedMs = time.getCurrentProcessingTime();
+        while (!held.isEmpty()) {
+            ResultPump.emit(held.remove(), output);
+        }
+    }
+}

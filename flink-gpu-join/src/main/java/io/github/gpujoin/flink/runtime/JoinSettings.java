@@ -1,0 +1,81 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.metrics.JoinReporting;
+import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
+import io.github.gpujoin.flink.state.JoinColumns;
+import java.io.Serializable;
+
+/**
+ * What a join is and how it is run. Travels with the job.
+ *
+ * @param partitions radix partitions, as many as there are key groups
+ * @param groupIntervalMs least time between two emissions of groups for watermarks
+ * @param rings how chunks of the edges by partition come
+ * @param reporting how each subtask tells of itself
+ * @param eventTime has facts see versions of their event time; null for facts that are joined as
+ *     they come
+ * @param ttls how long rows live
+ * @param replicas dimensions that a {@link ReplicaOperator} before the join logs and replays
+ * @param lateRows what happens to rows of a dimension that is complete
+ * @param columns of {@code spec}, with their Flink types, which snapshots hold
+ */
+public record JoinSettings(
+        JoinSpec spec,
+        EngineSelection engines,
+        int partitions,
+        long groupIntervalMs,
+        RingOptions rings,
+        JoinReporting reporting,
+        EventTimeJoin eventTime,
+        TimesToLive ttls,
+        Replicas replicas,
+        LateRowPolicy lateRows,
+        JoinColumns columns)
+        implements Serializable {
+
+    /** Of a join whose columns hold values of their own type. */
+    public JoinSettings(
+            JoinSpec spec,
+            EngineSelection engines,
+            int partitions,
+            long groupIntervalMs,
+            RingOptions rings,
+            JoinReporting reporting,
+            EventTimeJoin eventTime,
+            TimesToLive ttls,
+            Replicas replicas,
+            LateRowPolicy lateRows) {
+        this(
+                spec,
+                engines,
+                partitions,
+                groupIntervalMs,
+                rings,
+                reporting,
+                eventTime,
+                ttls,
+                replicas,
+                lateRows,
+                JoinColumns.of(spec));
+    }
+
+    /** The same with other replicas. */
+    JoinSettings withReplicas(Replicas others) {
+        return new JoinSettings(
+                spec,
+                engines,
+                partitions,
+                groupIntervalMs,
+                rings,
+                reporting,
+                eventTime,
+                ttls,
+                others,
+                lateRows,
+                columns);
+    }
+}

@@ -1,0 +1,75 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.LateDimensionRows;
+import io.github.gpujoin.flink.emit.ChunkRows;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Fails on rows of dimensions that arrive after the dimension was complete, drops them, or emits
+ * them to a side output, as the policy says. Such rows are in no result. Runs in the task's mailbox
+ * thread.
+ */
+public final class LateRows {
+
+    private final JoinSpec spec;
+    private final LateRowPolicy policy;
+    private final Output<?> output;
+    private final Counter counter;
+    private final boolean emitsReplicated;
+    private final Map<Integer, ChunkRows> rows = new HashMap<>();
+
+    /**
+     * @param counter of late rows, those of side outputs included
+     * @param emitsReplicated whether this subtask emits rows that every subtask receives
+     */
+    public LateRows(
+            JoinSpec spec,
+            LateRowPolicy policy,
+            Output<?> output,
+            Counter counter,
+            boolean emitsReplicated) {
+        this.spec = spec;
+        this.policy = policy;
+        this.output = output;
+        this.counter = counter;
+        this.emitsReplicated = emitsReplicated;
+    }
+
+    /**
+     * @param chunk of a dimension that is complete
+     * @param where the dimension is, for the message
+     * @throws IllegalStateException where the policy is to fail
+     */
+    public void accept(Chunk chunk, String where) {
+        OutputTag<Row> tag = policy.sideOutputs().get(chunk.dimension());
+        if (tag == null && policy.otherwise() == LateDimensionRows.FAIL) {
+            DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
+            throw new IllegalStateException(
+                    "Late dimension row: dimension=%s, rows=%d, %s.\nUse .lateRows(...), %s=drop or .changelog()."
+                            .formatted(
+                                    dimension.name(),
+                                    chunk.rowCount(),
+                                    where,
+                                    GpuJoinOptions.LATE_DIMENSION_ROWS.key()));
+        }
+        counter.inc(chunk.rowCount());
+        boolean isReplicated = chunk.partition() == ChunkDescriptor.UNPARTITIONED;
+        if (tag != null && (emitsReplicated || !isReplicated)) {
+            ChunkRows reader = rows.computeIfAbsent(chunk.dimension(), d -> new ChunkRows(spec, d));
+            for (int row = 0; row < chunk.rowCount(); row++) {
+                output.collect(tag, new StreamRecord<>(reader.of(chunk, row)));
+            }
+        }
+    }
+}

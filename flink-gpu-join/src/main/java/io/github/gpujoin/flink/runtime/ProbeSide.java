@@ -1,0 +1,552 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.InFlightProbe;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.exchange.backpressure.InputHold;
+import io.github.gpujoin.flink.exchange.backpressure.OutputRoom;
+import io.github.gpujoin.flink.metrics.StageTimes;
+import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.runtime.expiry.FactExpiry;
+import io.github.gpujoin.flink.state.PartitionDivider;
+import io.github.gpujoin.flink.state.ProbeLog;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * The facts of a subtask on their way through the engine. In {@link JoinPhase#LOAD} they wait in
+ * state. In {@link JoinPhase#JOIN} they go to the engine, and its results to the output. Facts that
+ * the engine has no room for wait in state, {@value #MAX_WAITING_BYTES} bytes at most: beyond that,
+ * processing a chunk takes until one of them is joined, so that a slow output holds the input up.
+ * What waits is worked off in self-posted mails of a few milliseconds, too.
+ *
+ * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after a checkpoint is
+ * announced, facts in front of its barrier are put into the state without a wait, up to a limit
+ * that covers what the channels hold. No results are emitted while facts arrive or the output has
+ * no free buffer: Flink reads no input while there is none, so each buffer that a slow output frees
+ * must go to reading. A fast output still has all results before the barrier.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class ProbeSide {
+
+    /**
+     * Time for which the results of a chunk are emitted at once, rather than in mails, and for
+     * which facts are joined once a checkpoint is announced.
+     */
+    static final long MAX_WAIT_MS = 100;
+
+    /** Facts in state beyond which no more are read: four chunks of the default size. */
+    static final int MAX_WAITING_BYTES = 512 << 10;
+
+    /** What one channel may hold in front of a barrier: buffers, exchange by reference, rings. */
+    static final int BYTES_OF_CHANNEL = 2 << 20;
+
+    /** Between two looks for an answer of the engine. */
+    private static final long LOOK_AGAIN_NS = TimeUnit.MICROSECONDS.toNanos(20);
+
+    /** Time that one mail works before others get their turn. */
+    static final long MAIL_MS = 10;
+
+    /** Stands for build rows without a match where results are waited for. */
+    private static final int UNMATCHED = Integer.MIN_VALUE;
+
+    private final JoinEngine engine;
+    private final ProbeLog log;
+
+    /** Null where all build rows always have tables. */
+    private final DeferredProbes spilled;
+
+    private final UnmatchedBuildRows<?> unmatched;
+    private final WatermarkGate watermarks;
+    private final ResultPump pump;
+    private final MailboxExecutor mailbox;
+    private final FactExpiry expiry;
+    private final StageTimes times;
+    private final ThrowingRunnable<Exception> check;
+    private final BooleanSupplier barrierIsDue;
+    private final OutputRoom output;
+    private final InputHold senders;
+    private final long maxBytesForBarrier;
+
+    /**
+     * Collects chunks of many partitions while the build side loads; empty between two calls else.
+     */
+    private final PartitionDivider divider;
+
+    private JoinPhase phase = JoinPhase.LOAD;
+    private boolean mailPosted;
+    private boolean idle;
+
+    /** Not after a restore of complete dimensions: facts only wait until these are replayed. */
+    private boolean factsExpire = true;
+
+    /** Since the last mail. */
+    private boolean factsCame;
+
+    /** Fewest bytes that have waited in JOIN: at first, what LOAD left behind. */
+    private long leastQueuedBytes = Long.MAX_VALUE;
+
+    /**
+     * @param spilled null where all build rows always have tables
+     * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
+     *     results are all emitted
+     * @param times gets the time that joining takes, emitting included
+     * @param check throws where the task does not go on
+     * @param barrierIsDue whether a checkpoint began {@value #MAX_WAIT_MS} ms ago or earlier whose
+     *     barrier has not arrived
+     * @param senders pause while too many facts wait
+     * @param channels of facts
+     * @param receivers subtasks of the join, over which a sender spreads its rows
+     * @param divider of chunks of facts; null if no dimension is partitioned
+     */
+    ProbeSide(
+            JoinEngine engine,
+            ProbeLog log,
+            DeferredProbes spilled,
+            UnmatchedBuildRows<?> unmatched,
+            Function<ThrowingConsumer<Chunk, Exception>, ResultPump> pumpOf,
+            MailboxExecutor mailbox,
+            FactExpiry expiry,
+            StageTimes times,
+            ThrowingRunnable<Exception> check,
+            BooleanSupplier barrierIsDue,
+            OutputRoom output,
+            InputHold senders,
+            int channels,
+            int receivers,
+            PartitionDivider divider) {
+        this.engine = engine;
+        this.log = log;
+        this.spilled = spilled;
+        this.unmatched = unmatched;
+        this.mailbox = mailbox;
+        this.expiry = expiry;
+        this.times = times;
+        this.check = check;
+        this.barrierIsDue = barrierIsDue;
+        this.output = output;
+        this.senders = senders;
+        long bytesOfSender = BYTES_OF_CHANNEL + PackSpec.MAX_BUILDERS_BYTES / receivers;
+        this.maxBytesForBarrier = MAX_WAITING_BYTES + bytesOfSender * Math.max(2, channels);
+        this.divider = divider;
+        this.pump = pumpOf.apply(this::completed);
+        this.watermarks = new WatermarkGate(pump::pass);
+    }
+
+    JoinPhase phase() {
+        return phase;
+    }
+
+    /**
+     * Takes up what a snapshot had waiting; watermarks wait for it.
+     *
+     * @param loads whether it goes on waiting for the dimensions, and so may expire
+     */
+    void restore(boolean loads) throws Exception {
+        factsExpire = loads;
+        unmatched.restore();
+        log.restore(
+                partition -> {
+                    watermarks.accepted(spilled == null ? 0 : partition);
+                    if (loads) {
+                        expiry.waits();
+                    }
+                });
+    }
+
+    /** The build side is complete, and the engine's tables. */
+    void startJoining() throws Exception {
+        divideCollected();
+        phase = phase.to(JoinPhase.JOIN);
+        expiry.dropAll(this::completed);
+        postMail();
+    }
+
+    // ------------------------------------------------------------------ what comes
+
+    /** Takes facts; joins while too many wait. */
+    void accept(Chunk chunk) throws Exception {
+        if (chunk.hasManyPartitions()) {
+            acceptMany(chunk);
+        } else if (submit(chunk)) {
+            awaitRoom();
+        }
+        postMail();
+    }
+
+    private void acceptMany(Chunk chunk) throws Exception {
+        boolean loads = phase == JoinPhase.LOAD;
+        if (!loads && submitWhole(chunk)) {
+            awaitRoom();
+            return;
+        }
+        divider.add(chunk, 0);
+        if (!loads || divider.isFull() || expiry.isOn()) {
+            divideCollected();
+        }
+        if (!loads) {
+            awaitRoom();
+        }
+    }
+
+    /** Accepts rows that were collected, partition by partition. */
+    private void divideCollected() throws Exception {
+        if (divider != null) {
+            divider.divide(this::submit);
+        }
+    }
+
+    /**
+     * Submits facts of many partitions in one piece, and waits for room to do so.
+     *
+     * @return false if they must be divided, to wait in state
+     */
+    private boolean submitWhole(Chunk chunk) throws Exception {
+        InFlightProbe probe = new InFlightProbe(chunk, 0);
+        while (takesManyPartitions()) {
+            if (trySubmit(probe)) {
+                watermarks.accepted(line(chunk));
+                return true;
+            }
+            if (makesWayForBarrier()) {
+                return false;
+            }
+            check.run();
+            work(MAIL_MS);
+        }
+        return false;
+    }
+
+    private boolean takesManyPartitions() {
+        return spilled == null || spilled.takesManyPartitions();
+    }
+
+    /**
+     * Takes facts, to be joined later.
+     *
+     * @return whether they go to the engine next, behind those that wait
+     */
+    boolean submit(Chunk chunk) throws Exception {
+        InFlightProbe probe = new InFlightProbe(chunk, 0);
+        watermarks.accepted(line(chunk));
+        if (phase == JoinPhase.LOAD) {
+            log.append(probe);
+            if (factsExpire) {
+                expiry.waits();
+                expiry.dropSome(this::completed);
+            }
+            return false;
+        }
+        if (spilled != null && spilled.putOff(probe)) {
+            work(MAIL_MS);
+            return false;
+        }
+        if (!trySubmit(probe)) {
+            log.append(probe);
+        }
+        return true;
+    }
+
+    /** Joins until few chunks wait, unless a barrier is behind them. */
+    void awaitRoom() throws Exception {
+        factsCame = true;
+        if (makesWayForBarrier()) {
+            return;
+        }
+        work(MAX_WAIT_MS);
+        while (!hasRoom() && !makesWayForBarrier()) {
+            check.run();
+            work(MAIL_MS);
+        }
+    }
+
+    /** Whether the results of all facts are emitted. */
+    boolean isAnswered() {
+        return !hasFacts();
+    }
+
+    /** Whether more facts may be read. */
+    boolean hasRoom() {
+        return log.queuedBytes() <= MAX_WAITING_BYTES;
+    }
+
+    /**
+     * Whether facts are put into the state rather than joined, as a barrier is behind them. The
+     * limit does not count what LOAD left behind: a slow sink may take hours for that.
+     */
+    boolean makesWayForBarrier() {
+        long queuedBytes = log.queuedBytes();
+        if (phase == JoinPhase.JOIN) {
+            leastQueuedBytes = Math.min(leastQueuedBytes, queuedBytes);
+        }
+        return barrierIsDue.getAsBoolean()
+                && queuedBytes - Math.min(leastQueuedBytes, queuedBytes) < maxBytesForBarrier;
+    }
+
+    /**
+     * The largest one goes on with {@link #ended} only: it also comes where one channel has ended
+     * and the others are idle, and does not where the facts end while idle.
+     */
+    void accept(Watermark mark) throws Exception {
+        divideCollected();
+        if (mark.getTimestamp() != Long.MAX_VALUE) {
+            watermarks.hold(mark);
+        }
+    }
+
+    void accept(WatermarkStatus status) throws Exception {
+        divideCollected();
+        idle = status.isIdle();
+        watermarks.hold(status);
+    }
+
+    /** Takes a latency marker, or a watermark of another kind than event time. */
+    void acceptOther(StreamElement element) throws Exception {
+        divideCollected();
+        watermarks.hold(element);
+    }
+
+    /**
+     * Has build rows without a match emitted behind all facts, and then the largest watermark: no
+     * fact comes any more.
+     */
+    void ended() throws Exception {
+        divideCollected();
+        resumeSpilled();
+        if (unmatched.factsEnded()) {
+            watermarks.accepted(UNMATCHED);
+        }
+        if (idle) {
+            // a watermark of an idle stream is lost
+            accept(WatermarkStatus.ACTIVE);
+        }
+        watermarks.hold(Watermark.MAX_WATERMARK);
+        postMail();
+    }
+
+    /** Has facts joined that were put off; no other ones will be. */
+    private void resumeSpilled() {
+        if (spilled != null) {
+            spilled.factsEnded();
+        }
+    }
+
+    // ------------------------------------------------------------------ barriers and the end
+
+    /** Emits what the output is to have before a barrier. */
+    void flush() throws Exception {
+        if (phase == JoinPhase.JOIN) {
+            long startNs = System.nanoTime();
+            emitAnswers(startNs + TimeUnit.MILLISECONDS.toNanos(MAIL_MS));
+            pump.beforeBarrier();
+            times.addSince(StageTimes.Stage.JOIN, startNs);
+        }
+    }
+
+    /**
+     * Emits what the engine answers until then. A device answers within a millisecond or so what a
+     * CPU had answered at once; behind the barrier of a stop, its results would reach a sink
+     * without transactions, and come again after the restore.
+     */
+    private void emitAnswers(long deadlineNs) throws Exception {
+        while (engine.inFlightCount() > 0
+                && engine.state() == EngineState.JOINING
+                && output.isAvailable()
+                && System.nanoTime() - deadlineNs < 0) {
+            if (!pump.turn()) {
+                check.run();
+                LockSupport.parkNanos(LOOK_AGAIN_NS);
+            }
+        }
+    }
+
+    /**
+     * Emits the results of all facts so far.
+     *
+     * @param check throws where the task does not go on
+     */
+    void awaitAll(ThrowingRunnable<Exception> check) throws Exception {
+        while (hasFacts()) {
+            work(MAX_WAIT_MS);
+            check.run();
+        }
+    }
+
+    /**
+     * Emits the results of all facts that the engine has; those that wait in state go on waiting.
+     *
+     * @param check throws where the task does not go on
+     */
+    void awaitEngine(ThrowingRunnable<Exception> check) throws Exception {
+        if (phase == JoinPhase.LOAD) {
+            return;
+        }
+        while (isAnswering()) {
+            pump.turn();
+            check.run();
+        }
+        pump.handOutKept();
+    }
+
+    /** Writes what the engine has in flight to the state. */
+    void snapshot() throws Exception {
+        divideCollected();
+        if (phase == JoinPhase.JOIN) {
+            log.snapshotInFlight(divided(pump.emitted(engine.snapshot())));
+        }
+        unmatched.snapshot();
+    }
+
+    /** The same facts in chunks that state can hold. */
+    private List<InFlightProbe> divided(List<InFlightProbe> probes) throws Exception {
+        List<InFlightProbe> parts = new ArrayList<>();
+        for (InFlightProbe probe : probes) {
+            if (probe.chunk().hasManyPartitions()) {
+                divider.add(probe.chunk(), probe.firstRow());
+            } else {
+                parts.add(probe);
+            }
+        }
+        if (divider != null) {
+            divider.divide(part -> parts.add(new InFlightProbe(part, 0)));
+        }
+        return parts;
+    }
+
+    /**
+     * Emits all results.
+     *
+     * @param check throws where the task does not go on
+     */
+    void drain(ThrowingRunnable<Exception> check) throws Exception {
+        resumeSpilled();
+        while (hasWork()) {
+            work(MAX_WAIT_MS);
+            check.run();
+        }
+        flush();
+    }
+
+    // ------------------------------------------------------------------ work
+
+    /** Has what waits worked off in mails. */
+    void postMail() {
+        senders.update(phase == JoinPhase.JOIN && !hasRoom());
+        if (!mailPosted && hasWork()) {
+            mailPosted = true;
+            mailbox.execute(this::onMail, "join facts that wait");
+        }
+    }
+
+    private void onMail() throws Exception {
+        mailPosted = false;
+        if (pausesForBarrier()) {
+            output.pause();
+        } else {
+            work(MAIL_MS);
+        }
+        factsCame = false;
+        postMail();
+    }
+
+    private boolean pausesForBarrier() {
+        return makesWayForBarrier() && (factsCame || !output.isAvailable());
+    }
+
+    /** Chunks of one line are answered in the order in which they came. */
+    private int line(Chunk chunk) {
+        return spilled == null ? 0 : chunk.partition();
+    }
+
+    private void completed(Chunk chunk) throws Exception {
+        watermarks.completed(line(chunk));
+    }
+
+    /** Submits behind what waits in state, never past it. */
+    private boolean trySubmit(InFlightProbe probe) {
+        return log.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
+    }
+
+    private boolean hasWork() {
+        return phase == JoinPhase.JOIN && (hasFacts() || unmatched.isDue());
+    }
+
+    private boolean hasFacts() {
+        return isAnswering() || !log.isEmpty();
+    }
+
+    /** Whether the engine has facts, or makes its tables anew for some. */
+    private boolean isAnswering() {
+        return engine.inFlightCount() > 0
+                || pump.holdsBatch()
+                || engine.state() == EngineState.BUILDING;
+    }
+
+    /**
+     * Feeds the engine from state and emits results, for about that long at most and while the
+     * output has room.
+     */
+    private void work(long forMs) throws Exception {
+        if (!output.hasRoom()) {
+            output.pause();
+            return;
+        }
+        long startNs = System.nanoTime();
+        long deadlineNs = startNs + TimeUnit.MILLISECONDS.toNanos(forMs);
+        boolean goesOn = true;
+        while (goesOn && hasWork()) {
+            submitWaiting();
+            goesOn = hasFacts() ? pump.turn() : emitUnmatched();
+            goesOn &= System.nanoTime() - deadlineNs < 0 && !makesWayForBarrier();
+            goesOn &= output.hasRoom();
+        }
+        if (phase == JoinPhase.JOIN && engine.inFlightCount() == 0 && !pump.holdsBatch()) {
+            engine.poll(); // lets go of what the last batch needed
+        }
+        // A barrier may come next, and it must not find results that nobody has.
+        pump.handOutKept();
+        times.addSince(StageTimes.Stage.JOIN, startNs);
+    }
+
+    /** Emits some; whether there were any. Facts that are put off come first. */
+    private boolean emitUnmatched() throws Exception {
+        if (!unmatched.isDue()) {
+            return false;
+        }
+        unmatched.turn();
+        if (!unmatched.isDue()) {
+            watermarks.completed(UNMATCHED);
+        }
+        return true;
+    }
+
+    private void submitWaiting() throws Exception {
+        while (hasWaiting()) {
+            InFlightProbe probe = log.peek();
+            if (!engine.submitProbe(probe.chunk(), probe.firstRow())) {
+                return;
+            }
+            log.remove();
+        }
+    }
+
+    /** Whether there are facts to submit now; those that had better be put off are. */
+    private boolean hasWaiting() throws Exception {
+        if (spilled != null) {
+            spilled.putOffNext();
+        }
+        return !log.isEmpty();
+    }
+}

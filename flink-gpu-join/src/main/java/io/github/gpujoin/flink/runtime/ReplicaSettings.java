@@ -1,0 +1,27 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.runtime.expiry.DimensionTtl;
+import io.github.gpujoin.flink.state.JoinColumns;
+import java.io.Serializable;
+import java.util.List;
+
+/**
+ * What a {@link ReplicaOperator} logs. Travels with the job.
+ *
+ * @param spec of the join
+ * @param partitions radix partitions, as many as there are key groups
+ * @param ttls of replicated dimensions, each partition of which has a log of its own here
+ * @param lateRows what happens to rows of a dimension that is complete
+ * @param columns of {@code spec}, with their Flink types, which snapshots hold
+ * @param partitionedDimension its number, -1 for none
+ */
+public record ReplicaSettings(
+        JoinSpec spec,
+        Replicas replicas,
+        int partitions,
+        List<DimensionTtl> ttls,
+        LateRowPolicy lateRows,
+        JoinColumns columns,
+        int partitionedDimension)
+        implements Serializable {}

@@ -1,0 +1,218 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.InFlightProbe;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.emit.ResultEmitter;
+import io.github.gpujoin.flink.metrics.FanOutMonitor;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
+ * #handOutKept()} {@link #emitted} says exactly what was emitted.
+ *
+ * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
+ * A batch may end in the middle of a row; the results of that row are held back until the next
+ * turn, which does not end before the row is whole.
+ *
+ * <pre>
+ *   batch 1: rows 0 0 1 2 2 | completedRows=2    emit 0 0 1, hold back 2 2
+ *   batch 2: rows 2 2 3     | completedRows=4    emit 2 2 (held), 2 2, 3
+ * </pre>
+ *
+ * <p>A turn emits about a {@linkplain ResultEmitter#sliceRows() slice} of whole probe rows, so that
+ * a slow output does not keep the thread for a whole batch. A probe row is never cut.
+ */
+final class RowPump<OUT> implements ResultPump {
+
+    private static final int NONE = -1;
+
+    private final EnginePolls polls;
+    private final ResultEmitter<OUT> emitter;
+    private final Output<StreamRecord<OUT>> output;
+    private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
+    private final FanOutMonitor fanOut;
+    private final ThrowingRunnable<Exception> check;
+
+    /** Batch with results held back from {@link #heldFrom} on; null if none are. */
+    private ResultBatch heldBatch;
+
+    private int heldFrom;
+
+    /** Batch whose whole probe rows are emitted before {@link #cutFrom}; null if there is none. */
+    private ResultBatch cutBatch;
+
+    private int cutFrom;
+
+    /**
+     * @param check throws where the task does not go on
+     */
+    RowPump(
+            EnginePolls polls,
+            ResultEmitter<OUT> emitter,
+            Output<StreamRecord<OUT>> output,
+            ThrowingConsumer<Chunk, Exception> onChunkCompleted,
+            FanOutMonitor fanOut,
+            ThrowingRunnable<Exception> check) {
+        this.polls = polls;
+        this.emitter = emitter;
+        this.output = output;
+        this.onChunkCompleted = onChunkCompleted;
+        this.fanOut = fanOut;
+        this.check = check;
+    }
+
+    @Override
+    public boolean turn() throws Exception {
+        if (cutBatch != null) {
+            emitSlice(cutBatch, cutFrom);
+            return true;
+        }
+        int begunRow = emitHeldBack();
+        boolean progressed = begunRow != NONE;
+        do {
+            ResultBatch batch = polls.poll();
+            if (batch != null) {
+                progressed = true;
+                fanOut.accept(batch);
+                begunRow = emit(batch, begunRow);
+            } else if (begunRow != NONE) {
+                // The rest of the row is on its way; ending here would repeat it after a restore.
+                check.run();
+                Thread.onSpinWait();
+            }
+        } while (begunRow != NONE);
+        return progressed;
+    }
+
+    @Override
+    public void handOutKept() throws Exception {
+        emitter.flush(output);
+    }
+
+    /** What is in flight goes into the snapshot, with how far it was emitted. */
+    @Override
+    public void beforeBarrier() throws Exception {
+        handOutKept();
+    }
+
+    @Override
+    public void pass(StreamElement element) throws Exception {
+        handOutKept();
+        ResultPump.emit(element, output);
+    }
+
+    private int emitHeldBack() throws Exception {
+        if (heldBatch == null) {
+            return NONE;
+        }
+        ResultBatch batch = heldBatch;
+        heldBatch = null;
+        emitRows(batch, heldFrom, batch.rowCount());
+        return batch.probeRow(batch.rowCount() - 1);
+    }
+
+    /** Emits the rows that are whole; returns the row that was begun and is not, if any. */
+    private int emit(ResultBatch batch, int begunRow) throws Exception {
+        int whole = wholeRows(batch);
+        if (whole == 0 && batch.rowCount() > 0) {
+            // All of one row that goes on in the next batch: held back, it would be overwritten.
+            emitRows(batch, 0, batch.rowCount());
+            return batch.probeRow(0);
+        }
+        if (begunRow == NONE) {
+            emitSlice(batch, 0);
+            return NONE;
+        }
+        // Rows of a chunk that passes over its partition slice by slice come several times: none
+        // of them is done before all are.
+        emitRows(batch, 0, whole);
+        finish(batch, whole);
+        return begunRow < batch.completedRows() ? NONE : begunRow;
+    }
+
+    private void emitSlice(ResultBatch batch, int from) throws Exception {
+        int whole = wholeRows(batch);
+        int to = sliceEnd(batch, from, whole);
+        emitRows(batch, from, to);
+        if (to < whole) {
+            cutBatch = batch;
+            cutFrom = to;
+            emitter.completed(batch.probeRow(to), output);
+        } else {
+            cutBatch = null;
+            finish(batch, whole);
+        }
+    }
+
+    private int sliceEnd(ResultBatch batch, int from, int whole) {
+        if (whole - from <= emitter.sliceRows()) {
+            return whole;
+        }
+        int end = from + emitter.sliceRows();
+        while (end < whole && batch.probeRow(end) == batch.probeRow(end - 1)) {
+            end++;
+        }
+        return end;
+    }
+
+    /** All whole rows of the batch are emitted. */
+    private void finish(ResultBatch batch, int whole) throws Exception {
+        emitter.completed(batch.completedRows(), output);
+        if (whole < batch.rowCount()) {
+            heldBatch = batch;
+            heldFrom = whole;
+        }
+        if (batch.isLast()) {
+            onChunkCompleted.accept(batch.chunk());
+        }
+    }
+
+    @Override
+    public boolean holdsBatch() {
+        return cutBatch != null;
+    }
+
+    @Override
+    public List<InFlightProbe> emitted(List<InFlightProbe> inFlight) {
+        if (cutBatch == null) {
+            return inFlight;
+        }
+        List<InFlightProbe> emitted = new ArrayList<>(inFlight);
+        if (!cutBatch.isLast()) {
+            emitted.remove(0);
+        }
+        emitted.add(0, new InFlightProbe(cutBatch.chunk(), cutBatch.probeRow(cutFrom)));
+        return emitted;
+    }
+
+    private void emitRows(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        if (fromRow < toRow) {
+            emitter.emit(batch, fromRow, toRow, output);
+        }
+    }
+
+    /** Results in front of the first one whose probe row is not completed; rows ascend. */
+    private static int wholeRows(ResultBatch batch) {
+        int low = 0;
+        int high = batch.rowCount();
+        if (high == 0 || batch.probeRow(high - 1) < batch.completedRows()) {
+            return high;
+        }
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (batch.probeRow(middle) < batch.completedRows()) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,54 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.exchange.ring.RendezvousProvider;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.CoordinatedOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
+
+/** Makes {@link StarJoinOperator}s, and the coordinator by which their rings are found. */
+public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
+        implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
+                CoordinatedOperatorFactory<OUT> {
+
+    private static final long serialVersionUID = 1L;
+
+    private final JoinSettings settings;
+    private final ResultEmitterFactory<OUT> emitterFactory;
+
+    public StarJoinOperatorFactory(
+            JoinSettings settings, ResultEmitterFactory<OUT> emitterFactory) {
+        this.settings = settings;
+        this.emitterFactory = emitterFactory;
+    }
+
+    /** How the join will be run. */
+    public JoinExplanation plan() {
+        return settings.reporting().plan();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T extends StreamOperator<OUT>> T createStreamOperator(
+            StreamOperatorParameters<OUT> parameters) {
+        return (T) new StarJoinOperator<>(parameters, settings, emitterFactory);
+    }
+
+    @Override
+    public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
+        return new RendezvousProvider(
+                operator, settings.rings().join(), RendezvousProvider.End.READER);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+        return StarJoinOperator.class;
+    }
+}

@@ -1,0 +1,240 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.flink.emit.ChunkRows;
+import io.github.gpujoin.flink.metrics.JoinMetrics;
+import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
+import io.github.gpujoin.flink.runtime.eventtime.EventTimeOrder;
+import io.github.gpujoin.flink.state.EventTimeLog;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.ThrowingRunnable;
+
+/**
+ * Has facts and versions of a dimension joined in the order of their event times: {@link
+ * EventTimeOrder} says what comes next, in mails of a few milliseconds, and what came too late goes
+ * to the side outputs. Watermarks and idleness are those of facts and versions together, which come
+ * by one input; they wait until the other dimensions are complete. Watermarks and idleness of the
+ * result follow the facts before them.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class VersionedProbes<OUT> implements EventTimeOrder.Target {
+
+    private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
+
+    private final EventTimeJoin join;
+    private final ProbeSide probeSide;
+    private final ThrowingConsumer<Chunk, Exception> applyChange;
+    private final ThrowingRunnable<Exception> check;
+    private final MailboxExecutor mailbox;
+    private final Output<StreamRecord<OUT>> output;
+    private final EventTimeOrder order;
+    private final ChunkRows factRows;
+    private final ChunkRows versionRows;
+    private final Counter lateFacts;
+    private final Counter lateVersions;
+    private boolean mailPosted;
+
+    /** Of both streams. */
+    private long watermark = Long.MIN_VALUE;
+
+    private boolean idle;
+
+    /** Whether the result was said to be idle. */
+    private boolean saidIdle;
+
+    /** A latency marker or a watermark of another kind, and the largest time of facts before it. */
+    private record Other(long factTime, StreamElement element) {}
+
+    private final ArrayDeque<Other> others = new ArrayDeque<>();
+
+    private long joinedUpTo = Long.MIN_VALUE;
+
+    /**
+     * @param applyChange writes a change to the log and the table
+     * @param check throws where the task does not go on
+     */
+    VersionedProbes(
+            JoinSpec spec,
+            EventTimeJoin join,
+            EventTimeLog log,
+            ProbeSide probeSide,
+            ThrowingConsumer<Chunk, Exception> applyChange,
+            ThrowingRunnable<Exception> check,
+            MailboxExecutor mailbox,
+            Output<StreamRecord<OUT>> output,
+            JoinMetrics metrics) {
+        this.join = join;
+        this.probeSide = probeSide;
+        this.applyChange = applyChange;
+        this.check = check;
+        this.mailbox = mailbox;
+        this.output = output;
+        this.order = new EventTimeOrder(spec, join, log, this, this::late);
+        this.factRows = new ChunkRows(spec, ChunkDescriptor.FACTS);
+        this.versionRows = new ChunkRows(spec, join.dimension());
+        this.lateFacts = metrics.lateFacts();
+        this.lateVersions = metrics.lateVersions();
+        metrics.waitingForEventTime(order::waitingRows);
+    }
+
+    /** Takes a chunk of facts, or of versions. */
+    void accept(Chunk chunk) throws Exception {
+        order.accept(chunk);
+        awaitOrder();
+    }
+
+    /** A slow output holds the input up: rows that are due are joined before more are read. */
+    private void awaitOrder() throws Exception {
+        while (order.hasWork() && !probeSide.makesWayForBarrier()) {
+            check.run();
+            probeSide.awaitRoom();
+            work();
+        }
+    }
+
+    /** Passes the element on behind the facts that came before it, in whatever order they go on. */
+    void acceptOther(StreamElement element) throws Exception {
+        if (element.isLatencyMarker() && others.size() >= WatermarkGate.MAX_MARKERS) {
+            return;
+        }
+        others.add(new Other(order.largestFactTime(), element));
+        passOthers();
+    }
+
+    private void passOthers() throws Exception {
+        while (!others.isEmpty()
+                && (others.peek().factTime() <= joinedUpTo || order.waitingRows() == 0)) {
+            probeSide.acceptOther(others.remove().element());
+        }
+    }
+
+    private void late(Chunk chunk, int row) {
+        if (chunk.dimension() == ChunkDescriptor.FACTS) {
+            lateFacts.inc();
+            emit(join.lateFacts(), factRows.of(chunk, row));
+        } else {
+            lateVersions.inc();
+            emit(join.lateVersions(), versionRows.of(chunk, row));
+        }
+    }
+
+    private void emit(OutputTag<Row> tag, Row row) {
+        output.collect(tag, new StreamRecord<>(row));
+    }
+
+    void accept(Watermark mark) throws Exception {
+        watermark = mark.getTimestamp();
+        advance();
+    }
+
+    void accept(WatermarkStatus status) throws Exception {
+        idle = status.isIdle();
+        advance();
+    }
+
+    /** Has rows up to the watermark joined, once all dimensions are complete. */
+    void advance() throws Exception {
+        if (probeSide.phase() == JoinPhase.LOAD) {
+            return;
+        }
+        if (!idle) {
+            say(WatermarkStatus.ACTIVE);
+        }
+        order.advanceTo(watermark);
+        work();
+    }
+
+    private void work() throws Exception {
+        order.work(MAIL_NS);
+        if (!order.hasWork()) {
+            // What is due goes first: a watermark of an idle stream is lost.
+            if (idle) {
+                say(WatermarkStatus.IDLE);
+            }
+        } else if (!mailPosted) {
+            mailPosted = true;
+            mailbox.execute(
+                    () -> {
+                        mailPosted = false;
+                        work();
+                    },
+                    "join facts up to the watermark");
+        }
+    }
+
+    private void say(WatermarkStatus status) throws Exception {
+        if (saidIdle != status.isIdle()) {
+            saidIdle = status.isIdle();
+            probeSide.accept(status);
+        }
+    }
+
+    @Override
+    public void change(Chunk versions) throws Exception {
+        probeSide.awaitAll(check);
+        applyChange.accept(versions);
+        // The device may be lost with the change; what is due waits for the tables of the CPU.
+        probeSide.postMail();
+    }
+
+    @Override
+    public void facts(Chunk facts) throws Exception {
+        probeSide.submit(facts);
+        probeSide.postMail();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return probeSide.hasRoom();
+    }
+
+    @Override
+    public boolean isAnswered() {
+        return probeSide.isAnswered();
+    }
+
+    @Override
+    public void joinedUpTo(long time) throws Exception {
+        joinedUpTo = time;
+        probeSide.accept(new Watermark(time));
+        passOthers();
+    }
+
+    /** Both streams have ended: joins all that waits, whatever their watermarks were. */
+    void finish() throws Exception {
+        say(WatermarkStatus.ACTIVE);
+        order.advanceTo(Long.MAX_VALUE);
+        while (order.hasWork()) {
+            probeSide.awaitAll(check);
+            order.work(MAIL_NS);
+            check.run();
+        }
+    }
+
+    /** Facts and versions that wait for the watermark. */
+    long waitingRows() {
+        return order.waitingRows();
+    }
+
+    void snapshot() throws Exception {
+        order.snapshot();
+    }
+
+    void restore() throws Exception {
+        order.restore();
+    }
+}

@@ -1,0 +1,23 @@
+package io.github.gpujoin.flink.runtime.eventtime;
+
+import java.io.Serializable;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * A join in which a fact sees the version of a dimension that was valid at its event time. Travels
+ * with the job.
+ *
+ * @param dimension number of the dimension, by whose key facts are sent
+ * @param versionTimeColumn fixed INT64 column of the dimension, event time in ms
+ * @param factTimeColumn fixed INT64 column of the facts, event time in ms
+ * @param lateFacts for facts of a time that was joined already
+ * @param lateVersions for versions of such a time
+ */
+public record EventTimeJoin(
+        int dimension,
+        int versionTimeColumn,
+        int factTimeColumn,
+        OutputTag<Row> lateFacts,
+        OutputTag<Row> lateVersions)
+        implements Serializable {}

@@ -1,0 +1,300 @@
+package io.github.gpujoin.flink.runtime.eventtime;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.SlotHash;
+import io.github.gpujoin.flink.state.EventTimeLog;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import org.apache.flink.util.function.BiConsumerWithException;
+
+/**
+ * Puts facts and versions of a dimension into the order of their event times: what is before the
+ * watermark goes on, a version in front of the facts of its time, and the rest waits. So the
+ * dimension's table need only hold what is valid at one time, and each engine that applies changes
+ * joins by event time.
+ *
+ * <p>Rows go on in batches, first the versions and then the facts: a version is not put in front of
+ * a fact before it that has its key, but of others it may be. Keys are told apart by a bit of their
+ * hash; where two share one, a batch only ends sooner.
+ *
+ * <pre>
+ *   time      1     2     3     4     5     6
+ *             a=1   ?b    b=7   ?a    ?c    a=2      (x=n version of key x, ?x fact)
+ *   batches   a=1 ?b  |  b=7 ?a ?c  |  a=2
+ * </pre>
+ *
+ * <p>Rows that wait are in state, but for those of chunks that the watermark stands in. Runs in the
+ * task's mailbox thread.
+ */
+public final class EventTimeOrder {
+
+    /** Where batches go. */
+    public interface Target {
+
+        /** A change that comes behind all facts so far. */
+        void change(Chunk versions) throws Exception;
+
+        void facts(Chunk facts) throws Exception;
+
+        /** Whether facts are taken without a wait. */
+        default boolean hasRoom() {
+            return true;
+        }
+
+        /** Whether the results of all facts so far are emitted, so that a change need not wait. */
+        default boolean isAnswered() {
+            return true;
+        }
+
+        /** All facts up to the time went on. */
+        void joinedUpTo(long time) throws Exception;
+    }
+
+    private static final int CHUNK_BYTES = 16 << 10;
+    private static final int KEY_BITS = 1 << 16;
+
+    private final DimensionSpec side;
+    private final EventTimeJoin join;
+    private final Target target;
+    private final EventTimeLog log;
+    private final BiConsumerWithException<Chunk, Integer, Exception> onLate;
+    private final Batch versionBatch;
+    private final Batch factBatch;
+    private final PriorityQueue<DeferredChunk> facts =
+            new PriorityQueue<>(DeferredChunk.byNextTime());
+    private final PriorityQueue<DeferredChunk> versions =
+            new PriorityQueue<>(DeferredChunk.byNextTime());
+
+    /** Bits of the keys of {@link #factBatch}. */
+    private final BitSet factKeys = new BitSet(KEY_BITS);
+
+    /** Of partitions of a restored snapshot that was further than the watermark is. */
+    private Map<Integer, Long> restoredUpTo = Map.of();
+
+    private long sequence;
+    private long watermark = Long.MIN_VALUE;
+
+    /** The largest watermark that is not the end. */
+    private long watermarkBeforeEnd = Long.MIN_VALUE;
+
+    private long doneUpTo = Long.MIN_VALUE;
+    private long waitingRows;
+    private long largestFactTime = Long.MIN_VALUE;
+
+    /** Rows of a side that go on together, in a chunk for each partition. */
+    private static final class Batch {
+        private final ChunkSchema schema;
+        private final int dimension;
+        private final Map<Integer, ChunkBuilder> builders = new HashMap<>();
+
+        Batch(ChunkSchema schema, int dimension) {
+            this.schema = schema;
+            this.dimension = dimension;
+        }
+
+        /** Whether the chunk is full now. */
+        boolean add(EventTimeCursor next) {
+            ChunkBuilder builder =
+                    builders.computeIfAbsent(
+                            next.chunk().partition(), p -> new ChunkBuilder(schema, CHUNK_BYTES));
+            builder.addRow(next.chunk(), next.row());
+            return builder.isFull();
+        }
+
+        List<Chunk> seal() {
+            List<Chunk> chunks = new ArrayList<>();
+            builders.forEach(
+                    (partition, builder) -> {
+                        if (!builder.isEmpty()) {
+                            chunks.add(builder.seal(dimension, partition, 0, 0));
+                        }
+                    });
+            return chunks;
+        }
+    }
+
+    /**
+     * @param log holds the rows that wait
+     * @param onLate given a chunk and a row of it whose time was joined already
+     */
+    public EventTimeOrder(
+            JoinSpec spec,
+            EventTimeJoin join,
+            EventTimeLog log,
+            Target target,
+            BiConsumerWithException<Chunk, Integer, Exception> onLate) {
+        this.side = spec.dimensions().get(join.dimension());
+        this.join = join;
+        this.log = log;
+        this.target = target;
+        this.onLate = onLate;
+        this.versionBatch = new Batch(side.schema(), join.dimension());
+        this.factBatch = new Batch(spec.factSchema(), ChunkDescriptor.FACTS);
+    }
+
+    /** Rows that wait for their time. */
+    public long waitingRows() {
+        return waitingRows;
+    }
+
+    /** The largest event time of all facts that waited or wait, restored ones included, in ms. */
+    public long largestFactTime() {
+        return largestFactTime;
+    }
+
+    // ------------------------------------------------------------------ what comes
+
+    /** Takes a chunk of facts, or of versions. */
+    public void accept(Chunk chunk) throws Exception {
+        List<Integer> late = new ArrayList<>();
+        long joined = joinedUpTo(chunk.partition(), watermark);
+        EventTimeCursor rows = new EventTimeCursor(chunk, timeColumn(chunk), joined, late::add);
+        if (!rows.isEmpty()) {
+            add(rows, log.add(rows.rest()));
+        }
+        for (int row : late) {
+            onLate.accept(chunk, row);
+        }
+    }
+
+    private int timeColumn(Chunk chunk) {
+        return isFacts(chunk) ? join.factTimeColumn() : join.versionTimeColumn();
+    }
+
+    private static boolean isFacts(Chunk chunk) {
+        return chunk.dimension() == ChunkDescriptor.FACTS;
+    }
+
+    /** Watermarks may start anew after a restore; what was joined before stays joined. */
+    private long joinedUpTo(int partition, long mark) {
+        return Math.max(mark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
+    }
+
+    private void add(EventTimeCursor rows, long position) {
+        waitingRows += rows.size();
+        boolean isFacts = isFacts(rows.chunk());
+        if (isFacts) {
+            largestFactTime = Math.max(largestFactTime, rows.lastTime());
+        }
+        (isFacts ? facts : versions).add(new DeferredChunk(log, position, rows, sequence++));
+    }
+
+    /** No row of this time or before it comes any more. */
+    public void advanceTo(long newWatermark) {
+        watermark = Math.max(watermark, newWatermark);
+        if (watermark != Long.MAX_VALUE) {
+            watermarkBeforeEnd = watermark;
+        }
+    }
+
+    // ------------------------------------------------------------------ what goes on
+
+    public boolean hasWork() {
+        return watermark > doneUpTo;
+    }
+
+    /** Lets rows up to the watermark go on, for about that long at most, while there is room. */
+    public void work(long forNs) throws Exception {
+        long deadlineNs = System.nanoTime() + forNs;
+        while (hasWork() && targetIsReady()) {
+            boolean full = nextBatch();
+            sendBatch();
+            if (!full) {
+                doneUpTo = watermark;
+                target.joinedUpTo(doneUpTo);
+            }
+            if (System.nanoTime() - deadlineNs > 0) {
+                return;
+            }
+        }
+    }
+
+    private boolean targetIsReady() {
+        return due(versions) == null ? target.hasRoom() : target.isAnswered();
+    }
+
+    /** Fills the batch; false where no row is left up to the watermark. */
+    private boolean nextBatch() throws Exception {
+        while (true) {
+            DeferredChunk version = due(versions);
+            DeferredChunk fact = due(facts);
+            if (version == null && fact == null) {
+                return false;
+            }
+            if (fact == null || version != null && version.time() <= fact.time()) {
+                int bit = keyBit(version.rows(), side.keyColumn());
+                if (factKeys.get(bit) || take(versions, versionBatch)) {
+                    return true;
+                }
+            } else {
+                factKeys.set(keyBit(fact.rows(), side.factKeyColumn()));
+                if (take(facts, factBatch)) {
+                    return true;
+                }
+            }
+        }
+    }
+
+    private DeferredChunk due(PriorityQueue<DeferredChunk> queue) {
+        DeferredChunk first = queue.peek();
+        return first == null || first.time() > watermark ? null : first;
+    }
+
+    private static int keyBit(EventTimeCursor rows, int column) {
+        return SlotHash.slot(SlotHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
+    }
+
+    /** Puts the queue's next row into the batch; whether that is full now. */
+    private boolean take(PriorityQueue<DeferredChunk> queue, Batch batch) throws Exception {
+        DeferredChunk chunk = queue.remove();
+        boolean full = batch.add(chunk.rows());
+        waitingRows--;
+        if (chunk.advance()) {
+            queue.add(chunk);
+        }
+        return full;
+    }
+
+    private void sendBatch() throws Exception {
+        for (Chunk chunk : versionBatch.seal()) {
+            target.change(chunk);
+        }
+        for (Chunk chunk : factBatch.seal()) {
+            target.facts(chunk);
+        }
+        factKeys.clear();
+    }
+
+    // ------------------------------------------------------------------ snapshots
+
+    /** The end is not in it: a job that goes on from a drained savepoint has rows again. */
+    public void snapshot() throws Exception {
+        for (DeferredChunk chunk : facts) {
+            chunk.snapshot();
+        }
+        for (DeferredChunk chunk : versions) {
+            chunk.snapshot();
+        }
+        log.joined(partition -> joinedUpTo(partition, watermarkBeforeEnd));
+    }
+
+    public void restore() throws Exception {
+        restoredUpTo =
+                log.restore(
+                        (chunk, position) -> {
+                            int column = timeColumn(chunk);
+                            add(
+                                    new EventTimeCursor(chunk, column, Long.MIN_VALUE, row -> {}),
+                                    position);
+                        });
+    }
+}

@@ -1,0 +1,6 @@
+/**
+ * The join operator: its life cycle, the phases LOAD and JOIN, watermarks, and the operator in
+ * front of it that logs replicated dimensions. Start with {@link
+ * io.github.gpujoin.flink.runtime.StarJoinOperator}.
+ */
+package io.github.gpujoin.flink.runtime;

@@ -1,0 +1,75 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntConsumer;
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
+
+/**
+ * How much each partition's build log holds, in keyed state beside it, so that a restored subtask
+ * knows the sizes of its partitions without reading them.
+ *
+ * <pre>
+ *  build-log-size: value, under the partition
+ *    int64 chunks | int64 rows | int64 bytes
+ * </pre>
+ *
+ * <p>Not thread-safe.
+ */
+final class BuildLogSizes {
+
+    private final PartitionKeys keys;
+    private final IntConsumer setCurrentKey;
+    private final ValueState<long[]> state;
+
+    /** Sizes that the state does not have yet. */
+    private final Map<Integer, PartitionSize> changed = new TreeMap<>();
+
+    /**
+     * @param name of the state
+     * @param setCurrentKey of the operator that owns the keyed state
+     */
+    BuildLogSizes(
+            KeyedStateStore store, String name, PartitionKeys keys, IntConsumer setCurrentKey) {
+        this.keys = keys;
+        this.setCurrentKey = setCurrentKey;
+        this.state =
+                store.getState(
+                        new ValueStateDescriptor<>(name, LongPrimitiveArraySerializer.INSTANCE));
+    }
+
+    /** Takes note of a chunk behind those of its partition's log. */
+    void add(int partition, Chunk chunk) throws Exception {
+        set(get(partition).plus(chunk));
+    }
+
+    /** As of the last {@link #add} or {@link #set}, or of the snapshot that was restored. */
+    PartitionSize get(int partition) throws Exception {
+        PartitionSize size = changed.get(partition);
+        if (size != null) {
+            return size;
+        }
+        setCurrentKey.accept(keys.keyOf(partition));
+        long[] words = state.value();
+        return words == null
+                ? PartitionSize.empty(partition)
+                : new PartitionSize(partition, words[0], words[1], words[2]);
+    }
+
+    void set(PartitionSize size) {
+        changed.put(size.partition(), size);
+    }
+
+    /** Writes sizes that changed since the last call to the state. */
+    void snapshot() throws Exception {
+        for (PartitionSize size : changed.values()) {
+            setCurrentKey.accept(keys.keyOf(size.partition()));
+            state.update(new long[] {size.chunks(), size.rows(), size.bytes()});
+        }
+        changed.clear();
+    }
+}

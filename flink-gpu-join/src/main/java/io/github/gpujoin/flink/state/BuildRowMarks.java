@@ -1,0 +1,151 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.BitSet;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntConsumer;
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+
+/**
+ * Which rows of a partitioned dimension were in a result. A row's number is its position in its
+ * partition's build log; the log and the marks move with the partition's key group, so a number
+ * stays the row's across snapshots and rescaling.
+ *
+ * <pre>
+ *  marked-build-rows: keyed map, under the partition
+ *    int block -> bits of rows block * 65536 and on, the lowest bit of a byte first, without
+ *                 zero bytes at the end
+ * </pre>
+ */
+public final class BuildRowMarks {
+
+    private static final String NAME = "marked-build-rows";
+    private static final int BLOCK_BITS = 16;
+
+    /** A partition's rows, and the blocks of marks that the state does not have yet. */
+    private static final class Partition {
+        private final BitSet marks = new BitSet();
+        private final BitSet newBlocks = new BitSet();
+        private int rowCount;
+    }
+
+    private final PartitionKeys keys;
+    private final IntConsumer setCurrentKey;
+    private final int numberColumn;
+    private final MapState<Integer, byte[]> blocks;
+    private final Map<Integer, Partition> partitions = new TreeMap<>();
+
+    /**
+     * @param setCurrentKey of the operator that owns the keyed state
+     * @param numberColumn fixed INT64 column of build chunks for the row's number; a negative value
+     *     there says that the row's key is null, and becomes the number's complement
+     */
+    public BuildRowMarks(
+            KeyedStateStore store,
+            PartitionKeys keys,
+            IntConsumer setCurrentKey,
+            int numberColumn) {
+        this.keys = keys;
+        this.setCurrentKey = setCurrentKey;
+        this.numberColumn = numberColumn;
+        this.blocks =
+                store.getMapState(
+                        new MapStateDescriptor<>(
+                                NAME,
+                                IntSerializer.INSTANCE,
+                                BytePrimitiveArraySerializer.INSTANCE));
+    }
+
+    /** Takes the marks of a snapshot up. To be called once, after a restore. */
+    public void restore() throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            for (Map.Entry<Integer, byte[]> entry : blocks.entries()) {
+                BitSet bits = BitSet.valueOf(entry.getValue());
+                int first = entry.getKey() << BLOCK_BITS;
+                bits.stream().forEach(bit -> partition(partition).marks.set(first + bit));
+            }
+        }
+    }
+
+    /** Numbers the rows of a chunk that comes next in its partition's log. */
+    public Chunk number(Chunk chunk) {
+        int first = count(chunk.partition(), chunk.rowCount());
+        return chunk.withLongs(
+                numberColumn,
+                row -> {
+                    long number = first + row;
+                    return chunk.getLong(numberColumn, row) < 0 ? ~number : number;
+                });
+    }
+
+    /**
+     * Counts rows that have numbers, and are next in their partition's log.
+     *
+     * @return number of the first of them
+     * @throws IllegalStateException where the partition has more rows than there are numbers
+     */
+    public int count(int partition, long rows) {
+        Partition counted = partition(partition);
+        int first = counted.rowCount;
+        if (first > Integer.MAX_VALUE - rows) {
+            throw new IllegalStateException(
+                    "a partition of an outer join's build side has less than 2^31 rows; set a larger"
+                            + " maximum parallelism: partition="
+                            + partition);
+        }
+        counted.rowCount += (int) rows;
+        return first;
+    }
+
+    /** Marks the row of that number. */
+    public void mark(int partition, long number) {
+        Partition marked = partition(partition);
+        int row = (int) number;
+        if (!marked.marks.get(row)) {
+            marked.marks.set(row);
+            marked.newBlocks.set(row >> BLOCK_BITS);
+        }
+    }
+
+    public boolean isMarked(int partition, long number) {
+        return partition(partition).marks.get((int) number);
+    }
+
+    /** Number of a row of a chunk that has numbers, whether its key is null or not. */
+    public long number(Chunk chunk, int row) {
+        long number = chunk.getLong(numberColumn, row);
+        return number < 0 ? ~number : number;
+    }
+
+    /** Writes marks that are new since the last call to the state. */
+    public void snapshot() throws Exception {
+        for (Map.Entry<Integer, Partition> entry : partitions.entrySet()) {
+            Partition partition = entry.getValue();
+            if (partition.newBlocks.isEmpty()) {
+                continue;
+            }
+            setCurrentKey.accept(keys.keyOf(entry.getKey()));
+            for (int block : partition.newBlocks.stream().toArray()) {
+                int from = block << BLOCK_BITS;
+                blocks.put(block, partition.marks.get(from, end(from)).toByteArray());
+            }
+            partition.newBlocks.clear();
+        }
+    }
+
+    private static int end(int from) {
+        return from > Integer.MAX_VALUE - (1 << BLOCK_BITS)
+                ? Integer.MAX_VALUE
+                : from + (1 << BLOCK_BITS);
+    }
+
+    private Partition partition(int partition) {
+        return partitions.computeIfAbsent(partition, p -> new Partition());
+    }
+}

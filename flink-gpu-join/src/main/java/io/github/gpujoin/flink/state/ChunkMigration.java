@@ -1,0 +1,260 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.record.RecordField;
+import io.github.gpujoin.flink.record.RecordLayout;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+
+/**
+ * Turns chunks of a snapshot into chunks of the job that restores it: columns by name, values as
+ * {@link ValueMigration} resolves them. Rows, their order and the header stay, so positions in logs
+ * and rows within chunks mean what they meant. Not thread-safe.
+ */
+public final class ChunkMigration {
+
+    /** Leaves chunks as they are. */
+    static final ChunkMigration NONE = new ChunkMigration(List.of(), Set.of());
+
+    /** The facts first, then each dimension; empty if no side changes. */
+    private final List<SideMigration> sides;
+
+    /** Numbers of dimensions without the rows of the snapshot. */
+    private final Set<Integer> readAgain;
+
+    private ChunkMigration(List<SideMigration> sides, Set<Integer> readAgain) {
+        this.sides = sides;
+        this.readAgain = readAgain;
+    }
+
+    /**
+     * @param readAgain numbers of dimensions whose rows are dropped
+     * @param classes of the user's job
+     * @throws IllegalStateException naming the side and the column that cannot be restored
+     */
+    static ChunkMigration of(
+            SavedColumns saved, JoinColumns now, Set<Integer> readAgain, ClassLoader classes) {
+        requireSameSides(saved, now);
+        List<SideMigration> sides = new ArrayList<>();
+        for (int i = 0; i < now.sides().size(); i++) {
+            sides.add(
+                    readAgain.contains(i + ChunkDescriptor.FACTS)
+                            ? null
+                            : SideMigration.of(
+                                    saved.sides().get(i), now.sides().get(i), i == 0, classes));
+        }
+        return sides.stream().allMatch(side -> side != null && side.asIs)
+                ? NONE
+                : new ChunkMigration(sides, readAgain);
+    }
+
+    private static void requireSameSides(SavedColumns saved, JoinColumns now) {
+        List<String> were = saved.sides().stream().map(SavedColumns.Side::name).toList();
+        List<String> are = now.sides().stream().map(JoinColumns.Side::name).toList();
+        if (!were.equals(are)) {
+            throw new IllegalStateException(
+                    String.format(
+                            "The sides of the join were %s and are %s. Keep their order and names,"
+                                    + " .named(...), or start without the snapshot.",
+                            were, are));
+        }
+        for (int i = 0; i < are.size(); i++) {
+            SavedColumns.Side was = saved.sides().get(i);
+            JoinColumns.Side is = now.sides().get(i);
+            if (!was.key().equals(is.key()) || !was.kind().equals(is.kind())) {
+                throw new IllegalStateException(
+                        String.format(
+                                "Dimension '%s' was joined on %s (%s) and now is on %s (%s). Keep"
+                                        + " key and kind, or start without the snapshot.",
+                                is.name(), was.key(), was.kind(), is.key(), is.kind()));
+            }
+        }
+    }
+
+    /** Whether chunks stay as they are. */
+    public boolean isNone() {
+        return sides.isEmpty();
+    }
+
+    /** Numbers of dimensions that are read again: their rows are dropped. */
+    public Set<Integer> readAgain() {
+        return readAgain;
+    }
+
+    /**
+     * @param bytes of a chunk of the snapshot
+     * @return null if it is dropped
+     * @throws SuppressRestartsException if the chunk lacks a column of the job
+     */
+    byte[] migrate(byte[] bytes) throws IOException {
+        if (isNone()) {
+            return bytes;
+        }
+        int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        SideMigration side = sides.get(dimension - ChunkDescriptor.FACTS);
+        return side == null ? null : side.migrate(bytes);
+    }
+
+    /**
+     * @param sources column of the snapshot for each column of the job, -1 if there is none
+     */
+    private record SideMigration(
+            String side,
+            boolean asIs,
+            ChunkSchema from,
+            ChunkSchema to,
+            int[] sources,
+            ValueMigration[] values) {
+
+        static SideMigration of(
+                SavedColumns.Side saved,
+                JoinColumns.Side now,
+                boolean isFacts,
+                ClassLoader classes) {
+            String side = isFacts ? "the facts" : "dimension '" + now.name() + "'";
+            requireOwnColumns(saved, now, side);
+            List<RecordField> fields = now.fields();
+            int[] sources = new int[fields.size()];
+            ValueMigration[] values = new ValueMigration[fields.size()];
+            for (int i = 0; i < sources.length; i++) {
+                sources[i] = saved.indexOf(fields.get(i).name());
+                if (sources[i] >= 0) {
+                    values[i] =
+                            ValueMigration.of(
+                                    saved.columns().get(sources[i]), fields.get(i), side, classes);
+                }
+            }
+            ChunkSchema to = now.schema();
+            boolean asIs =
+                    saved.schema().equals(to)
+                            && Arrays.stream(values).allMatch(v -> v == ValueMigration.AS_IS);
+            return new SideMigration(side, asIs, saved.schema(), to, sources, values);
+        }
+
+        /** Columns that the join adds say what rows mean; a join without them would misread. */
+        private static void requireOwnColumns(
+                SavedColumns.Side saved, JoinColumns.Side now, String side) {
+            List<String> were =
+                    saved.columns().stream()
+                            .map(SavedColumns.SavedColumn::name)
+                            .filter(RecordLayout::isReserved)
+                            .toList();
+            List<String> are =
+                    now.fields().stream()
+                            .map(RecordField::name)
+                            .filter(RecordLayout::isReserved)
+                            .toList();
+            if (!were.equals(are)) {
+                throw new IllegalStateException(
+                        String.format(
+                                "Rows of %s had the join's own columns %s and now have %s. Keep"
+                                        + " keys, .changelog(), .versioned() and .ttl(...), or start"
+                                        + " without the snapshot.",
+                                side, were, are));
+            }
+        }
+
+        byte[] migrate(byte[] bytes) throws IOException {
+            if (asIs) {
+                return bytes;
+            }
+            Chunk chunk = Chunk.wrap(from, bytes);
+            requireAll();
+            int rowBytes = Math.max(1, to.fixedRowBytes() + 8 * to.variableWidthColumnCount());
+            ChunkBuilder builder =
+                    new ChunkBuilder(
+                            to, Math.toIntExact(Math.max(1L, (long) rowBytes * chunk.rowCount())));
+            byte[][] variableWidth = new byte[from.size()][];
+            for (int row = 0; row < chunk.rowCount(); row++) {
+                readVariableWidth(chunk, row, variableWidth);
+                for (int column = 0; column < sources.length; column++) {
+                    copy(chunk, row, column, variableWidth[sources[column]], builder);
+                }
+                builder.endRow();
+            }
+            return builder.seal(
+                            chunk.dimension(), chunk.partition(), chunk.epoch(), chunk.sequence())
+                    .bytes();
+        }
+
+        private void requireAll() {
+            int missing = IntStream.of(sources).boxed().toList().indexOf(-1);
+            if (missing >= 0) {
+                String message =
+                        String.format(
+                                "Column '%s' of %s is not in the snapshot, which holds rows without"
+                                        + " it: %s.\n"
+                                        + "Take it out of .select(...), read the dimension again,"
+                                        + " .generation(n), or start without the snapshot.",
+                                to.column(missing).name(), side, from);
+                throw new SuppressRestartsException(new IllegalStateException(message));
+            }
+        }
+
+        /** Variable-width and nullable values of a row, by column; null for a null. */
+        private void readVariableWidth(Chunk chunk, int row, byte[][] variableWidth) {
+            if (!from.hasVariableWidth()) {
+                return;
+            }
+            int at = chunk.variableWidthStart(row);
+            for (int column = 0; column < variableWidth.length; column++) {
+                if (from.column(column).isFixed()) {
+                    continue;
+                }
+                int length = Memory.getInt(chunk.array(), Memory.BYTES + at);
+                at += Integer.BYTES;
+                boolean isNull = length == ChunkDescriptor.NULL_LENGTH;
+                variableWidth[column] =
+                        isNull ? null : Arrays.copyOfRange(chunk.array(), at, at + length);
+                at += isNull ? 0 : length;
+            }
+        }
+
+        private void copy(
+                Chunk chunk, int row, int column, byte[] variableWidth, ChunkBuilder builder)
+                throws IOException {
+            int source = sources[column];
+            if (from.column(source).isFixed()) {
+                copyFixed(chunk, row, column, builder);
+            } else if (variableWidth == null) {
+                builder.addNull();
+            } else {
+                byte[] value = values[column].migrate(variableWidth);
+                builder.addBytes(value, 0, value.length);
+            }
+        }
+
+        /** A fixed column may have become a nullable one. */
+        private void copyFixed(Chunk chunk, int row, int column, ChunkBuilder builder) {
+            Column type = to.column(column);
+            int width = type.type().widthBytes();
+            int start = chunk.columnOffset(sources[column]);
+            long at = Memory.BYTES + start + (long) width * row;
+            if (width == Long.BYTES) {
+                long bits = Memory.getLong(chunk.array(), at);
+                if (type.isFixed()) {
+                    builder.putLong(column, bits);
+                } else {
+                    builder.addLong(bits);
+                }
+            } else {
+                int bits = Memory.getInt(chunk.array(), at);
+                if (type.isFixed()) {
+                    builder.putInt(column, bits);
+                } else {
+                    builder.addInt(bits);
+                }
+            }
+        }
+    }
+}

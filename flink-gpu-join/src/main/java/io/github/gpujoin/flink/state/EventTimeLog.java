@@ -1,0 +1,117 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.IntConsumer;
+import java.util.function.IntToLongFunction;
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+
+/**
+ * Facts and versions that wait for their event time, in keyed state under their partition, with the
+ * time up to which the partition's facts were joined before the last snapshot.
+ */
+public final class EventTimeLog {
+
+    private static final String ROWS = "event-time-rows";
+    private static final String JOINED = "event-time-joined";
+
+    /** Is given what waits. */
+    @FunctionalInterface
+    public interface Waiting {
+
+        /**
+         * @param position of the chunk among those of its partition, ascending in order of arrival
+         */
+        void accept(Chunk chunk, long position) throws Exception;
+    }
+
+    private final JoinSpec spec;
+    private final PartitionKeys keys;
+    private final IntConsumer setCurrentKey;
+    private final KeyedChunks rows;
+    private final ValueState<Long> joined;
+
+    /**
+     * @param setCurrentKey of the operator that owns the keyed state
+     */
+    public EventTimeLog(
+            KeyedStateStore store, JoinSpec spec, PartitionKeys keys, IntConsumer setCurrentKey) {
+        this.spec = spec;
+        this.keys = keys;
+        this.setCurrentKey = setCurrentKey;
+        this.rows = new KeyedChunks(store, ROWS);
+        this.joined = store.getState(new ValueStateDescriptor<>(JOINED, LongSerializer.INSTANCE));
+    }
+
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            rows.replaceAll(migration::migrate);
+        }
+    }
+
+    /** Returns the position of the chunk, which is of one partition. */
+    public long add(Chunk chunk) throws Exception {
+        setCurrentKey.accept(keys.keyOf(chunk.partition()));
+        return rows.add(chunk.bytes());
+    }
+
+    public Chunk get(int partition, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        return LoggedChunks.wrap(spec, rows.get(position));
+    }
+
+    /** Has a chunk in place of the one at the position of its partition. */
+    public void replace(Chunk chunk, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(chunk.partition()));
+        rows.put(position, chunk.bytes());
+    }
+
+    public void remove(int partition, long position) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        rows.remove(position);
+    }
+
+    /**
+     * Writes how far facts are joined.
+     *
+     * @param upTo event time in ms, by partition
+     */
+    public void joined(IntToLongFunction upTo) throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            joined.update(upTo.applyAsLong(partition));
+        }
+    }
+
+    /**
+     * Gives what waits of a restored snapshot, where it stays.
+     *
+     * @return event time in ms up to which each partition's facts were joined
+     */
+    public Map<Integer, Long> restore(Waiting waiting) throws Exception {
+        Map<Integer, Long> joinedUpTo = new HashMap<>();
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            if (joined.value() != null) {
+                joinedUpTo.put(partition, joined.value());
+            }
+            TreeSet<Long> positions = new TreeSet<>();
+            rows.positions().forEach(positions::add);
+            for (long position : positions) {
+                waiting.accept(LoggedChunks.wrap(spec, rows.get(position)), position);
+            }
+        }
+        return joinedUpTo;
+    }
+}

@@ -1,0 +1,135 @@
+package io.github.gpujoin.flink.state;
+
+import java.io.Serializable;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.flink.api.dag.Transformation;
+
+/**
+ * How often each dimension was declared to be read again, and from where. A snapshot of an earlier
+ * generation has rows that the job does not want; its dimension is read from the start.
+ *
+ * @param dimensions in their order
+ * @param facts operators in front of the facts
+ */
+public record Generations(List<Side> dimensions, Upstream facts) implements Serializable {
+
+    /** Of a join whose dimensions are read once. */
+    public static final Generations NONE =
+            new Generations(List.of(), new Upstream(List.of(), false));
+
+    /** Of a dimension. */
+    public record Side(String dimension, int generation, Upstream upstream)
+            implements Serializable {}
+
+    /**
+     * Operators in front of a side.
+     *
+     * @param uids of those that have one
+     * @param hasAnonymousSource whether Flink numbers a source by its place in the job
+     */
+    public record Upstream(List<String> uids, boolean hasAnonymousSource) implements Serializable {
+
+        public Upstream {
+            uids = List.copyOf(new TreeSet<>(uids));
+        }
+
+        public static Upstream of(Transformation<?> last) {
+            Set<String> uids = new TreeSet<>();
+            boolean hasAnonymousSource = false;
+            for (Transformation<?> each : last.getTransitivePredecessors()) {
+                if (each.getUid() != null) {
+                    uids.add(each.getUid());
+                } else {
+                    hasAnonymousSource |= each.getInputs().isEmpty();
+                }
+            }
+            return new Upstream(List.copyOf(uids), hasAnonymousSource);
+        }
+
+        List<String> shared(List<String> others) {
+            return uids.stream().filter(others::contains).toList();
+        }
+    }
+
+    public Generations {
+        dimensions = List.copyOf(dimensions);
+    }
+
+    /** What a snapshot holds of a side: the generation, then the uids, a line each. */
+    static String text(Side side) {
+        return side.generation + "\n" + String.join("\n", side.upstream.uids);
+    }
+
+    /**
+     * Dimensions that are to be read again.
+     *
+     * @param saved {@link #text} by name
+     * @return their numbers
+     * @throws IllegalStateException if a dimension would not be read from the start
+     */
+    Set<Integer> readAgain(Map<String, String> saved) {
+        Set<Integer> again = new HashSet<>();
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (isReadAgain(dimensions.get(d), saved.get(dimensions.get(d).dimension))) {
+                again.add(d);
+            }
+        }
+        return again;
+    }
+
+    private boolean isReadAgain(Side now, String saved) {
+        if (saved == null && now.generation == 0) {
+            return false;
+        }
+        if (saved == null) {
+            throw new IllegalStateException(
+                    String.format(
+                            "The snapshot does not hold from where dimension '%s' was read."
+                                    + "\nRestore it without a generation, and read the dimension again"
+                                    + " from the next savepoint.",
+                            now.dimension));
+        }
+        List<String> lines = List.of(saved.split("\n"));
+        int was = Integer.parseInt(lines.get(0));
+        if (was == now.generation) {
+            return false;
+        }
+        if (was > now.generation) {
+            throw new IllegalStateException(
+                    String.format(
+                            "Generation of dimension '%s' was %d and is %d. Keep it, or raise it to"
+                                    + " read the dimension again.",
+                            now.dimension, was, now.generation));
+        }
+        requireFromStart(now, lines.subList(1, lines.size()));
+        return true;
+    }
+
+    private void requireFromStart(Side now, List<String> uidsBefore) {
+        List<String> kept = now.upstream.shared(uidsBefore);
+        if (!kept.isEmpty()) {
+            throw refused(
+                    now, "operators before it keep their uids, and with them their state: " + kept);
+        }
+        if (now.upstream.hasAnonymousSource) {
+            throw refused(now, "it has a source without a uid, whose state may be kept");
+        }
+        List<String> shared = now.upstream.shared(facts.uids);
+        if (!shared.isEmpty()) {
+            throw refused(now, "facts would be too, which share operators with it: " + shared);
+        }
+    }
+
+    private static IllegalStateException refused(Side now, String detail) {
+        return new IllegalStateException(
+                String.format(
+                        "Dimension '%s' is to be read again, but %s.\nGive its source, and all operators"
+                                + " before the join, new uids of their own, and restore with"
+                                + " --allowNonRestoredState.",
+                        now.dimension, detail));
+    }
+}

@@ -1,0 +1,199 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.KeyHash;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.flink.api.common.state.BroadcastState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.OperatorStateStore;
+import org.apache.flink.api.common.typeutils.base.IntSerializer;
+import org.apache.flink.api.common.typeutils.base.StringSerializer;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+
+/**
+ * What the job that wrote a snapshot and the one that restores it must agree on. In broadcast
+ * state, so that every subtask finds it whatever the parallelism was:
+ *
+ * <pre>
+ *  join-metadata: int64 each
+ *   0 format version | 1 hash version | 2 partitions | 3 fingerprint of the join
+ *   4 number of the partitioned dimension, -1 for none; not in the first snapshots of format 1
+ *  join-columns: {@link JoinColumns}, from format 2 on
+ *  join-functions: {@link FunctionIdentity} by role; empty in the first snapshots of format 2
+ *  join-generations: {@link Generations} by dimension; empty in the first snapshots of format 2
+ * </pre>
+ *
+ * <p>Format 1, up to release 0.1.0, has the fingerprint in place of the columns: they must be the
+ * same then, and their types are not compared.
+ */
+public final class JoinMetadata {
+
+    private static final Integer KEY = 0;
+    private static final long FORMAT_VERSION = 2;
+    private static final long FINGERPRINT_VERSION = 1;
+    private static final int FINGERPRINT = 3;
+    private static final int PARTITIONED_DIMENSION = 4;
+
+    private final BroadcastState<Integer, long[]> state;
+    private final BroadcastState<Integer, byte[]> columnState;
+    private final BroadcastState<String, String> functionState;
+    private final BroadcastState<String, String> generationState;
+    private final JoinColumns columns;
+    private final long[] own;
+
+    /**
+     * @param columns of the sides of {@code spec}
+     * @param partitionedDimension its number, -1 for none
+     */
+    public JoinMetadata(
+            OperatorStateStore store,
+            JoinSpec spec,
+            JoinColumns columns,
+            int partitions,
+            int partitionedDimension)
+            throws Exception {
+        this.columns = columns;
+        this.state =
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                "join-metadata",
+                                IntSerializer.INSTANCE,
+                                LongPrimitiveArraySerializer.INSTANCE));
+        this.columnState =
+                store.getBroadcastState(
+                        new MapStateDescriptor<>(
+                                "join-columns",
+                                IntSerializer.INSTANCE,
+                                BytePrimitiveArraySerializer.INSTANCE));
+        this.functionState = texts(store, "join-functions");
+        this.generationState = texts(store, "join-generations");
+        this.own =
+                new long[] {
+                    FORMAT_VERSION,
+                    KeyHash.VERSION,
+                    partitions,
+                    fingerprint(spec),
+                    partitionedDimension
+                };
+    }
+
+    private static BroadcastState<String, String> texts(OperatorStateStore store, String name)
+            throws Exception {
+        return store.getBroadcastState(
+                new MapStateDescriptor<>(
+                        name, StringSerializer.INSTANCE, StringSerializer.INSTANCE));
+    }
+
+    /**
+     * Compares the join with that of a snapshot, if there is one, and writes it for the next.
+     *
+     * @param classes of the user's job
+     * @return what turns chunks of the snapshot into chunks of this join
+     * @throws SuppressRestartsException if the snapshot is of another join, which it is in every
+     *     restart too
+     */
+    public ChunkMigration checkAndWrite(ClassLoader classes) throws Exception {
+        try {
+            long[] restored = state.get(KEY);
+            ChunkMigration migration =
+                    restored == null ? ChunkMigration.NONE : check(restored, classes);
+            state.put(KEY, own);
+            columnState.put(KEY, columns.toBytes());
+            writeTexts();
+            return migration;
+        } catch (IllegalStateException e) {
+            throw new SuppressRestartsException(e);
+        }
+    }
+
+    private void writeTexts() throws Exception {
+        functionState.clear();
+        for (Map.Entry<String, FunctionIdentity> each : columns.functions().byRole().entrySet()) {
+            functionState.put(each.getKey(), each.getValue().toString());
+        }
+        generationState.clear();
+        for (Generations.Side each : columns.generations().dimensions()) {
+            generationState.put(each.dimension(), Generations.text(each));
+        }
+    }
+
+    private static Map<String, String> read(BroadcastState<String, String> state) throws Exception {
+        Map<String, String> saved = new HashMap<>();
+        state.immutableEntries().forEach(each -> saved.put(each.getKey(), each.getValue()));
+        return saved;
+    }
+
+    private ChunkMigration check(long[] restored, ClassLoader classes) throws Exception {
+        if (restored[0] != FORMAT_VERSION && restored[0] != FINGERPRINT_VERSION) {
+            throw new IllegalStateException(
+                    String.format(
+                            "The snapshot has format %d of a join's state, this release reads 1 and"
+                                    + " 2. Restore it with the release that wrote it, or a later one.",
+                            restored[0]));
+        }
+        require("keys are hashed as they were", "hashVersion", 1, restored);
+        require(
+                "the maximum parallelism stays what it was when the state was written",
+                "partitions",
+                2,
+                restored);
+        // Another dimension in its place is better named by its columns.
+        boolean hasColumns = columnState.contains(KEY);
+        Set<Integer> readAgain = columns.generations().readAgain(read(generationState));
+        ChunkMigration migration =
+                hasColumns
+                        ? ChunkMigration.of(
+                                SavedColumns.of(columnState.get(KEY)), columns, readAgain, classes)
+                        : ChunkMigration.NONE;
+        if (!hasColumns) {
+            require(
+                    "the join has the dimensions and columns it had when the state was written",
+                    "joinFingerprint",
+                    FINGERPRINT,
+                    restored);
+        }
+        if (restored.length > PARTITIONED_DIMENSION) {
+            require(
+                    "the dimension that is partitioned stays what it was when the state was"
+                            + " written",
+                    "partitionedDimension",
+                    PARTITIONED_DIMENSION,
+                    restored);
+        }
+        Set<String> exempt =
+                readAgain.stream()
+                        .map(d -> columns.generations().dimensions().get(d).dimension())
+                        .map(JoinFunctions::filterOf)
+                        .collect(Collectors.toSet());
+        columns.functions().requireUnchanged(read(functionState), exempt);
+        return migration;
+    }
+
+    private static long fingerprint(JoinSpec spec) {
+        List<Object> parts = new ArrayList<>();
+        parts.add(spec.factSchema().toString());
+        for (DimensionSpec dimension : spec.dimensions()) {
+            parts.add(dimension.schema().toString());
+            parts.add(dimension.keyColumn());
+            parts.add(dimension.factKeyColumn());
+            parts.add(dimension.kind().name());
+        }
+        return parts.hashCode();
+    }
+
+    private void require(String rule, String name, int index, long[] restored) {
+        Long value = index < restored.length ? restored[index] : null;
+        if (value == null || value != own[index]) {
+            throw new IllegalStateException(
+                    rule + ": expected " + name + "=" + own[index] + ", restored=" + value);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.github.gpujoin.flink.state;
+
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+
+/**
+ * A queue of byte arrays under the current key, in managed keyed state.
+ *
+ * <p>Entries stand in a map under ascending positions, which start at 0 and may go below; head and
+ * tail are values. On RocksDB that is append-only: a checkpoint uploads what was added. The caller
+ * sets the current key.
+ */
+final class KeyedChunkLog {
+
+    private final KeyedChunks entries;
+    private final ValueState<Long> head;
+
+    KeyedChunkLog(KeyedStateStore store, String name) {
+        this.entries = new KeyedChunks(store, name);
+        this.head =
+                store.getState(new ValueStateDescriptor<>(name + "-head", LongSerializer.INSTANCE));
+    }
+
+    void append(byte[] entry) throws Exception {
+        entries.add(entry);
+    }
+
+    /** Puts an entry in front of the oldest one. */
+    void prepend(byte[] entry) throws Exception {
+        long position = first() - 1;
+        entries.put(position, entry);
+        head.update(position);
+    }
+
+    /** Puts another entry in place of each, or none if that is null. */
+    void replaceAll(KeyedChunks.EntryChange change) throws Exception {
+        long kept = first();
+        for (long position = first(); position < entries.end(); position++) {
+            byte[] changed = change.apply(entries.get(position));
+            if (changed != null) {
+                entries.put(kept++, changed);
+            }
+        }
+        entries.truncate(kept);
+    }
+
+    long size() throws Exception {
+        return entries.end() - first();
+    }
+
+    /**
+     * Returns the size of a restored log.
+     *
+     * @throws IllegalStateException if head and tail do not enclose the log's entries
+     */
+    long restoredSize() throws Exception {
+        long head = first();
+        long size = size();
+        if (size < 0 || size > 0 && !(entries.has(head) && entries.has(entries.end() - 1))) {
+            throw new IllegalStateException(
+                    "The snapshot is damaged, its log lacks entries: state=%s, head=%d, tail=%d.\nRestore an earlier snapshot."
+                            .formatted(entries.name(), head, entries.end()));
+        }
+        return size;
+    }
+
+    /** The entry {@code index} places behind the head. */
+    byte[] get(long index) throws Exception {
+        return entries.get(first() + index);
+    }
+
+    /** Takes the oldest entry out. */
+    void remove() throws Exception {
+        long position = first();
+        entries.remove(position);
+        head.update(position + 1);
+    }
+
+    void clear() {
+        entries.clear();
+        head.clear();
+    }
+
+    private long first() throws Exception {
+        Long value = head.value();
+        return value == null ? 0 : value;
+    }
+}

@@ -1,0 +1,129 @@
+package io.github.gpujoin.flink.state;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+
+/**
+ * Byte arrays under the current key, in managed keyed state: each under a position, ascending in
+ * the order in which they came. The caller sets the current key.
+ */
+final class KeyedChunks {
+
+    private final String name;
+    private final MapState<Long, byte[]> entries;
+    private final ValueState<Long> tail;
+
+    KeyedChunks(KeyedStateStore store, String name) {
+        this.name = name;
+        this.entries =
+                store.getMapState(
+                        new MapStateDescriptor<>(
+                                name,
+                                LongSerializer.INSTANCE,
+                                BytePrimitiveArraySerializer.INSTANCE));
+        this.tail =
+                store.getState(new ValueStateDescriptor<>(name + "-tail", LongSerializer.INSTANCE));
+    }
+
+    /** Returns the name of the state. */
+    String name() {
+        return name;
+    }
+
+    /** Returns the entry's position. */
+    long add(byte[] entry) throws Exception {
+        long position = end();
+        put(position, entry);
+        tail.update(position + 1);
+        return position;
+    }
+
+    /** Puts an entry in place of the one at the position. */
+    void put(long position, byte[] entry) throws Exception {
+        try {
+            entries.put(position, entry);
+        } catch (Exception e) {
+            throw new IOException(
+                    "the state backend keeps every chunk that is spilled or waits, and needs the"
+                            + " space for it: state="
+                            + name
+                            + ", bytes="
+                            + entry.length,
+                    e);
+        }
+    }
+
+    /** Returns whether there is an entry at the position. */
+    boolean has(long position) throws Exception {
+        return entries.contains(position);
+    }
+
+    byte[] get(long position) throws Exception {
+        byte[] entry = entries.get(position);
+        if (entry == null) {
+            throw new NoSuchElementException(
+                    "an entry stays where it is until it is removed: state="
+                            + name
+                            + ", position="
+                            + position
+                            + ", tail="
+                            + end());
+        }
+        return entry;
+    }
+
+    void remove(long position) throws Exception {
+        entries.remove(position);
+    }
+
+    /** Of all entries, in no order. */
+    Iterable<Long> positions() throws Exception {
+        return entries.keys();
+    }
+
+    /** Changes entries of the current key. */
+    @FunctionalInterface
+    interface EntryChange {
+        byte[] apply(byte[] entry) throws Exception;
+    }
+
+    /** Puts another entry in place of each. */
+    void replaceAll(EntryChange change) throws Exception {
+        List<Long> all = new ArrayList<>();
+        positions().forEach(all::add);
+        for (long position : all) {
+            put(position, change.apply(get(position)));
+        }
+    }
+
+    /** Removes all entries from a position on. */
+    void truncate(long end) throws Exception {
+        long before = end();
+        for (long position = end; position < before; position++) {
+            entries.remove(position);
+        }
+        if (end < before) {
+            tail.update(end);
+        }
+    }
+
+    /** The next entry's position. */
+    long end() throws Exception {
+        Long value = tail.value();
+        return value == null ? 0 : value;
+    }
+
+    void clear() {
+        entries.clear();
+        tail.clear();
+    }
+}

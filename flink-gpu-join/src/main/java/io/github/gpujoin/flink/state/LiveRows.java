@@ -1,0 +1,94 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.flink.util.function.ThrowingConsumer;
+
+/**
+ * What is left of the changes of a dimension: the last row of each key that was not deleted after.
+ * On the heap, for as long as a log is rewritten.
+ */
+final class LiveRows {
+
+    private static final int CHUNK_BYTES = 256 << 10;
+
+    private record Place(Chunk chunk, int row) {}
+
+    private final DimensionSpec side;
+    private final Map<Long, Place> rows = new LinkedHashMap<>();
+
+    LiveRows(DimensionSpec side) {
+        this.side = side;
+    }
+
+    /** Applies the changes of a chunk in order. */
+    void apply(Chunk chunk) {
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            long key = chunk.getLong(side.keyColumn(), row);
+            if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
+                rows.put(key, new Place(chunk, row));
+            } else {
+                rows.remove(key);
+            }
+        }
+    }
+
+    int size() {
+        return rows.size();
+    }
+
+    /**
+     * Takes rows out whose time is before another.
+     *
+     * @param timeColumn fixed INT64 column
+     * @return those rows
+     */
+    LiveRows removeBefore(int timeColumn, long time) {
+        LiveRows removed = new LiveRows(side);
+        rows.entrySet()
+                .removeIf(
+                        entry -> {
+                            Place place = entry.getValue();
+                            boolean isBefore = place.chunk.getLong(timeColumn, place.row) < time;
+                            if (isBefore) {
+                                removed.rows.put(entry.getKey(), place);
+                            }
+                            return isBefore;
+                        });
+        return removed;
+    }
+
+    /** The smallest time of a row, the largest there is where there are none. */
+    long oldest(int timeColumn) {
+        return rows.values().stream()
+                .mapToLong(place -> place.chunk.getLong(timeColumn, place.row))
+                .min()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    /** Gives chunks of the dimension and partition with these rows, all changed so. */
+    void toChunks(
+            int dimension,
+            int partition,
+            RowChange change,
+            ThrowingConsumer<Chunk, Exception> consumer)
+            throws Exception {
+        ChunkBuilder builder = new ChunkBuilder(side.schema(), CHUNK_BYTES);
+        long sequence = 0;
+        for (Place place : rows.values()) {
+            builder.putRow(place.chunk, place.row);
+            builder.putInt(side.changeColumn(), change.code());
+            builder.endRow();
+            if (builder.isFull()) {
+                consumer.accept(builder.seal(dimension, partition, 0, sequence++));
+            }
+        }
+        if (!builder.isEmpty()) {
+            consumer.accept(builder.seal(dimension, partition, 0, sequence));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.KeyGroupTable;
+import org.apache.flink.runtime.state.KeyGroupRange;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.util.MathUtils;
+
+/**
+ * Which state key a chunk is kept under in one subtask. Radix partition p is key group p, so a
+ * partition's chunks move with its key group when the job is rescaled. Chunks of no partition may
+ * be joined anywhere; they are spread over the subtask's own key groups, so that a later rescaling
+ * spreads them too.
+ */
+public final class PartitionKeys {
+
+    private final KeyGroupTable table;
+    private final KeyGroupRange range;
+    private final int partitions;
+    private int nextGroup;
+
+    public PartitionKeys(int maxParallelism, int parallelism, int subtaskIndex) {
+        this.table = tableFor(maxParallelism);
+        this.partitions = maxParallelism;
+        this.range =
+                KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
+                        maxParallelism, parallelism, subtaskIndex);
+        this.nextGroup = range.getStartKeyGroup();
+    }
+
+    /** Keys for as many partitions as there are key groups. */
+    public static KeyGroupTable tableFor(int maxParallelism) {
+        return KeyGroupTable.of(
+                maxParallelism,
+                key -> KeyGroupRangeAssignment.assignToKeyGroup(key, maxParallelism));
+    }
+
+    /** Partitions, which are key groups, of this subtask. */
+    public KeyGroupRange ownPartitions() {
+        return range;
+    }
+
+    /** Number of partitions of all subtasks. */
+    int partitions() {
+        return partitions;
+    }
+
+    public int keyOf(int partition) {
+        if (!range.contains(partition)) {
+            throw new IllegalArgumentException(
+                    "a chunk comes to the subtask that owns its partition: partition="
+                            + partition
+                            + ", own="
+                            + range);
+        }
+        return table.keyOf(partition);
+    }
+
+    /** Key of the chunk's partition, or of the next own key group where it has none. */
+    public int nextKeyFor(Chunk chunk) {
+        if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
+            return keyOf(chunk.partition());
+        }
+        int group = nextGroup;
+        nextGroup = group == range.getEndKeyGroup() ? range.getStartKeyGroup() : group + 1;
+        return table.keyOf(group);
+    }
+
+    /**
+     * The partition under which a chunk of a replicated dimension is logged: its own, or one by its
+     * sequence if its rows are of any.
+     */
+    public static int partitionOf(Chunk chunk, int partitions) {
+        return chunk.partition() == ChunkDescriptor.UNPARTITIONED
+                ? MathUtils.murmurHash((int) chunk.sequence()) % partitions
+                : chunk.partition();
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.engine.EngineChecks;
+import io.github.gpujoin.core.layout.Chunk;
+
+/**
+ * What the build log of one partition holds.
+ *
+ * @param bytes of the rows, as {@link EngineChecks#payloadBytes} counts them
+ */
+public record PartitionSize(int partition, long chunks, long rows, long bytes) {
+
+    static PartitionSize empty(int partition) {
+        return new PartitionSize(partition, 0, 0, 0);
+    }
+
+    /** With one chunk more. */
+    PartitionSize plus(Chunk chunk) {
+        return new PartitionSize(
+                partition,
+                chunks + 1,
+                rows + chunk.rowCount(),
+                bytes + EngineChecks.payloadBytes(chunk));
+    }
+}

@@ -1,0 +1,238 @@
+package io.github.gpujoin.flink.state;
+
+import io.github.gpujoin.core.engine.InFlightProbe;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import org.apache.flink.api.common.state.KeyedStateStore;
+
+/**
+ * Probe chunks that wait, in keyed state: those that came while the build side was loading or the
+ * engine was busy, and, in a snapshot, those that the engine had in flight.
+ *
+ * <p>An entry is {@code int32 firstRow} and the chunk's bytes.
+ */
+public final class ProbeLog {
+
+    private static final String WAITING = "probe-log";
+    private static final String IN_FLIGHT = "probe-in-flight";
+    private static final int PREFIX_BYTES = 4;
+
+    /** Taken for the length of an entry that was not read yet. */
+    private static final int UNKNOWN_BYTES = 128 << 10;
+
+    private final PartitionKeys keys;
+    private final IntConsumer setCurrentKey;
+    private final ChunkSchema schema;
+    private final KeyedChunkLog waiting;
+    private final KeyedChunkLog inFlight;
+
+    /** Keys with waiting entries, one element an entry, oldest first. */
+    private final ArrayDeque<Integer> order = new ArrayDeque<>();
+
+    /** Length of each entry of {@link #order}. */
+    private final ArrayDeque<Integer> orderBytes = new ArrayDeque<>();
+
+    private long queuedBytes;
+
+    /** Keys of entries that were put off and go next, one element an entry. */
+    private final ArrayDeque<Integer> due = new ArrayDeque<>();
+
+    /** Entries that wait, those that are put off included; written by the task's thread. */
+    private volatile int size;
+
+    /** How many entries of a key are put off. */
+    private final Map<Integer, Integer> putOff = new HashMap<>();
+
+    /** What {@link #peek} read last, still waiting; null if that is to be read again. */
+    private InFlightProbe oldest;
+
+    /** Keys under which the last snapshot put chunks in flight. */
+    private final Set<Integer> inFlightKeys = new HashSet<>();
+
+    public ProbeLog(
+            KeyedStateStore store,
+            PartitionKeys keys,
+            IntConsumer setCurrentKey,
+            ChunkSchema schema) {
+        this.keys = keys;
+        this.setCurrentKey = setCurrentKey;
+        this.schema = schema;
+        this.waiting = new KeyedChunkLog(store, WAITING);
+        this.inFlight = new KeyedChunkLog(store, IN_FLIGHT);
+    }
+
+    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    public void migrate(ChunkMigration migration) throws Exception {
+        if (migration.isNone()) {
+            return;
+        }
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            waiting.replaceAll(entry -> migrate(entry, migration));
+            inFlight.replaceAll(entry -> migrate(entry, migration));
+        }
+    }
+
+    private static byte[] migrate(byte[] entry, ChunkMigration migration) throws IOException {
+        byte[] chunk = migration.migrate(Arrays.copyOfRange(entry, PREFIX_BYTES, entry.length));
+        byte[] migrated = Arrays.copyOf(entry, PREFIX_BYTES + chunk.length);
+        System.arraycopy(chunk, 0, migrated, PREFIX_BYTES, chunk.length);
+        return migrated;
+    }
+
+    /**
+     * Queues what a snapshot holds: chunks in flight came first. To be called once, after a
+     * restore.
+     *
+     * @param onChunk given the key group of each chunk, which is its partition if it has one
+     */
+    public void restore(IntConsumer onChunk) throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            int key = keys.keyOf(partition);
+            setCurrentKey.accept(key);
+            long inFlightChunks = inFlight.restoredSize();
+            long waitingChunks = inFlightChunks + waiting.restoredSize();
+            for (long last = inFlightChunks - 1; last >= 0; last--) {
+                waiting.prepend(inFlight.get(last));
+            }
+            if (inFlightChunks > 0) {
+                inFlight.clear();
+            }
+            for (long waits = waitingChunks; waits > 0; waits--) {
+                queue(key, UNKNOWN_BYTES);
+                onChunk.accept(partition);
+            }
+        }
+    }
+
+    public void append(InFlightProbe probe) throws Exception {
+        int key = keys.nextKeyFor(probe.chunk());
+        setCurrentKey.accept(key);
+        byte[] entry = encode(probe);
+        waiting.append(entry);
+        queue(key, entry.length);
+    }
+
+    private void queue(int key, int bytes) {
+        order.add(key);
+        orderBytes.add(bytes);
+        queuedBytes += bytes;
+        size++;
+    }
+
+    private int dequeue() {
+        queuedBytes -= orderBytes.remove();
+        return order.remove();
+    }
+
+    /** Whether no chunk waits but such as are put off. */
+    public boolean isEmpty() {
+        return order.isEmpty() && due.isEmpty();
+    }
+
+    /**
+     * Bytes of chunks that wait and are not put off; roughly, of those that were or are restored.
+     */
+    public long queuedBytes() {
+        return queuedBytes + (long) UNKNOWN_BYTES * due.size();
+    }
+
+    /** Chunks that wait, those that are put off included. Any thread may ask. */
+    public int size() {
+        return size;
+    }
+
+    private ArrayDeque<Integer> next() {
+        return due.isEmpty() ? order : due;
+    }
+
+    /** The chunk that goes next: one that was put off, else the one that has waited longest. */
+    public InFlightProbe peek() throws Exception {
+        if (oldest == null) {
+            setCurrentKey.accept(next().element());
+            oldest = decode(waiting.get(0));
+        }
+        return oldest;
+    }
+
+    /** Takes the chunk out that goes next. */
+    public void remove() throws Exception {
+        setCurrentKey.accept(due.isEmpty() ? dequeue() : due.remove());
+        waiting.remove();
+        size--;
+        oldest = null;
+    }
+
+    // Chunks of one key stand in one log, so they are taken in the order in which they came: a
+    // chunk
+    // is put off with all that came before it under its key, and those after it follow it there.
+
+    /** Whether {@link #peek} is a chunk that was put off before. */
+    public boolean isDue() {
+        return !due.isEmpty();
+    }
+
+    /** Adds a chunk that waits for {@link #resume}. */
+    public void appendPutOff(InFlightProbe probe) throws Exception {
+        int key = keys.nextKeyFor(probe.chunk());
+        setCurrentKey.accept(key);
+        waiting.append(encode(probe));
+        putOff.merge(key, 1, Integer::sum);
+        size++;
+    }
+
+    /** Puts the chunk off that goes next, which is not due. */
+    public void putOffNext() {
+        putOff.merge(dequeue(), 1, Integer::sum);
+        oldest = null;
+    }
+
+    /** Makes all chunks of the partition that were put off the next to go. */
+    public void resume(int partition) {
+        int key = keys.keyOf(partition);
+        Integer count = putOff.remove(key);
+        for (int i = count == null ? 0 : count; i > 0; i--) {
+            due.add(key);
+        }
+        oldest = null;
+    }
+
+    /** Makes {@code probes} the chunks in flight of the next snapshot. */
+    public void snapshotInFlight(List<InFlightProbe> probes) throws Exception {
+        for (int key : inFlightKeys) {
+            setCurrentKey.accept(key);
+            inFlight.clear();
+        }
+        inFlightKeys.clear();
+        for (InFlightProbe probe : probes) {
+            int key = keys.nextKeyFor(probe.chunk());
+            setCurrentKey.accept(key);
+            inFlight.append(encode(probe));
+            inFlightKeys.add(key);
+        }
+    }
+
+    private static byte[] encode(InFlightProbe probe) {
+        byte[] chunk = probe.chunk().bytes();
+        byte[] entry = new byte[PREFIX_BYTES + chunk.length];
+        Memory.putInt(entry, Memory.BYTES, probe.firstRow());
+        System.arraycopy(chunk, 0, entry, PREFIX_BYTES, chunk.length);
+        return entry;
+    }
+
+    private InFlightProbe decode(byte[] entry) {
+        byte[] chunk = new byte[entry.length - PREFIX_BYTES];
+        System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
+        return new InFlightProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
+    }
+}

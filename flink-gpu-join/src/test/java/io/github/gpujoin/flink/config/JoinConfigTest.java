@@ -1,0 +1,116 @@
+package io.github.gpujoin.flink.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.MemoryBudget;
+import io.github.gpujoin.kernels.gpu.RingMemory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.GlobalConfiguration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class JoinConfigTest {
+
+    private static Configuration config(String... keysAndValues) {
+        Configuration config = new Configuration();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            config.setString(keysAndValues[i], keysAndValues[i + 1]);
+        }
+        return config;
+    }
+
+    @Test
+    void shouldGoByTheMachineUnlessToldOtherwise() {
+        assertThat(JoinConfig.gpuOptions(new Configuration())).isEqualTo(GpuOptions.defaults());
+    }
+
+    @Test
+    void shouldPassEveryGpuOptionOn() {
+        GpuOptions options =
+                JoinConfig.gpuOptions(
+                        config(
+                                "gpu-join.gpu.device", "3",
+                                "gpu-join.gpu.device-memory", "40g",
+                                "gpu-join.gpu.pinned-memory", "512m",
+                                "gpu-join.gpu.ring-memory", "device",
+                                "gpu-join.gpu.stall-timeout", "2 s"));
+        assertThat(options.device()).isEqualTo(3);
+        assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
+        assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
+        assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
+    }
+
+    @Test
+    void shouldReadWhatConfigYamlSays(@TempDir Path directory) throws IOException {
+        Files.writeString(
+                directory.resolve("config.yaml"),
+                """
+                gpu-join:
+                  engine: reference
+                  chunk-bytes: 64 kb
+                  gpu.device: 2
+                """);
+        Configuration config = GlobalConfiguration.loadConfiguration(directory.toString());
+        assertThat(config.get(GpuJoinOptions.ENGINE)).isEqualTo(GpuJoinOptions.Engine.REFERENCE);
+        assertThat(JoinConfig.chunkBytes(config)).isEqualTo(64 << 10);
+        assertThat(JoinConfig.gpuOptions(config).device()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "gpu-join.chunk-bytes, 17 mb, must be at least 1 bytes and at most 16 mb",
+        "gpu-join.flush-interval, 0 ms, must be at least 1 ms and at most 1 h: gpu-join.flush-interval=0 ms",
+        "gpu-join.gpu.device, -1, must be at least 0: gpu-join.gpu.device=-1",
+        "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
+        "gpu-join.ring.slots, 1025, must be at least 1 and at most 1024: gpu-join.ring.slots=1025",
+        "gpu-join.ring.peer-timeout, 59 ms, must be at least 60 ms and at most 1 h",
+        "gpu-join.ring.open-timeout, 61 min, must be at least 0 ms and at most 1 h"
+    })
+    void shouldRefuseWhatIsOutOfBounds(String key, String value, String message) {
+        Configuration config = config(key, value);
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(
+                        () -> {
+                            JoinConfig.chunkBytes(config);
+                            JoinConfig.flushIntervalMs(config);
+                            JoinConfig.gpuOptions(config);
+                            JoinConfig.ringSlots(config);
+                            JoinConfig.ringPeerTimeoutMs(config);
+                            JoinConfig.ringOpenTimeoutMs(config);
+                        })
+                .withMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gpu-join.enigne | cpu | Unknown option: gpu-join.enigne. Did you mean gpu-join.engine?",
+                "gpu-join.spil-delay | 1 s | Unknown option: gpu-join.spil-delay. Did you mean gpu-join.spill-delay?",
+                "gpu-join.colour-of-rows | red | Unknown option: gpu-join.colour-of-rows. See docs/options.md.",
+                "gpu-join.engine | cuda | Wrong value: gpu-join.engine=cuda. Use one of auto, gpu, cpu, reference.",
+                "gpu-join.ring.slots | many | Wrong value: gpu-join.ring.slots=many. "
+            })
+    void shouldNameWhatIsMisspelt(String key, String value, String message) {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> JoinConfig.check(config(key, value)))
+                .withMessageStartingWith(message);
+    }
+
+    @Test
+    void shouldAcceptEveryOptionAndThoseOfOthers() {
+        Configuration config = config("gpu-join.engine", "CPU", "pipeline.name", "test");
+        JoinConfig.check(config);
+        assertThat(GpuJoinOptions.all()).allMatch(option -> GpuJoinOptions.isKnown(option.key()));
+    }
+}

@@ -1,0 +1,22 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FileDescriptorsTest {
+
+    @Test
+    void shouldTellOfTheWantWithItsNumbers() {
+        assertThat(FileDescriptors.want(250, 256))
+                .isEqualTo(
+                        ".\nToo many open files in this process: open=250, limit=256. Raise ulimit"
+                                + " -n");
+    }
+
+    @Test
+    void shouldSayNothingWhereThereAreEnough() {
+        assertThat(FileDescriptors.want(250, 4_096)).isEmpty();
+        assertThat(FileDescriptors.want()).isEmpty();
+    }
+}

@@ -1,0 +1,138 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import io.github.gpujoin.core.ring.DeviceRing;
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.core.ring.RingReader;
+import io.github.gpujoin.core.ring.SlotState;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions.GpuDirect;
+import io.github.gpujoin.kernels.binding.GpuDirectSupport;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.GpuTestDevice;
+import io.github.gpujoin.rdma.transport.GpuTargets;
+import io.github.gpujoin.rdma.transport.TransportException;
+import java.io.IOException;
+import java.util.Map;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobInfoImpl;
+import org.apache.flink.api.common.TaskInfoImpl;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who may have rings in GPU memory, and what the others are told. */
+class GpuDirectOptionsTest {
+
+    private static RingOptions options(String way, String transport) {
+        Configuration config = new Configuration();
+        config.setString(GpuJoinOptions.RDMA_GPU_DIRECT.key(), way);
+        config.setString(GpuJoinOptions.TRANSPORT.key(), transport);
+        config.set(GpuJoinOptions.GPU_DEVICE, 3);
+        return RingOptions.of(config, "join", 1);
+    }
+
+    @Test
+    void shouldKeepRingsInHostMemoryUnlessAskedTo() {
+        assertThat(options("off", "disni").gpuDirect()).isNull();
+        assertThat(options("off", "disni").description()).isEqualTo("disni");
+        assertThat(RingOptions.of(new Configuration(), "join", 1).gpuDirect()).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"flink", "shm"})
+    void shouldRefuseTransportsByWhichNoCardWrites(String transport) {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> options("dmabuf", transport))
+                .withMessage(
+                        "a network card writes GPU memory by RDMA verbs alone:"
+                                + " gpu-join.rdma.gpu-direct=dmabuf, gpu-join.transport="
+                                + transport
+                                + " (disni, or off)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dmabuf", "peermem"})
+    void shouldSayInExplanationsThatItIsUntested(String way) {
+        assertThat(options(way, "disni").description())
+                .isEqualTo(
+                        "disni, rings in GPU memory by GPUDirect, untested on hardware,"
+                                + " gpu-join.rdma.gpu-direct="
+                                + way);
+    }
+
+    @Test
+    void shouldUseTheDeviceThatTheSubtaskWasGiven() {
+        RingOptions assigned = options("dmabuf", "disni").onDevice(configured -> configured + 1);
+        assertThat(assigned.gpuDirect().gpu().device()).isEqualTo(4);
+        assertThat(assigned.gpuDirect().way()).isEqualTo(GpuDirect.DMABUF);
+        RingOptions off = options("off", "disni");
+        assertThat(off.onDevice(configured -> 4)).isSameAs(off);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "DMABUF, false, true, the GPU's driver must export memory as a dma-buf",
+        "PEERMEM, true, false, the GPU must let its memory be pinned for a network card"
+    })
+    void shouldRefuseADeviceThatCannotDoIt(
+            GpuDirect way, boolean dmaBuf, boolean peerMemory, String rule) {
+        GpuDirectOptions options = new GpuDirectOptions(way, GpuOptions.defaults().withDevice(2));
+        assertThatExceptionOfType(TransportException.class)
+                .isThrownBy(
+                        () ->
+                                options.requireSupported(
+                                        new GpuDirectSupport(dmaBuf, peerMemory, 100, 1)))
+                .withMessageStartingWith(rule)
+                .withMessageContaining(way.name().toLowerCase() + ", device=2 (");
+        assertThatCode(
+                        () ->
+                                options.requireSupported(
+                                        new GpuDirectSupport(!dmaBuf, !peerMemory, 100, 1)))
+                .doesNotThrowAnyException();
+    }
+
+    /** On a GPU whose driver can do it; what no card has written is empty. */
+    @Test
+    void shouldGiveEmptyRingsOnAGpu() throws Exception {
+        assumeThat(GpuTestDevice.isThere()).as("there is a GPU").isTrue();
+        GpuDirectOptions options = new GpuDirectOptions(GpuDirect.DMABUF, GpuOptions.defaults());
+        RingGeometry geometry = RingGeometry.forPayload(4, 1 << 20);
+        GpuTargets targets = options.open(geometry.slotBytes());
+        try (DeviceRing ring = targets.rings().allocate(geometry.lengthBytes())) {
+            RingReader reader = new RingReader(ring, geometry, 1, 0);
+            assertThat(reader.poll()).isEqualTo(SlotState.EMPTY);
+        } finally {
+            targets.rings().close();
+        }
+    }
+
+    /** Never a silent fallback: who asks for it and has no GPU is told so, and the task fails. */
+    @ParameterizedTest
+    @ValueSource(strings = {"dmabuf", "peermem"})
+    void shouldFailAReceiverWithoutAGpuAndSayWhy(String way) {
+        assumeThat(GpuTestDevice.isThere()).as("there is a GPU").isFalse();
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(
+                        () ->
+                                RingReceiver.open(
+                                        options(way, "disni"),
+                                        Map.of(JoinSide.PROBE, 1),
+                                        new JobInfoImpl(new JobID(), "job"),
+                                        new TaskInfoImpl("task", 1, 0, 1, 0),
+                                        new Configuration(),
+                                        event -> {}))
+                .withMessageStartingWith(
+                        "rings in GPU memory need a GPU in each process that joins:"
+                                + " gpu-join.rdma.gpu-direct="
+                                + way
+                                + ", device=3, cause=");
+    }
+}

@@ -1,0 +1,86 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+
+/** Chunks and options for tests of rings. */
+final class RingFixture {
+
+    /** Bound of what takes milliseconds on a quiet machine. */
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    static final int PARTITIONS = 128;
+    static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("number", ColumnType.INT64));
+
+    private RingFixture() {}
+
+    /** A chunk of facts of one row. */
+    static Chunk chunk(int partition, long number) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8);
+        builder.putLong(0, number);
+        builder.endRow();
+        return builder.seal(ChunkDescriptor.FACTS, partition, 0, number);
+    }
+
+    /** A chunk of as many rows as fill that many bytes. */
+    static Chunk longChunk(int payloadBytes) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, payloadBytes);
+        while (!builder.isFull()) {
+            builder.putLong(0, builder.rowCount());
+            builder.endRow();
+        }
+        return builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+    }
+
+    static long number(Chunk chunk) {
+        return chunk.getLong(0, 0);
+    }
+
+    /** Answers every question with these. */
+    static Coordinator coordinator(Supplier<List<Target>> targets) {
+        return new Coordinator() {
+            @Override
+            public void tell(WriterReady ready) {}
+
+            @Override
+            public CompletableFuture<CoordinationResponse> ask(AddressRequest request) {
+                return CompletableFuture.completedFuture(
+                        new WriterAddresses(targets.get()).toResponse());
+            }
+        };
+    }
+
+    /**
+     * Rings of 4 slots, whose peers have any time to come. Where the network loses slots, that is
+     * to be noticed soon; elsewhere a pause of this process is no loss.
+     */
+    static RingOptions options(String transport) {
+        return options(transport, Duration.ofNanos(PATIENCE_NS));
+    }
+
+    static RingOptions options(String transport, Duration openTimeout) {
+        Configuration config = new Configuration();
+        config.set(GpuJoinOptions.TRANSPORT, transport);
+        config.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("1kb"));
+        config.set(GpuJoinOptions.RING_SLOTS, 4);
+        config.set(
+                GpuJoinOptions.RING_PEER_TIMEOUT,
+                Duration.ofMillis(transport.equals("twin") ? 200 : 5_000));
+        config.set(GpuJoinOptions.RING_OPEN_TIMEOUT, openTimeout);
+        return RingOptions.of(config, "join", PARTITIONS);
+    }
+}

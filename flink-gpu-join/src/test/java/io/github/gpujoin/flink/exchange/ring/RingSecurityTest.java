@@ -1,0 +1,205 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.rdma.session.ControlSockets;
+import io.github.gpujoin.rdma.session.JobSecret;
+import io.github.gpujoin.rdma.session.ReaderSession;
+import io.github.gpujoin.rdma.session.SessionListener;
+import io.github.gpujoin.rdma.session.SessionOptions;
+import io.github.gpujoin.rdma.session.TcpControlLink;
+import io.github.gpujoin.rdma.session.TcpControlServer;
+import io.github.gpujoin.rdma.session.WriterSession;
+import io.github.gpujoin.rdma.session.WriterState;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.UUID;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.SecurityOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class RingSecurityTest {
+
+    private static final UUID JOB = new UUID(1, 2);
+    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+    @TempDir private static Path directory;
+
+    @Test
+    void shouldSpeakPlainTcpOnTheLoopbackWithoutInternalSsl() {
+        assertThat(RingSecurity.controlSockets(new Configuration(), LOOPBACK))
+                .isSameAs(ControlSockets.PLAIN);
+    }
+
+    @Test
+    void shouldProveBothEndsWithFlinksInternalKeys() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        assertThat(stateAfterFirstMeeting(ssl, ssl)).isEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldOpenAlsoWithTls13() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.set(SecurityOptions.SSL_PROTOCOL, "TLSv1.3,TLSv1.2");
+        ssl.set(
+                SecurityOptions.SSL_ALGORITHMS,
+                "TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
+        assertThat(stateAfterFirstMeeting(ssl, ssl)).isEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldNotLetAWriterInWithAnotherKey() throws Exception {
+        Configuration cluster = InternalSsl.configuration(directory, "cluster");
+        Configuration other = InternalSsl.configuration(directory, "other");
+        assertThat(stateAfterFirstMeeting(cluster, other)).isNotEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldNotLetAWriterInThatTrustsUsAndIsNotTrusted() throws Exception {
+        Configuration cluster = InternalSsl.configuration(directory, "cluster");
+        Configuration other = InternalSsl.configuration(directory, "other");
+        other.set(
+                SecurityOptions.SSL_INTERNAL_TRUSTSTORE,
+                cluster.get(SecurityOptions.SSL_INTERNAL_TRUSTSTORE));
+        assertThat(stateAfterFirstMeeting(cluster, other)).isNotEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldNotLetAWriterInWithoutSsl() throws Exception {
+        Configuration cluster = InternalSsl.configuration(directory, "cluster");
+        assertThat(stateAfterFirstMeeting(cluster, new Configuration()))
+                .isNotEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldHoldToTheCertificateFingerprint() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.set(SecurityOptions.SSL_INTERNAL_CERT_FINGERPRINT, "00".repeat(20));
+        assertThat(stateAfterFirstMeeting(ssl, ssl)).isNotEqualTo(WriterState.OPEN);
+    }
+
+    @Test
+    void shouldNotListenBeyondTheHostWithoutInternalSsl() {
+        Configuration plain = new Configuration();
+        plain.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
+        assertRefused(plain, beyondHost())
+                .withMessage(
+                        "rings that other hosts reach need Flink's internal SSL, by which both ends"
+                                + " prove themselves: address=10.0.9.1,"
+                                + " security.ssl.internal.enabled=false");
+    }
+
+    @Test
+    void shouldNotSendRowsBeyondTheHostUnlessItIsAllowed() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        assertRefused(ssl, beyondHost())
+                .withMessage(
+                        "rings do not encrypt rows, which a TaskManager must allow before they"
+                                + " leave its host: address=10.0.9.1,"
+                                + " gpu-join.ring.allow-unencrypted-payload=false");
+        ssl.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
+        assertThat(RingSecurity.controlSockets(ssl, beyondHost())).isNotNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "::", "224.0.0.1"})
+    void shouldNotListenOnMoreThanOneAddress(String address) throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
+        assertRefused(ssl, InetAddress.getByName(address))
+                .withMessageStartingWith("rings listen on one address of the host");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TLSv1.1", "TLSv1.2,TLSv1", "SSLv3", ""})
+    void shouldNotSpeakOldTls(String protocols) throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.set(SecurityOptions.SSL_PROTOCOL, protocols);
+        assertRefused(ssl, LOOPBACK)
+                .withMessage("rings speak TLSv1.2 or TLSv1.3: security.ssl.protocol=" + protocols);
+    }
+
+    @Test
+    void shouldNotStartWithHalfOfFlinksSsl() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.removeConfig(SecurityOptions.SSL_INTERNAL_KEYSTORE);
+        assertRefused(ssl, LOOPBACK)
+                .withMessageStartingWith("Flink's internal SSL is on and must be complete: ")
+                .withMessageContaining("security.ssl.internal.keystore");
+    }
+
+    @Test
+    void shouldNotSayThePasswordThatIsWrong() throws Exception {
+        Configuration ssl = InternalSsl.configuration(directory, "cluster");
+        ssl.set(SecurityOptions.SSL_INTERNAL_KEYSTORE_PASSWORD, "not-this-one");
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> RingSecurity.controlSockets(ssl, LOOPBACK))
+                .withMessageStartingWith("Flink's internal SSL is on and must be complete: ")
+                .withMessageNotContaining("not-this-one");
+    }
+
+    private static org.assertj.core.api.ThrowableAssertAlternative<IllegalConfigurationException>
+            assertRefused(Configuration config, InetAddress address) {
+        return assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> RingSecurity.controlSockets(config, address));
+    }
+
+    private static InetAddress beyondHost() {
+        try {
+            return InetAddress.getByAddress(new byte[] {10, 0, 9, 1});
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** State of a writer once it is open, or once it lost its first connection. */
+    private static WriterState stateAfterFirstMeeting(Configuration reads, Configuration writes)
+            throws Exception {
+        JobSecret secret = JobSecret.random();
+        SessionOptions times = SessionOptions.DEFAULT;
+        long nowNs = System.nanoTime();
+        try (TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, System::nanoTime);
+                SessionListener listener =
+                        new SessionListener(JOB, secret, times, SessionListener.Limits.DEFAULT);
+                TcpControlServer server =
+                        new TcpControlServer(
+                                new InetSocketAddress(LOOPBACK, 0),
+                                RingSecurity.controlSockets(reads, LOOPBACK));
+                ReaderSession reader =
+                        new ReaderSession(0, RingGeometry.forPayload(2, 64), twin, times, nowNs);
+                WriterSession writer =
+                        new WriterSession(
+                                JOB,
+                                0,
+                                0,
+                                secret.token(JOB, 0),
+                                TcpControlLink.dialer(
+                                        server.address(),
+                                        RingSecurity.controlSockets(writes, LOOPBACK)),
+                                twin,
+                                times,
+                                nowNs)) {
+            listener.add(reader);
+            String noLoss = writer.lastLoss();
+            while (writer.state() != WriterState.OPEN && writer.lastLoss().equals(noLoss)) {
+                writer.step(System.nanoTime());
+                server.step(listener, System.nanoTime());
+                reader.step(System.nanoTime());
+            }
+            return writer.state();
+        }
+    }
+}

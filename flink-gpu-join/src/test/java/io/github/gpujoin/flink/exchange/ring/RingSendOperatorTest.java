@@ -1,0 +1,270 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
+import io.github.gpujoin.rdma.session.JobSecret;
+import io.github.gpujoin.rdma.session.SessionException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.apache.flink.api.common.JobInfo;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.throwable.ThrowableClassifier;
+import org.apache.flink.runtime.throwable.ThrowableType;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
+import org.apache.flink.streaming.api.operators.StreamOperator;
+import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class RingSendOperatorTest {
+
+    /** Where the coordinator says that chunks are to be written. */
+    private final AtomicReference<List<Target>> targets = new AtomicReference<>(List.of());
+
+    /** Makes the operator with this test's coordinator. */
+    private static final class Factory extends AbstractStreamOperatorFactory<Chunk>
+            implements OneInputStreamOperatorFactory<Chunk, Chunk> {
+
+        private static final long serialVersionUID = 1L;
+
+        private final RingOptions options;
+        private final transient Coordinator coordinator;
+
+        Factory(RingOptions options, Coordinator coordinator) {
+            this.options = options;
+            this.coordinator = coordinator;
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <T extends StreamOperator<Chunk>> T createStreamOperator(
+                StreamOperatorParameters<Chunk> parameters) {
+            return (T) new RingSendOperator(parameters, options, JoinSide.PROBE, coordinator);
+        }
+
+        @Override
+        @SuppressWarnings("rawtypes")
+        public Class<? extends StreamOperator> getStreamOperatorClass(ClassLoader classLoader) {
+            return RingSendOperator.class;
+        }
+    }
+
+    private OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(String transport)
+            throws Exception {
+        return harness(RingFixture.options(transport), targets::get);
+    }
+
+    private static OneInputStreamOperatorTestHarness<Chunk, Chunk> harness(
+            RingOptions options, Supplier<List<Target>> targets) throws Exception {
+        OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        new Factory(options, RingFixture.coordinator(targets)));
+        harness.setup(
+                ChunkTypeInfo.of(RingFixture.SCHEMA)
+                        .createSerializer(harness.getExecutionConfig().getSerializerConfig()));
+        return harness;
+    }
+
+    private static RingSendOperator operator(
+            OneInputStreamOperatorTestHarness<Chunk, Chunk> harness) {
+        return (RingSendOperator) harness.getOperator();
+    }
+
+    /** A subtask of the join that the operator is told of. */
+    private RingReceiver receiver(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+            throws Exception {
+        JobInfo job = harness.getEnvironment().getJobInfo();
+        TaskInfo task = harness.getEnvironment().getTaskInfo();
+        AtomicReference<ReaderAddress> announced = new AtomicReference<>();
+        RingReceiver receiver =
+                RingReceiver.open(
+                        RingFixture.options("shm"),
+                        Map.of(JoinSide.PROBE, 1),
+                        job,
+                        task,
+                        new Configuration(),
+                        event -> announced.set((ReaderAddress) event));
+        ReaderAddress address = announced.get();
+        byte[] token =
+                new JobSecret(address.secret())
+                        .token(Rendezvous.uuid(job.getJobId()), task.getAttemptNumber())
+                        .bytes();
+        targets.set(List.of(new Target(address.host(), address.port(), token)));
+        return receiver;
+    }
+
+    private static Chunk send(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+            throws Exception {
+        harness.processElement(new StreamRecord<>(RingFixture.chunk(0, 1)));
+        List<Chunk> sent = harness.extractOutputValues();
+        return sent.get(sent.size() - 1);
+    }
+
+    /** The first chunk waits for its ring. */
+    private static Chunk firstTicket(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+            throws Exception {
+        Chunk ticket = send(harness);
+        assertThat(RingTicket.isTicket(ticket)).isTrue();
+        return ticket;
+    }
+
+    @Test
+    void shouldHoldTheFirstChunkBackUntilItsRingIsOpen() throws Exception {
+        AtomicInteger questions = new AtomicInteger();
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                harness(
+                        RingFixture.options("shm"),
+                        () -> questions.incrementAndGet() < 4 ? List.of() : targets.get())) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness)) {
+                assertThat(take(receiver, firstTicket(harness))).isEqualTo(1);
+                assertThat(questions).hasValueGreaterThanOrEqualTo(4);
+                operator(harness).finish();
+            }
+        }
+    }
+
+    @Test
+    void shouldSendInlineOnceTheTimeToOpenIsOver() throws Exception {
+        RingOptions options = RingFixture.options("shm", Duration.ofMillis(1));
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(options, List::of)) {
+            harness.open();
+            assertThat(RingTicket.isTicket(send(harness))).isFalse();
+        }
+    }
+
+    /** Flink looks for the suppression among the causes. */
+    @Test
+    void shouldFailForGoodIfItsBuffersExceedTheOffHeapMemoryOfTasks() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("twin")) {
+            harness.getEnvironment()
+                    .getTaskManagerInfo()
+                    .getConfiguration()
+                    .set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.ZERO);
+            targets.set(List.of(new Target("127.0.0.1", 1, new byte[32])));
+            harness.open();
+            assertThatThrownBy(() -> send(harness))
+                    .hasStackTraceContaining("Registered buffers of a sender do not fit")
+                    .satisfies(
+                            failure ->
+                                    assertThat(
+                                                    ThrowableClassifier
+                                                            .findThrowableOfThrowableType(
+                                                                    failure,
+                                                                    ThrowableType
+                                                                            .NonRecoverableError))
+                                            .isPresent());
+        }
+    }
+
+    @Test
+    void shouldStopWaitingForItsRingsWhenTheTaskIsCancelled() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
+            harness.open();
+            Thread.currentThread().interrupt(); // as Flink does
+            assertThatExceptionOfType(CancelTaskException.class)
+                    .isThrownBy(() -> send(harness))
+                    .withMessageContaining("while it waited for its rings to open");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldPassChunksAndWatermarksOnWithoutRings() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("flink")) {
+            harness.open();
+            Chunk chunk = RingFixture.chunk(3, 1);
+            harness.processElement(new StreamRecord<>(chunk));
+            harness.processWatermark(5);
+            assertThat(harness.extractOutputValues()).singleElement().isSameAs(chunk);
+            assertThat(harness.getOutput()).contains(new Watermark(5));
+            operator(harness).finish();
+        }
+    }
+
+    @Test
+    void shouldEndOnlyOnceTheJoinHasTakenAllChunks() throws Exception {
+        long openBefore = Region.openCount();
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness)) {
+                Chunk ticket = firstTicket(harness);
+                Thread join = new Thread(() -> assertThat(take(receiver, ticket)).isEqualTo(1));
+                join.start();
+                operator(harness).finish();
+                assertThatThrownBy(() -> receiver.received(ticket, () -> true))
+                        .as("taken before the end")
+                        .hasMessageContaining("cancelled");
+                join.join();
+            }
+        }
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    private static long take(RingReceiver receiver, Chunk ticket) {
+        try {
+            return RingFixture.number(receiver.received(ticket, () -> false));
+        } catch (SessionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void shouldWaitAtTheEndForTheCancelWhereTheJoinIsGoneWithChunksNotTaken() throws Exception {
+        // Closing the harness would end the operator once more.
+        OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm");
+        harness.open();
+        RingReceiver receiver = receiver(harness);
+        firstTicket(harness);
+        receiver.close();
+        Thread task = Thread.currentThread();
+        Thread flink =
+                new Thread(
+                        () -> {
+                            LockSupport.parkNanos(500_000_000);
+                            task.interrupt();
+                        });
+        flink.start();
+        assertThatExceptionOfType(CancelTaskException.class)
+                .isThrownBy(() -> operator(harness).finish())
+                .withMessageContaining("while its rings drained");
+        assertThat(Thread.interrupted()).isTrue();
+        operator(harness).close();
+    }
+
+    @Test
+    void shouldNeedNoAddressWithoutInput() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
+            harness.open();
+            operator(harness).finish();
+        }
+    }
+
+    @Test
+    void shouldHaveNoState() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("flink")) {
+            harness.open();
+            assertThat(harness.snapshot(1, 1).hasState()).isFalse();
+        }
+    }
+}

@@ -1,0 +1,360 @@
+package io.github.gpujoin.flink.exchange.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
+import io.github.gpujoin.rdma.session.JobSecret;
+import io.github.gpujoin.rdma.session.SessionException;
+import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobInfo;
+import org.apache.flink.api.common.JobInfoImpl;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.api.common.TaskInfoImpl;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Both ends of rings, with a queue in place of Flink's channel. */
+class RingsTest {
+
+    private static final Configuration NO_CONFIG = new Configuration();
+    private static final TwinFaults FAULTS = new TwinFaults(5, 20, 5, 5, 50, 5, 2_000_000);
+    private static final int CHUNKS = 400;
+
+    private final JobInfo job = new JobInfoImpl(new JobID(), "job");
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final List<Target> targets = new ArrayList<>();
+    private long openBefore;
+    private long threadsBefore;
+
+    @BeforeEach
+    void count() {
+        TwinProvider.reset(TwinFaults.NONE, 1);
+        openBefore = Region.openCount();
+        threadsBefore = threads();
+    }
+
+    @AfterEach
+    void shouldGiveEverythingBack() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+            opened.get(i).close();
+        }
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+        await(() -> threads() <= threadsBefore);
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("gpu-join"))
+                .count();
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - startNs).isLessThan(RingFixture.PATIENCE_NS);
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    private static TaskInfo task(int subtask, int attempt) {
+        return new TaskInfoImpl("task", RingFixture.PARTITIONS, subtask, 2, attempt);
+    }
+
+    /** A subtask of the join to which two subtasks send facts. */
+    private RingReceiver receiver(String transport, int subtask) throws IOException {
+        RingReceiver receiver =
+                RingReceiver.open(
+                        RingFixture.options(transport),
+                        Map.of(JoinSide.PROBE, 2),
+                        job,
+                        task(subtask, 0),
+                        NO_CONFIG,
+                        event -> {
+                            ReaderAddress address = (ReaderAddress) event;
+                            targets.add(
+                                    new Target(address.host(), address.port(), address.secret()));
+                        });
+        opened.add(receiver);
+        return receiver;
+    }
+
+    private RingSender sender(String transport, int subtask, int attempt) throws IOException {
+        RingSender sender =
+                new RingSender(
+                        RingFixture.options(transport),
+                        JoinSide.PROBE,
+                        job,
+                        task(subtask, attempt),
+                        NO_CONFIG,
+                        RingFixture.coordinator(() -> targetsOf(attempt)));
+        opened.add(sender);
+        await(() -> sender.openRings() == targets.size());
+        return sender;
+    }
+
+    private List<Target> targetsOf(int attempt) {
+        return targets.stream()
+                .map(
+                        target ->
+                                new Target(
+                                        target.host(),
+                                        target.port(),
+                                        new JobSecret(target.token())
+                                                .token(Rendezvous.uuid(job.getJobId()), attempt)
+                                                .bytes()))
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0}, seed={1}")
+    @CsvSource({"shm,1", "twin,2", "twin,3"})
+    void shouldBringEveryChunkOnceAndInOrderWhateverTheNetworkDoes(String transport, long seed)
+            throws Exception {
+        TwinProvider.reset(FAULTS, seed);
+        RingReceiver receiver = receiver(transport, 0);
+        List<RingSender> senders = List.of(sender(transport, 0, 0), sender(transport, 1, 0));
+        Random random = new Random(seed);
+        Deque<Chunk> channel = new ArrayDeque<>();
+        Deque<Long> sent = new ArrayDeque<>();
+        int throughRings = 0;
+        for (long number = 0; number < CHUNKS; number++) {
+            Chunk chunk = RingFixture.chunk(random.nextInt(RingFixture.PARTITIONS), number);
+            RingSender sender = senders.get(random.nextInt(2));
+            await(() -> sender.openRings() == 1);
+            channel.add(sender.send(chunk));
+            sent.add(number);
+            throughRings += RingTicket.isTicket(channel.getLast()) ? 1 : 0;
+            while (channel.size() > random.nextInt(8)) {
+                Chunk received = receiver.received(channel.remove(), () -> false);
+                assertThat(RingFixture.number(received)).isEqualTo(sent.remove());
+            }
+        }
+        assertThat(throughRings).as("others went inline").isBetween(CHUNKS / 2, CHUNKS);
+    }
+
+    @Test
+    void shouldSendInlineWhatFindsNoRoomOrDoesNotFit() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender sender = sender("shm", 0, 0);
+        List<Chunk> sent = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            sent.add(sender.send(RingFixture.chunk(0, i)));
+        }
+        assertThat(sent)
+                .extracting(RingTicket::isTicket)
+                .containsExactly(true, true, true, true, false, false);
+        assertThat(sender.isDrained()).isFalse();
+        for (int i = 0; i < 6; i++) {
+            Chunk received = receiver.received(sent.get(i), () -> false);
+            assertThat(RingFixture.number(received)).isEqualTo(i);
+        }
+        await(() -> isDrained(sender));
+        Chunk large = RingFixture.longChunk(64 << 10);
+        assertThat(sender.send(large)).isSameAs(large);
+    }
+
+    private static boolean isDrained(RingSender sender) {
+        try {
+            return sender.isDrained();
+        } catch (SessionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void shouldSendEachPartitionToTheSubtaskThatOwnsIt() throws Exception {
+        List<RingReceiver> receivers = List.of(receiver("shm", 0), receiver("shm", 1));
+        RingSender sender = sender("shm", 0, 0);
+        for (int partition = 0; partition < RingFixture.PARTITIONS; partition++) {
+            Chunk ticket = sender.send(RingFixture.chunk(partition, partition));
+            RingReceiver owner = receivers.get(partition < RingFixture.PARTITIONS / 2 ? 0 : 1);
+            Chunk received = owner.received(ticket, () -> false);
+            assertThat(RingFixture.number(received)).isEqualTo(partition);
+        }
+    }
+
+    @Test
+    void shouldSendInlineBeforeAnAddressIsKnown() throws Exception {
+        RingSender sender =
+                new RingSender(
+                        RingFixture.options("shm"),
+                        JoinSide.PROBE,
+                        job,
+                        task(0, 0),
+                        NO_CONFIG,
+                        RingFixture.coordinator(List::of));
+        opened.add(sender);
+        Chunk chunk = RingFixture.chunk(0, 1);
+        assertThat(sender.send(chunk)).isSameAs(chunk);
+        assertThat(sender.isDrained()).isTrue();
+    }
+
+    /** The receiver's task failed: its failure is the one to report, and Flink ends the sender. */
+    @Test
+    void shouldNotFailTheSenderBeforeFlinkKnowsWhyTheReceiverIsGone() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender sender = sender("shm", 0, 0);
+        sender.send(RingFixture.chunk(0, 1));
+        receiver.close();
+        await(() -> sender.openRings() == 0);
+        Chunk chunk = RingFixture.chunk(0, 2);
+        for (int i = 0; i < 50; i++) {
+            assertThat(sender.send(chunk)).isSameAs(chunk);
+            assertThat(sender.isDrained()).isFalse();
+            LockSupport.parkNanos(10_000_000);
+        }
+        assertThat(sender.lastLoss()).startsWith("Peer closed the session");
+    }
+
+    @Test
+    void shouldTurnAnEarlierAttemptAwayOnceALaterOneHasCome() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender earlier = sender("shm", 0, 0);
+        RingSender later = sender("shm", 0, 1);
+        Chunk ticket = later.send(RingFixture.chunk(0, 1));
+        assertThat(RingFixture.number(receiver.received(ticket, () -> false))).isEqualTo(1);
+        await(() -> earlier.openRings() == 0);
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> sendUntilItFails(earlier))
+                .withMessageContaining("refusal=STALE_ATTEMPT");
+    }
+
+    private static void sendUntilItFails(RingSender sender) throws IOException {
+        long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < RingFixture.PATIENCE_NS) {
+            sender.send(RingFixture.chunk(0, 0));
+        }
+    }
+
+    @Test
+    void shouldRefuseATicketThatIsNotForTheNextChunk() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender sender = sender("shm", 0, 3);
+        Chunk first = sender.send(RingFixture.chunk(0, 1));
+        Chunk second = sender.send(RingFixture.chunk(0, 2));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> receiver.received(second, () -> false))
+                .withMessageContaining("a ticket is for the next chunk of its ring")
+                .withMessageContaining("next=1, ticket=2");
+        receiver.received(first, () -> false);
+        Chunk ofAnotherChunk =
+                new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
+                        .write(RingFixture.chunk(0, 7), 2);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> receiver.received(ofAnotherChunk, () -> false))
+                .withMessageContaining("a ring brings the chunk that its ticket was written for");
+    }
+
+    @Test
+    void shouldRefuseATicketOfNoRing() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        Chunk ticket =
+                new RingTicket.Writer(RingTicket.channel(JoinSide.BUILD, 0))
+                        .write(RingFixture.chunk(0, 1), 1);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> receiver.received(ticket, () -> false))
+                .withMessageContaining("a ticket is of a ring of this subtask: channel=0, rings=2");
+    }
+
+    @Test
+    void shouldStopWaitingForAChunkWhenTheTaskIsCancelled() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        Chunk ticket =
+                new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
+                        .write(RingFixture.chunk(0, 1), 1);
+        assertThatExceptionOfType(CancelTaskException.class)
+                .isThrownBy(() -> receiver.received(ticket, () -> true));
+    }
+
+    @Test
+    void shouldFailTheSenderWhereAnAddressIsOfNoUse() throws Exception {
+        RingSender sender =
+                new RingSender(
+                        RingFixture.options("shm"),
+                        JoinSide.PROBE,
+                        job,
+                        task(0, 0),
+                        NO_CONFIG,
+                        RingFixture.coordinator(
+                                () -> List.of(new Target("0.0.0.0", 1, new byte[32]))));
+        opened.add(sender);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> sendUntilItFails(sender))
+                .withMessageContaining("a sender must learn where to write")
+                .withMessageContaining("rings listen on one address of the host");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "0.0.0.0,rings listen on one address of the host",
+        "192.0.2.1,rings that other hosts reach need Flink's internal SSL",
+        "no.such.host.invalid,rings listen on an address of this host"
+    })
+    void shouldListenOnlyWhereItIsSafe(String host, String rule) {
+        Configuration taskManager = new Configuration();
+        taskManager.set(GpuJoinOptions.RING_BIND_ADDRESS, host);
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(
+                        () ->
+                                RingReceiver.open(
+                                        RingFixture.options("shm"),
+                                        Map.of(JoinSide.PROBE, 1),
+                                        job,
+                                        task(0, 0),
+                                        taskManager,
+                                        event -> {}))
+                .withMessageContaining(rule)
+                .withMessageContaining(host);
+    }
+
+    @Test
+    void shouldRefuseMoreRingsThanASubtaskMayHave() {
+        assertThatExceptionOfType(SuppressRestartsException.class)
+                .isThrownBy(
+                        () ->
+                                RingReceiver.open(
+                                        RingFixture.options("shm"),
+                                        Map.of(JoinSide.PROBE, 40, JoinSide.BUILD, 25),
+                                        job,
+                                        task(0, 0),
+                                        NO_CONFIG,
+                                        event -> {}))
+                .havingCause()
+                .isInstanceOf(IllegalConfigurationException.class)
+                .withMessage(
+                        "Too many rings: 65 into each subtask of the join, each of 38 KiB, a thread"
+                                + " and a socket on either side; gpu-join.ring.max-rings=64.\n"
+                                + "Lower the parallelism, raise that option, or set"
+                                + " gpu-join.transport: flink.");
+    }
+
+    @Test
+    void shouldKnowTheTransportsOnTheClassPath() {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> RingFixture.options("pigeon"))
+                .withMessageContaining("known=[disni, shm, simulated, twin]")
+                .withMessageContaining("transport=pigeon");
+    }
+}

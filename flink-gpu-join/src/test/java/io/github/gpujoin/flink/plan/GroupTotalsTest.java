@@ -1,0 +1,80 @@
+package io.github.gpujoin.flink.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.emit.GroupFields;
+import io.github.gpujoin.flink.record.RecordField;
+import java.util.List;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
+import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.apache.flink.types.Row;
+import org.junit.jupiter.api.Test;
+
+class GroupTotalsTest {
+
+    private static final GroupFields FIELDS =
+            new GroupFields(
+                    List.of(RecordField.ofColumn(Column.of("day", ColumnType.INT64))),
+                    List.of("day"),
+                    List.of("n"));
+
+    private static KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness()
+            throws Exception {
+        return new KeyedOneInputStreamOperatorTestHarness<>(
+                new GroupTotals(FIELDS), row -> Row.project(row, new int[] {0}), FIELDS.keyType());
+    }
+
+    private static Row row(long day, long n) {
+        return Row.of(day, n);
+    }
+
+    /** One subtask of the join has ended, the other is idle and wakes up. */
+    @Test
+    void shouldNotTakeTheLargestWatermarkForTheEnd() throws Exception {
+        try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
+            harness.open();
+            harness.processElement(row(1, 10), 0);
+            harness.processElement(row(2, 20), 0);
+            harness.processWatermark(7);
+            harness.processWatermark(Watermark.MAX_WATERMARK);
+            harness.processElement(row(1, 5), 0);
+            assertThat(harness.getOutput()).containsExactly(new Watermark(7));
+            harness.endInput();
+            assertThat(harness.extractOutputValues())
+                    .extracting(row -> row.getField(0), row -> row.getField(1))
+                    .containsExactlyInAnyOrder(tuple(1L, 15L), tuple(2L, 20L));
+            assertThat(harness.getOutput())
+                    .endsWith(WatermarkStatus.ACTIVE, Watermark.MAX_WATERMARK);
+        }
+    }
+
+    @Test
+    void shouldGiveGroupsOnceAcrossARestoreAtTheEnd() throws Exception {
+        OperatorSubtaskState before;
+        OperatorSubtaskState after;
+        try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
+            harness.open();
+            harness.processElement(row(1, 10), 0);
+            before = harness.snapshot(1, 1);
+            harness.endInput();
+            after = harness.snapshot(2, 2);
+            assertThat(harness.extractOutputValues()).hasSize(1);
+        }
+        assertThat(givenAtTheEnd(before)).isEqualTo(1);
+        assertThat(givenAtTheEnd(after)).isZero();
+    }
+
+    private static int givenAtTheEnd(OperatorSubtaskState state) throws Exception {
+        try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
+            harness.initializeState(state);
+            harness.open();
+            harness.endInput();
+            return harness.extractOutputValues().size();
+        }
+    }
+}
