@@ -191,7 +191,8 @@ class StarJoinRefusalTest {
                                 + " so no fact would be joined. Use a bounded source,"
                                 + " .completeAtWatermark(t), .changelog() or .versioned().");
         assertThat(dimension.apply(d -> d.completeAtWatermark(7)).uid("a").toRows()).isNotNull();
-        assertThat(dimension.apply(d -> d.changelog(row -> RowKind.INSERT)).uid("b").toRows()).isNotNull();
+        assertThat(dimension.apply(d -> d.changelog(row -> RowKind.INSERT)).uid("b").toRows())
+                .isNotNull();
         assertThat(dimension.apply(Dimension::versioned).uid("c").toRows()).isNotNull();
     }
 
