@@ -11,7 +11,7 @@ package io.github.gpujoin.hybrid;
 public final class SpillCost {
 
     // One thread, tuples of 16 bytes, 2 M build rows, the log in RocksDB
-    // (docs/performance-notes.md, "Less memory than rows").
+    // (docs/decisions/0009-deferred-probes.md).
     private static final double PROBE_NS_PER_BYTE = 2.2;
     private static final double READ_NS_PER_BYTE = 2.5;
     private static final double BUILD_NS_PER_BYTE = 2.6;
