@@ -241,7 +241,7 @@ public final class StarEtl implements Callable<Integer> {
                         ? "  results  --out DIR writes each table to DIR/q2.1.csv and so on"
                         : "  results  " + out);
         console.println("  options  --help; try --query 2.1 --engine reference --state rocksdb");
-        console.println("  docs     README.md, docs/architecture.md");
+        console.println("  docs     README.md, docs/architecture/README.md");
     }
 
     private ParameterException wrong(String sentence) {

@@ -132,7 +132,7 @@ class SlowOutputTest {
         }
     }
 
-    /** The bound that docs/architecture.md states. */
+    /** The bound that docs/architecture/operator.md states. */
     @Test
     void shouldEmitASliceAtMostInFrontOfABarrierWhereNoMoreFactsCome() throws Exception {
         JoinScenario scenario = new JoinScenario(false).buildRow(1, 0).buildRow(1, 1);
