@@ -1,3 +1,5 @@
+// Phases of the blocking join: copy in, join, copy back.
+
 #include "blocking_join.h"
 
 #include <algorithm>
@@ -6,88 +8,87 @@
 namespace gpujoin::bench {
 namespace {
 
-/** Milliseconds of work and of all that it enqueued, as its caller waits for it. */
-template <class Work>
+// Returns the milliseconds that the caller waits for the work and for everything it enqueued.
+template <typename Work>
 double timedMs(const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
+    auto start = std::chrono::steady_clock::now();
     work();
     CUDA_CHECK(cudaDeviceSynchronize());
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
         .count();
 }
 
-void copy(std::int64_t* to, const std::int64_t* from, std::uint64_t rows) {
-    CUDA_CHECK(cudaMemcpyAsync(to, from, rows * sizeof(std::int64_t), cudaMemcpyDefault));
+void copy(int64_t* to, const int64_t* from, uint64_t rows) {
+    CUDA_CHECK(cudaMemcpyAsync(to, from, rows * sizeof(int64_t), cudaMemcpyDefault));
 }
 
 }  // namespace
 
 BlockingJoin::BlockingJoin(const BlockingSpec& spec)
-    : spec_(spec),
-      hostBuild_(spec.buildRows),
-      hostProbe_(spec.sourceRows),
-      hostBuildPayloads_(spec.sourceRows),
-      hostProbePayloads_(spec.sourceRows),
-      buildKeys_(spec.buildRows),
-      buildPayloads_(spec.buildRows),
-      probeKeys_(spec.chunkRows),
-      probePayloads_(spec.chunkRows),
-      matches_(spec.chunkRows, false),
-      workspace_(resident::workspaceBytes<Word>(spec.buildRows, spec.chunkRows)) {
+    : joinSpec(spec),
+      hostBuild(spec.buildRows),
+      hostProbe(spec.sourceRows),
+      hostBuildPayloads(spec.sourceRows),
+      hostProbePayloads(spec.sourceRows),
+      buildKeys(spec.buildRows),
+      buildPayloads(spec.buildRows),
+      probeKeys(spec.chunkRows),
+      probePayloads(spec.chunkRows),
+      matches(spec.chunkRows, false),
+      workspace(resident::workspaceBytes<Word>(spec.buildRows, spec.chunkRows)) {
     generate();
 }
 
 void BlockingJoin::generate() {
     DataSpec data;
-    data.buildRows = spec_.buildRows;
-    data.probeRows = spec_.sourceRows;
-    const Generator<Word> generator{data};
-    fillBuild<<<kFillBlocks, kFillThreads>>>(generator, buildKeys_.data(), buildPayloads_.data());
-    fillProbe<<<kFillBlocks, kFillThreads>>>(generator, probeKeys_.data(), probePayloads_.data());
-    copy(hostBuild_.keys.data(), buildKeys_.data(), spec_.buildRows);
-    copy(hostBuild_.payloads.data(), buildPayloads_.data(), spec_.buildRows);
-    copy(hostProbe_.keys.data(), probeKeys_.data(), spec_.sourceRows);
-    copy(hostProbe_.payloads.data(), probePayloads_.data(), spec_.sourceRows);
+    data.buildRows = joinSpec.buildRows;
+    data.probeRows = joinSpec.sourceRows;
+    Generator<Word> generator{data};
+    fillBuild<<<FILL_BLOCKS, FILL_THREADS>>>(generator, buildKeys.data(), buildPayloads.data());
+    fillProbe<<<FILL_BLOCKS, FILL_THREADS>>>(generator, probeKeys.data(), probePayloads.data());
+    copy(hostBuild.keys.data(), buildKeys.data(), joinSpec.buildRows);
+    copy(hostBuild.payloads.data(), buildPayloads.data(), joinSpec.buildRows);
+    copy(hostProbe.keys.data(), probeKeys.data(), joinSpec.sourceRows);
+    copy(hostProbe.payloads.data(), probePayloads.data(), joinSpec.sourceRows);
     DeviceArray<Digest> digest(1);
     CUDA_CHECK(cudaMemset(digest.data(), 0, digest.lengthBytes()));
-    expectMatches<<<kFillBlocks, kFillThreads>>>(generator, false, digest.data());
-    expectedOfSource_ = Tables<Word>::fetch(digest);
+    expectMatches<<<FILL_BLOCKS, FILL_THREADS>>>(generator, false, digest.data());
+    expectedOfSource = Tables<Word>::fetch(digest);
 }
 
-std::size_t BlockingJoin::deviceBytes() const {
-    const std::uint64_t rows = spec_.buildRows + 2 * spec_.chunkRows;  // tables and result
-    return rows * 2 * sizeof(Word) + workspace_.lengthBytes();
+size_t BlockingJoin::deviceBytes() const {
+    uint64_t rows = joinSpec.buildRows + 2 * joinSpec.chunkRows;  // tables and result
+    return rows * 2 * sizeof(Word) + workspace.lengthBytes();
 }
 
-BlockingResult BlockingJoin::measure(std::uint64_t probeRows, int rounds) {
-    const std::uint64_t times = probeRows / spec_.sourceRows;
-    const Digest expected{expectedOfSource_.count * times, expectedOfSource_.sum * times};
+BlockingResult BlockingJoin::measure(uint64_t probeRows, int rounds) {
+    uint64_t times = probeRows / joinSpec.sourceRows;
+    Digest expected{expectedOfSource.count * times, expectedOfSource.sum * times};
     BlockingResult result;
-    std::uint64_t count;
+    uint64_t count;
     run(probeRows, count, &result.digest);
-    result.right = result.digest == expected;
+    result.correct = result.digest == expected;
     for (int round = 0; round < rounds; round++) {
         result.rounds.push_back(run(probeRows, count, nullptr));
-        result.right &= count == expected.count;
+        result.correct &= count == expected.count;
     }
     return result;
 }
 
-/** One join; what reaches the host is read there if `digest` is not null. */
-BlockingTimes BlockingJoin::run(std::uint64_t probeRows, std::uint64_t& matchCount,
-                                Digest* digest) {
+// Runs one join. If `digest` is not null, it reads the result in host memory.
+BlockingTimes BlockingJoin::run(uint64_t probeRows, uint64_t& matchCount, Digest* digest) {
     BlockingTimes times;
     matchCount = 0;
     times.copyInMs += timedMs([&] { copyBuildIn(); });
-    for (std::uint64_t first = 0; first < probeRows; first += spec_.chunkRows) {
-        const std::uint64_t rows = std::min(spec_.chunkRows, probeRows - first);
+    for (uint64_t first = 0; first < probeRows; first += joinSpec.chunkRows) {
+        uint64_t rows = std::min(joinSpec.chunkRows, probeRows - first);
         times.copyInMs += timedMs([&] { copyProbeIn(rows); });
         times.joinMs += timedMs([&] { join(rows); });
-        const std::uint64_t count = matches_.count();
+        uint64_t count = matches.count();
         matchCount += count;
-        const std::uint64_t fits = std::min(count, spec_.chunkRows);
-        for (std::uint64_t row = 0; row < fits; row += spec_.sourceRows) {
-            const std::uint64_t part = std::min(spec_.sourceRows, fits - row);
+        uint64_t fits = std::min(count, joinSpec.chunkRows);
+        for (uint64_t row = 0; row < fits; row += joinSpec.sourceRows) {
+            uint64_t part = std::min(joinSpec.sourceRows, fits - row);
             times.copyBackMs += timedMs([&] { copyResultBack(row, part); });
             if (digest != nullptr) {
                 addHostResult(part, *digest);
@@ -98,45 +99,43 @@ BlockingTimes BlockingJoin::run(std::uint64_t probeRows, std::uint64_t& matchCou
 }
 
 void BlockingJoin::copyBuildIn() {
-    copy(buildKeys_.data(), hostBuild_.keys.data(), spec_.buildRows);
-    copy(buildPayloads_.data(), hostBuild_.payloads.data(), spec_.buildRows);
+    copy(buildKeys.data(), hostBuild.keys.data(), joinSpec.buildRows);
+    copy(buildPayloads.data(), hostBuild.payloads.data(), joinSpec.buildRows);
 }
 
-void BlockingJoin::copyProbeIn(std::uint64_t rows) {
-    for (std::uint64_t row = 0; row < rows; row += spec_.sourceRows) {
-        copy(probeKeys_.data() + row, hostProbe_.keys.data(), spec_.sourceRows);
-        copy(probePayloads_.data() + row, hostProbe_.payloads.data(), spec_.sourceRows);
+void BlockingJoin::copyProbeIn(uint64_t rows) {
+    for (uint64_t row = 0; row < rows; row += joinSpec.sourceRows) {
+        copy(probeKeys.data() + row, hostProbe.keys.data(), joinSpec.sourceRows);
+        copy(probePayloads.data() + row, hostProbe.payloads.data(), joinSpec.sourceRows);
     }
 }
 
-void BlockingJoin::join(std::uint64_t rows) {
-    const resident::TableView<Word> build{buildKeys_.data(), buildPayloads_.data(),
-                                          spec_.buildRows};
-    const resident::TableView<Word> probe{probeKeys_.data(), probePayloads_.data(), rows};
-    const resident::JoinStatus status =
-        resident::joinResident(build, probe, matches_.columns(), workspace_.data(),
-                               workspace_.lengthBytes(), cudaStream_t{});
+void BlockingJoin::join(uint64_t rows) {
+    resident::TableView<Word> build{buildKeys.data(), buildPayloads.data(), joinSpec.buildRows};
+    resident::TableView<Word> probe{probeKeys.data(), probePayloads.data(), rows};
+    resident::JoinStatus status = resident::joinResident(
+        build, probe, matches.columns(), workspace.data(), workspace.lengthBytes(), cudaStream_t{});
     if (status != resident::JoinStatus::OK) {
-        std::fprintf(stderr, "the join was refused: status=%s\n", resident::describe(status));
+        std::fprintf(stderr, "The join failed: %s.\n", resident::describe(status));
         std::exit(1);
     }
 }
 
-void BlockingJoin::copyResultBack(std::uint64_t row, std::uint64_t rows) {
-    copy(hostBuildPayloads_.data(), matches_.columns().buildPayloads + row, rows);
-    copy(hostProbePayloads_.data(), matches_.columns().probePayloads + row, rows);
+void BlockingJoin::copyResultBack(uint64_t row, uint64_t rows) {
+    copy(hostBuildPayloads.data(), matches.columns().buildPayloads + row, rows);
+    copy(hostProbePayloads.data(), matches.columns().probePayloads + row, rows);
 }
 
-/** Reads what lies in host memory now, through its mapping. */
-void BlockingJoin::addHostResult(std::uint64_t rows, Digest& digest) {
+// Adds the result rows in host memory to the digest, through their mapping.
+void BlockingJoin::addHostResult(uint64_t rows, Digest& digest) {
     DeviceArray<Digest> sum(1);
-    DeviceArray<std::uint64_t> count(1);
+    DeviceArray<uint64_t> count(1);
     CUDA_CHECK(cudaMemset(sum.data(), 0, sum.lengthBytes()));
     CUDA_CHECK(cudaMemcpy(count.data(), &rows, sizeof(rows), cudaMemcpyHostToDevice));
-    const resident::MatchColumns<Word> host{nullptr, hostBuildPayloads_.data(),
-                                            hostProbePayloads_.data(), rows, count.data()};
-    digestMatches<<<kFillBlocks, kFillThreads>>>(host, sum.data());
-    const Digest part = Tables<Word>::fetch(sum);
+    resident::MatchColumns<Word> host{nullptr, hostBuildPayloads.data(), hostProbePayloads.data(),
+                                      rows, count.data()};
+    digestMatches<<<FILL_BLOCKS, FILL_THREADS>>>(host, sum.data());
+    Digest part = Tables<Word>::fetch(sum);
     digest.count += part.count;
     digest.sum += part.sum;
 }

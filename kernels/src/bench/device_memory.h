@@ -1,3 +1,4 @@
+// Owners of CUDA memory and events. They end the program if a CUDA call fails.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,77 +9,77 @@
 
 namespace gpujoin::bench {
 
-/** Ends the program with the failing call's text: a measurement after a failed call means nothing. */
+// Ends the program if a CUDA call failed, because later measurements would be meaningless.
 inline void check(cudaError_t error, const char* what) {
     if (error != cudaSuccess) {
-        std::fprintf(stderr, "a CUDA call failed: call=%s, error=%s\n", what,
+        std::fprintf(stderr, "A CUDA call failed: call=%s, error=%s\n", what,
                      cudaGetErrorString(error));
         std::exit(1);
     }
 }
 #define CUDA_CHECK(call) ::gpujoin::bench::check((call), #call)
 
-/** Owned device array. */
-template <class T>
+// A device array, freed by its destructor.
+template <typename T>
 class DeviceArray {
   public:
-    explicit DeviceArray(std::uint64_t count) : count_(count) {
+    explicit DeviceArray(uint64_t count) : elementCount(count) {
         if (count != 0) {
-            CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&data_), lengthBytes()));
+            CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&memory), lengthBytes()));
         }
     }
-    ~DeviceArray() { cudaFree(data_); }
+    ~DeviceArray() { cudaFree(memory); }
     DeviceArray(const DeviceArray&) = delete;
     DeviceArray& operator=(const DeviceArray&) = delete;
 
-    T* data() const { return data_; }
-    std::uint64_t count() const { return count_; }
-    std::size_t lengthBytes() const { return count_ * sizeof(T); }
+    T* data() const { return memory; }
+    uint64_t count() const { return elementCount; }
+    size_t lengthBytes() const { return elementCount * sizeof(T); }
 
   private:
-    T* data_ = nullptr;
-    std::uint64_t count_;
+    T* memory = nullptr;
+    uint64_t elementCount;
 };
 
-/** Owned page-locked host array, which kernels reach by the same address. */
-template <class T>
+// A page-locked host array, freed by its destructor. Kernels access it at the same address.
+template <typename T>
 class PinnedArray {
   public:
-    explicit PinnedArray(std::uint64_t count) : count_(count) {
+    explicit PinnedArray(uint64_t count) : elementCount(count) {
         CUDA_CHECK(
-            cudaHostAlloc(reinterpret_cast<void**>(&data_), lengthBytes(), cudaHostAllocMapped));
+            cudaHostAlloc(reinterpret_cast<void**>(&memory), lengthBytes(), cudaHostAllocMapped));
     }
-    ~PinnedArray() { cudaFreeHost(data_); }
+    ~PinnedArray() { cudaFreeHost(memory); }
     PinnedArray(const PinnedArray&) = delete;
     PinnedArray& operator=(const PinnedArray&) = delete;
 
-    T* data() const { return data_; }
-    std::uint64_t count() const { return count_; }
-    std::size_t lengthBytes() const { return count_ * sizeof(T); }
+    T* data() const { return memory; }
+    uint64_t count() const { return elementCount; }
+    size_t lengthBytes() const { return elementCount * sizeof(T); }
 
   private:
-    T* data_ = nullptr;
-    std::uint64_t count_;
+    T* memory = nullptr;
+    uint64_t elementCount;
 };
 
-/** Owned event with timing. */
+// An event with timing, destroyed by its destructor.
 class Event {
   public:
-    Event() { CUDA_CHECK(cudaEventCreate(&event_)); }
-    ~Event() { cudaEventDestroy(event_); }
+    Event() { CUDA_CHECK(cudaEventCreate(&event)); }
+    ~Event() { cudaEventDestroy(event); }
     Event(const Event&) = delete;
     Event& operator=(const Event&) = delete;
 
-    cudaEvent_t get() const { return event_; }
-    void record() { CUDA_CHECK(cudaEventRecord(event_)); }
+    cudaEvent_t get() const { return event; }
+    void record() { CUDA_CHECK(cudaEventRecord(event)); }
     double millisecondsSince(const Event& start) const {
         float ms = 0;
-        CUDA_CHECK(cudaEventElapsedTime(&ms, start.event_, event_));
+        CUDA_CHECK(cudaEventElapsedTime(&ms, start.event, event));
         return ms;
     }
 
   private:
-    cudaEvent_t event_;
+    cudaEvent_t event;
 };
 
 }  // namespace gpujoin::bench

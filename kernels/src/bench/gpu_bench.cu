@@ -1,3 +1,19 @@
+// Benchmarks of the resident join and of its peers.
+//
+//   gpu_bench check [MAX_ROWS]                joins tables of many shapes and compares the results
+//                                             with the known answers; exits with 1 on a difference
+//   gpu_bench ceilings                        measures the limits of the machine
+//   gpu_bench resident LOG2 targets|all COPY  joins tables in device memory, the largest of 2^LOG2
+//                                             rows, and measures the sort-merge peer; all: also
+//                                             skew, repeated keys and misses; COPY is the measured
+//                                             device-copy ceiling in GB/s
+//   gpu_bench blocking BUILD SOURCE CHUNK PROBE...
+//                                             the blocking join of tables in host memory, for each
+//                                             number of probe rows; arguments as in BlockingSpec
+//
+// Each case prints a ResultLine of five runs after a warm-up. G tuples/s is (build rows + probe
+// rows) / seconds / 10^9.
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,31 +30,18 @@
 #include "sort_merge_peer.h"
 #include "tables.cuh"
 
-/*
- * gpu_bench check [max rows]                        joins of many shapes against known answers; exit code 1 on
- *                                                   a difference
- * gpu_bench ceilings                                what the machine itself does
- * gpu_bench resident LOG2 targets|all COPY          joins of tables in device memory, the largest of 2^LOG2 rows,
- *                                                   beside the sort-merge peer; all: skew, repeats, misses, too;
- *                                                   COPY is the measured device-copy ceiling in GB/s
- * gpu_bench blocking BUILD SOURCE CHUNK PROBE...    the blocking join of tables in host memory, for each number
- *                                                   of probe rows; numbers as in BlockingSpec
- *
- * Each measured case is a ResultLine of five runs after a warm-up. G tuples/s = (build rows + probe rows) /
- * seconds / 10^9.
- */
 namespace gpujoin::bench {
 namespace {
 
 using resident::JoinStatus;
 
-constexpr int kRuns = 5;
-constexpr const char* kStepNames[resident::kJoinSteps] = {
+constexpr int RUNS = 5;
+constexpr const char* STEP_NAMES[resident::JOIN_STEP_COUNT] = {
     "build_pass_1_ms", "build_pass_2_ms", "probe_pass_1_ms", "probe_pass_2_ms", "join_ms"};
 
 struct Timing {
     double totalMs = 0;
-    double stepMs[resident::kJoinSteps] = {};
+    double stepMs[resident::JOIN_STEP_COUNT] = {};
 };
 
 std::string nameOf(const DataSpec& s, int wordBits) {
@@ -50,85 +53,86 @@ std::string nameOf(const DataSpec& s, int wordBits) {
     return text;
 }
 
-template <class Word>
+template <typename Word>
 class ResidentRunner {
   public:
     explicit ResidentRunner(const Tables<Word>& tables)
-        : tables_(tables),
-          workspace_(
+        : tables(tables),
+          workspace(
               resident::workspaceBytes<Word>(tables.spec().buildRows, tables.spec().probeRows)) {}
 
     Timing run(const Matches<Word>& matches) {
         Event start;
-        Event ends[resident::kJoinSteps];
+        Event ends[resident::JOIN_STEP_COUNT];
         resident::JoinTrace trace;
-        for (int i = 0; i < resident::kJoinSteps; i++) {
+        for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
             trace.stepEnds[i] = ends[i].get();
         }
         start.record();
-        const JoinStatus status = resident::joinResident(
-            tables_.build(), tables_.probe(), matches.columns(), workspace_.data(),
-            workspace_.lengthBytes(), cudaStream_t{}, trace);
+        JoinStatus status = resident::joinResident(tables.build(), tables.probe(),
+                                                   matches.columns(), workspace.data(),
+                                                   workspace.lengthBytes(), cudaStream_t{}, trace);
         if (status != JoinStatus::OK) {
-            std::fprintf(stderr, "the join was refused: status=%s\n", resident::describe(status));
+            std::fprintf(stderr, "The join failed: %s.\n", resident::describe(status));
             std::exit(1);
         }
         CUDA_CHECK(cudaDeviceSynchronize());
         Timing timing;
-        timing.totalMs = ends[resident::kJoinSteps - 1].millisecondsSince(start);
-        for (int i = 0; i < resident::kJoinSteps; i++) {
+        timing.totalMs = ends[resident::JOIN_STEP_COUNT - 1].millisecondsSince(start);
+        for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
             timing.stepMs[i] = ends[i].millisecondsSince(i == 0 ? start : ends[i - 1]);
         }
         return timing;
     }
 
-    std::size_t workspaceBytes() const { return workspace_.lengthBytes(); }
+    size_t workspaceBytes() const { return workspace.lengthBytes(); }
 
   private:
-    const Tables<Word>& tables_;
-    DeviceArray<unsigned char> workspace_;
+    const Tables<Word>& tables;
+    DeviceArray<unsigned char> workspace;
 };
 
-bool report(const char* who, const Digest& got, std::uint64_t counted, const Digest& expected) {
-    const bool right = got == expected && counted == expected.count;
-    if (!right) {
+bool report(const char* who, const Digest& got, uint64_t counted, const Digest& expected) {
+    bool correct = got == expected && counted == expected.count;
+    if (!correct) {
         std::printf(
             "  WRONG %s: count=%llu counter=%llu expected=%llu sum=%016llx expected=%016llx\n", who,
             got.count, (unsigned long long)counted, expected.count, got.sum, expected.sum);
     }
-    return right;
+    return correct;
 }
 
-template <class Word>
+template <typename Word>
 bool checkCase(const DataSpec& spec) {
-    const Tables<Word> tables(spec);
-    const Digest expected = tables.expected(true);
+    Tables<Word> tables(spec);
+    Digest expected = tables.expected(true);
     Matches<Word> matches(expected.count, true);
     ResidentRunner<Word> runner(tables);
-    bool right = true;
+    bool correct = true;
     for (int run = 0; run < 2; run++) {
         matches.poison();
         runner.run(matches);
-        right &= report("resident", matches.digest(), matches.count(), expected);
+        correct &= report("resident", matches.digest(), matches.count(), expected);
     }
     SortMergePeer<Word> peer(spec.buildRows, spec.probeRows,
                              spec.domain == KeyDomain::DENSE ? spec.keyBits() : 8 * sizeof(Word));
     matches.poison();
     peer.join(tables.build(), tables.probe(), matches.columns());
-    right &= report("sort-merge", matches.digest(), matches.count(), expected);
-    std::printf("%s %s matches=%llu\n", right ? "ok   " : "WRONG",
+    correct &= report("sort-merge", matches.digest(), matches.count(), expected);
+    std::printf("%s %s matches=%llu\n", correct ? "ok   " : "WRONG",
                 nameOf(spec, 8 * sizeof(Word)).c_str(), expected.count);
     std::fflush(stdout);
-    return right;
+    return correct;
 }
 
-/** A result that does not fit: the count must be exact and no byte after the columns may change. */
-template <class Word>
+// Joins with result columns that are too short: the count must be exact, and no byte after the
+// columns may change.
+template <typename Word>
 bool checkShortColumns() {
     DataSpec spec;
     spec.buildRows = 10000;
     spec.probeRows = 100000;
-    const Tables<Word> tables(spec);
+    Tables<Word> tables(spec);
     Matches<Word> matches(100000, true);
     matches.poison();
     auto columns = matches.columns();
@@ -143,23 +147,23 @@ bool checkShortColumns() {
                           cudaMemcpyDeviceToHost));
     Word poison;
     std::memset(&poison, 0xA5, sizeof(poison));
-    const bool right = matches.count() == 100000 &&
-                       std::all_of(tail.begin(), tail.end(), [&](Word w) { return w == poison; });
-    std::printf("%s %zu-bit result columns too short\n", right ? "ok   " : "WRONG",
+    bool correct = matches.count() == 100000 &&
+                   std::all_of(tail.begin(), tail.end(), [&](Word w) { return w == poison; });
+    std::printf("%s %zu-bit result columns too short\n", correct ? "ok   " : "WRONG",
                 8 * sizeof(Word));
-    return right;
+    return correct;
 }
 
 std::vector<DataSpec> checkSpecs() {
     std::vector<DataSpec> specs;
-    const std::uint64_t sizes[][2] = {
+    const uint64_t sizes[][2] = {
         {0, 0},          {0, 1000},          {1000, 0},          {1, 1},      {1, 100000},
         {7, 3},          {4096, 4097},       {6143, 6145},       {100003, 1}, {262144, 1000003},
         {300007, 99991}, {3000017, 5000011}, {9000001, 20000003}};
     for (const auto& size : sizes) {
-        for (const std::uint64_t copies : {1, 3}) {
-            for (const unsigned hit : {100u, 30u}) {
-                for (const KeyDomain domain : {KeyDomain::DENSE, KeyDomain::SPARSE}) {
+        for (uint64_t copies : {1, 3}) {
+            for (unsigned hit : {100u, 30u}) {
+                for (KeyDomain domain : {KeyDomain::DENSE, KeyDomain::SPARSE}) {
                     DataSpec s;
                     s.buildRows = size[0];
                     s.probeRows = size[1];
@@ -172,8 +176,7 @@ std::vector<DataSpec> checkSpecs() {
             }
         }
     }
-    const auto add = [&](std::uint64_t build, std::uint64_t probe, std::uint64_t copies,
-                         double zipf) {
+    auto add = [&](uint64_t build, uint64_t probe, uint64_t copies, double zipf) {
         DataSpec s;
         s.buildRows = build;
         s.probeRows = probe;
@@ -191,39 +194,40 @@ std::vector<DataSpec> checkSpecs() {
     return specs;
 }
 
-/** Checks all tables of at most `maxRows`: a checking tool that runs the device slowly wants small ones. */
-int checkAll(std::uint64_t maxRows) {
+// Checks all tables of at most `maxRows` rows. Tools that slow the device down need small tables.
+int checkAll(uint64_t maxRows) {
     int wrong = 0;
     for (const DataSpec& spec : checkSpecs()) {
         if (std::max(spec.buildRows, spec.probeRows) > maxRows) {
             continue;
         }
-        wrong += !checkCase<std::int64_t>(spec);
-        wrong += !checkCase<std::int32_t>(spec);
+        wrong += !checkCase<int64_t>(spec);
+        wrong += !checkCase<int32_t>(spec);
     }
-    wrong += !checkShortColumns<std::int64_t>();
-    wrong += !checkShortColumns<std::int32_t>();
+    wrong += !checkShortColumns<int64_t>();
+    wrong += !checkShortColumns<int32_t>();
     std::printf("CHECK wrong=%d\n", wrong);
     return wrong == 0 ? 0 : 1;
 }
 
-/** Fewest bytes that the passes of the plan move, against the measured copy. */
-template <class Word>
-double boundMs(const DataSpec& s, std::uint64_t matches, double copyGBs) {
-    const double tables = static_cast<double>(s.buildRows + s.probeRows) * 2 * sizeof(Word);
-    const int passes =
-        resident::RadixPlan::of(s.buildRows, resident::kTableShape<Word>).twoPasses() ? 2 : 1;
-    const double result = static_cast<double>(matches) * 3 * sizeof(Word);
+// Returns the time in which the measured copy moves the minimum of bytes that the passes of the
+// plan move.
+template <typename Word>
+double boundMs(const DataSpec& s, uint64_t matches, double copyGBs) {
+    double tables = static_cast<double>(s.buildRows + s.probeRows) * 2 * sizeof(Word);
+    int passes =
+        resident::RadixPlan::of(s.buildRows, resident::TABLE_SHAPE<Word>).hasTwoPasses() ? 2 : 1;
+    double result = static_cast<double>(matches) * 3 * sizeof(Word);
     return (tables * (2 * passes + 1) + result) / copyGBs / 1e6;
 }
 
 ResultLine lineOf(const char* name, const DataSpec& spec, int wordBits) {
     ResultLine line(name);
-    line.with("word_bits", std::uint64_t(wordBits))
+    line.with("word_bits", uint64_t(wordBits))
         .with("build_rows", spec.buildRows)
         .with("probe_rows", spec.probeRows);
     line.with("copies", spec.copies)
-        .with("hit_percent", std::uint64_t{spec.hitPercent})
+        .with("hit_percent", uint64_t{spec.hitPercent})
         .with("zipf", spec.zipf);
     line.with("keys", spec.domain == KeyDomain::DENSE ? "dense" : "sparse");
     return line;
@@ -233,44 +237,44 @@ double tuplesOf(const DataSpec& spec) {
     return static_cast<double>(spec.buildRows + spec.probeRows);
 }
 
-template <class Word>
+template <typename Word>
 bool benchResident(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches,
                    double copyGBs) {
     const DataSpec& spec = tables.spec();
     ResidentRunner<Word> runner(tables);
     matches.poison();
     runner.run(matches);
-    bool right = report("resident", matches.digest(), matches.count(), expected);
+    bool correct = report("resident", matches.digest(), matches.count(), expected);
     std::vector<double> rounds;
-    double stepMs[resident::kJoinSteps] = {};
-    for (int run = 0; run < kRuns; run++) {
-        const Timing timing = runner.run(matches);
+    double stepMs[resident::JOIN_STEP_COUNT] = {};
+    for (int run = 0; run < RUNS; run++) {
+        Timing timing = runner.run(matches);
         rounds.push_back(tuplesOf(spec) / timing.totalMs / 1e6);
-        for (int i = 0; i < resident::kJoinSteps; i++) {
-            stepMs[i] += timing.stepMs[i] / kRuns;
+        for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
+            stepMs[i] += timing.stepMs[i] / RUNS;
         }
     }
-    right &= report("resident, last run", matches.digest(), matches.count(), expected);
+    correct &= report("resident, last run", matches.digest(), matches.count(), expected);
     ResultLine line = lineOf("resident-join", spec, 8 * sizeof(Word));
-    line.rounds("Gtuples/s", rounds).checked(right, matches.count(), matches.digest().sum);
+    line.rounds("Gtuples/s", rounds).checked(correct, matches.count(), matches.digest().sum);
     line.with("bound", tuplesOf(spec) / boundMs<Word>(spec, expected.count, copyGBs) / 1e6);
     line.with("bounded_by", "device-copy")
-        .with("workspace_bytes", std::uint64_t{runner.workspaceBytes()});
-    for (int i = 0; i < resident::kJoinSteps; i++) {
-        line.with(kStepNames[i], stepMs[i]);
+        .with("workspace_bytes", uint64_t{runner.workspaceBytes()});
+    for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
+        line.with(STEP_NAMES[i], stepMs[i]);
     }
     line.print();
-    return right;
+    return correct;
 }
 
-template <class Word>
+template <typename Word>
 bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches) {
     const DataSpec& spec = tables.spec();
     SortMergePeer<Word> peer(spec.buildRows, spec.probeRows,
                              spec.domain == KeyDomain::DENSE ? spec.keyBits() : 8 * sizeof(Word));
     std::vector<double> rounds;
     matches.poison();
-    for (int run = 0; run <= kRuns; run++) {
+    for (int run = 0; run <= RUNS; run++) {
         Event start;
         Event end;
         start.record();
@@ -281,24 +285,24 @@ bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches
             rounds.push_back(tuplesOf(spec) / end.millisecondsSince(start) / 1e6);
         }
     }
-    const bool right = report("sort-merge", matches.digest(), matches.count(), expected);
+    bool correct = report("sort-merge", matches.digest(), matches.count(), expected);
     lineOf("sort-merge-join", spec, 8 * sizeof(Word))
         .rounds("Gtuples/s", rounds)
-        .checked(right, matches.count(), matches.digest().sum)
+        .checked(correct, matches.count(), matches.digest().sum)
         .print();
-    return right;
+    return correct;
 }
 
-template <class Word>
+template <typename Word>
 bool benchCase(const DataSpec& spec, bool withPeer, double copyGBs) {
-    const Tables<Word> tables(spec);
-    const Digest expected = tables.expected(true);
-    const Matches<Word> matches(expected.count, true);
-    bool right = benchResident(tables, expected, matches, copyGBs);
+    Tables<Word> tables(spec);
+    Digest expected = tables.expected(true);
+    Matches<Word> matches(expected.count, true);
+    bool correct = benchResident(tables, expected, matches, copyGBs);
     if (withPeer) {
-        right &= benchPeer(tables, expected, matches);
+        correct &= benchPeer(tables, expected, matches);
     }
-    return right;
+    return correct;
 }
 
 int benchCeilings() {
@@ -310,78 +314,79 @@ int benchCeilings() {
 }
 
 int benchResidentAll(int log2Max, bool all, double copy) {
-    const int shift = 29 - log2Max;
-    const auto spec = [&](int logBuild, int logProbe) {
+    int shift = 29 - log2Max;
+    auto spec = [&](int logBuild, int logProbe) {
         DataSpec s;
-        s.buildRows = std::uint64_t{1} << (logBuild - shift);
-        s.probeRows = std::uint64_t{1} << (logProbe - shift);
+        s.buildRows = uint64_t{1} << (logBuild - shift);
+        s.probeRows = uint64_t{1} << (logProbe - shift);
         return s;
     };
-    bool right = benchCase<std::int64_t>(spec(27, 29), true, copy);
-    right &= benchCase<std::int64_t>(spec(28, 28), true, copy);
-    right &= benchCase<std::int32_t>(spec(28, 28), true, copy);
+    bool correct = benchCase<int64_t>(spec(27, 29), true, copy);
+    correct &= benchCase<int64_t>(spec(28, 28), true, copy);
+    correct &= benchCase<int32_t>(spec(28, 28), true, copy);
     if (!all) {
-        return right ? 0 : 1;
+        return correct ? 0 : 1;
     }
-    right &= benchCase<std::int32_t>(spec(27, 29), false, copy);
-    right &= benchCase<std::int64_t>(spec(20, 29), false, copy);
+    correct &= benchCase<int32_t>(spec(27, 29), false, copy);
+    correct &= benchCase<int64_t>(spec(20, 29), false, copy);
     DataSpec sparse = spec(27, 29);
     sparse.domain = KeyDomain::SPARSE;
-    right &= benchCase<std::int64_t>(sparse, true, copy);
-    for (const double zipf : {0.5, 1.0, 1.5}) {
+    correct &= benchCase<int64_t>(sparse, true, copy);
+    for (double zipf : {0.5, 1.0, 1.5}) {
         DataSpec skewed = spec(27, 29);
         skewed.zipf = zipf;
-        right &= benchCase<std::int64_t>(skewed, false, copy);
+        correct &= benchCase<int64_t>(skewed, false, copy);
     }
     DataSpec repeated = spec(27, 28);
     repeated.copies = 4;
-    right &= benchCase<std::int64_t>(repeated, false, copy);
+    correct &= benchCase<int64_t>(repeated, false, copy);
     DataSpec rare = spec(27, 29);
     rare.hitPercent = 10;
-    right &= benchCase<std::int64_t>(rare, false, copy);
-    return right ? 0 : 1;
+    correct &= benchCase<int64_t>(rare, false, copy);
+    return correct ? 0 : 1;
 }
 
-bool benchBlocking(BlockingJoin& join, std::uint64_t probeRows) {
-    const BlockingResult result = join.measure(probeRows, kRuns);
+bool benchBlocking(BlockingJoin& join, uint64_t probeRows) {
+    BlockingResult result = join.measure(probeRows, RUNS);
     std::vector<double> seconds;
     BlockingTimes mean;
     for (const BlockingTimes& times : result.rounds) {
         seconds.push_back(times.totalMs() / 1e3);
-        mean.copyInMs += times.copyInMs / kRuns;
-        mean.joinMs += times.joinMs / kRuns;
-        mean.copyBackMs += times.copyBackMs / kRuns;
+        mean.copyInMs += times.copyInMs / RUNS;
+        mean.joinMs += times.joinMs / RUNS;
+        mean.copyBackMs += times.copyBackMs / RUNS;
     }
     ResultLine("blocking-join")
         .with("build_rows", join.spec().buildRows)
         .with("probe_rows", probeRows)
         .with("chunk_rows", join.spec().chunkRows)
-        .with("device_bytes", std::uint64_t{join.deviceBytes()})
+        .with("device_bytes", uint64_t{join.deviceBytes()})
         .rounds("s", seconds)
-        .checked(result.right, result.digest.count, result.digest.sum)
+        .checked(result.correct, result.digest.count, result.digest.sum)
         .with("copy_in_ms", mean.copyInMs)
         .with("join_ms", mean.joinMs)
         .with("copy_back_ms", mean.copyBackMs)
         .print();
-    return result.right;
+    return result.correct;
 }
 
-int benchBlockingAll(const BlockingSpec& spec, const std::vector<std::uint64_t>& probeRows) {
+int benchBlockingAll(const BlockingSpec& spec, const std::vector<uint64_t>& probeRows) {
     bool whole = spec.sourceRows != 0 && spec.chunkRows % spec.sourceRows == 0;
-    for (const std::uint64_t rows : probeRows) {
+    for (uint64_t rows : probeRows) {
         whole = whole && rows % spec.sourceRows == 0;
     }
     if (!whole) {
-        std::fprintf(stderr, "chunks and probe sides are whole sources: source=%llu chunk=%llu\n",
+        std::fprintf(stderr,
+                     "CHUNK or PROBE is not a multiple of SOURCE: source=%llu, chunk=%llu\n",
                      (unsigned long long)spec.sourceRows, (unsigned long long)spec.chunkRows);
         return 2;
     }
     BlockingJoin join(spec);
-    bool right = true;
-    for (const std::uint64_t rows : probeRows) {
-        right &= benchBlocking(join, rows);
+    bool correct = true;
+    for (uint64_t rows : probeRows) {
+        correct &= benchBlocking(join, rows);
     }
-    return right ? 0 : 1;
+    return correct ? 0 : 1;
 }
 
 int usage() {
@@ -393,7 +398,7 @@ int usage() {
 
 int run(int argc, char** argv) {
     const std::string command = argc > 1 ? argv[1] : "";
-    const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+    auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
     if (command == "check" && argc <= 3) {
         return checkAll(argc > 2 ? number(2) : ~0ull);
     }
@@ -405,7 +410,7 @@ int run(int argc, char** argv) {
                                 std::strtod(argv[4], nullptr));
     }
     if (command == "blocking" && argc >= 6) {
-        std::vector<std::uint64_t> probeRows;
+        std::vector<uint64_t> probeRows;
         for (int i = 5; i < argc; i++) {
             probeRows.push_back(number(i));
         }

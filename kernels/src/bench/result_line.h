@@ -1,3 +1,4 @@
+// Output of the benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -7,38 +8,35 @@
 
 namespace gpujoin::bench {
 
-/**
- * One measured case for programs to read: RESULT name key=value key=value ...
- *
- * Values have no blanks. `unit`, `rounds` (figures in the order of the runs, separated by commas), `check`,
- * `count`, `checksum` and `bound` mean the same in all lines; every other key is a parameter of the case.
- */
+// One measured case, for programs: RESULT name key=value key=value ...
+//
+// Values contain no spaces. `unit`, `rounds` (figures in the order of the runs, separated by
+// commas), `check`, `count`, `checksum` and `bound` mean the same in all lines; every other key is
+// a parameter of the case.
 class ResultLine {
   public:
-    explicit ResultLine(const char* name) : text_(std::string("RESULT ") + name) {}
+    explicit ResultLine(const char* name) : text(std::string("RESULT ") + name) {}
 
     ResultLine& with(const char* key, const std::string& value) {
-        text_ += std::string(" ") + key + "=" + value;
+        text += std::string(" ") + key + "=" + value;
         return *this;
     }
-    ResultLine& with(const char* key, std::uint64_t value) {
-        return with(key, std::to_string(value));
-    }
+    ResultLine& with(const char* key, uint64_t value) { return with(key, std::to_string(value)); }
     ResultLine& with(const char* key, double value) { return with(key, formatted(value)); }
     ResultLine& rounds(const char* unit, const std::vector<double>& figures) {
         std::string list;
-        for (const double figure : figures) {
+        for (double figure : figures) {
             list += (list.empty() ? "" : ",") + formatted(figure);
         }
         return with("unit", unit).with("rounds", list);
     }
-    ResultLine& checked(bool right, std::uint64_t count, std::uint64_t checksum) {
-        return with("check", right ? "ok" : "WRONG")
+    ResultLine& checked(bool correct, uint64_t count, uint64_t checksum) {
+        return with("check", correct ? "ok" : "WRONG")
             .with("count", count)
             .with("checksum", checksum);
     }
     void print() const {
-        std::printf("%s\n", text_.c_str());
+        std::printf("%s\n", text.c_str());
         std::fflush(stdout);
     }
 
@@ -49,7 +47,7 @@ class ResultLine {
         return digits;
     }
 
-    std::string text_;
+    std::string text;
 };
 
 }  // namespace gpujoin::bench

@@ -1,8 +1,11 @@
+// Sorts with CUB, then merges with one kernel.
+
 #include "sort_merge_peer.h"
 
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 
+#include "../main/cuda/engine/attributes.h"
 #include "device_memory.h"
 #include "match_writer.cuh"
 
@@ -14,16 +17,15 @@ using resident::MatchColumns;
 using resident::MatchWriter;
 using resident::TableView;
 
-constexpr int kThreads = 256;
-constexpr int kRowsPerThread = 8;
-constexpr std::uint64_t kTileRows = kThreads * kRowsPerThread;
+constexpr int THREADS = 256;
+constexpr int ROWS_PER_THREAD = 8;
+constexpr uint64_t TILE_ROWS = THREADS * ROWS_PER_THREAD;
 
-/** First of [low, high) whose key is not before `key`. */
-template <class Word>
-__device__ std::uint64_t lowerBound(const Word* keys, std::uint64_t low, std::uint64_t high,
-                                    Word key) {
+// Returns the first row of [low, high) whose key is not less than `key`.
+template <typename Word>
+__device__ uint64_t lowerBound(const Word* keys, uint64_t low, uint64_t high, Word key) {
     while (low < high) {
-        const std::uint64_t middle = low + (high - low) / 2;
+        uint64_t middle = low + (high - low) / 2;
         if (keys[middle] < key) {
             low = middle + 1;
         } else {
@@ -33,50 +35,48 @@ __device__ std::uint64_t lowerBound(const Word* keys, std::uint64_t low, std::ui
     return low;
 }
 
-/** Looks a tile of sorted probe rows up in the part of the sorted build rows that its keys span. */
-template <class Word>
-__global__ __launch_bounds__(kThreads) void mergeTiles(TableView<Word> build, TableView<Word> probe,
-                                                       MatchWriter<Word> writer) {
-    __shared__ std::uint64_t low;
-    __shared__ std::uint64_t high;
+// Joins a tile of sorted probe rows with the range of sorted build rows that its keys span.
+template <typename Word>
+__global__ void __launch_bounds__(THREADS)
+    mergeTiles(TableView<Word> build, TableView<Word> probe, MatchWriter<Word> writer) {
+    __shared__ uint64_t low;
+    __shared__ uint64_t high;
     __shared__ BlockReservation reservation;
-    const std::uint64_t first = blockIdx.x * kTileRows;
-    const std::uint64_t end = first + kTileRows < probe.rows ? first + kTileRows : probe.rows;
+    uint64_t first = blockIdx.x * TILE_ROWS;
+    uint64_t end = first + TILE_ROWS < probe.rows ? first + TILE_ROWS : probe.rows;
     if (threadIdx.x == 0) {
         reservation.clear();
-        low = lowerBound(build.keys, std::uint64_t{0}, build.rows, probe.keys[first]);
+        low = lowerBound(build.keys, uint64_t{0}, build.rows, probe.keys[first]);
     } else if (threadIdx.x == 32) {
-        high = lowerBound(build.keys, std::uint64_t{0}, build.rows, probe.keys[end - 1]);
+        high = lowerBound(build.keys, uint64_t{0}, build.rows, probe.keys[end - 1]);
     }
     __syncthreads();
-    Word keys[kRowsPerThread];
-    std::uint64_t places[kRowsPerThread];
-    std::uint32_t matches = 0;
-#pragma unroll
-    for (int k = 0; k < kRowsPerThread; k++) {
-        const std::uint64_t row =
-            first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
-        places[k] = build.rows;
+    Word keys[ROWS_PER_THREAD];
+    uint64_t positions[ROWS_PER_THREAD];
+    uint32_t matches = 0;
+    GPUJOIN_UNROLL
+    for (int k = 0; k < ROWS_PER_THREAD; k++) {
+        uint64_t row = first + (threadIdx.x / 32 * ROWS_PER_THREAD + k) * 32 + threadIdx.x % 32;
+        positions[k] = build.rows;
         if (row < end) {
             keys[k] = probe.keys[row];
-            places[k] = lowerBound(build.keys, low, high, keys[k]);
-            for (std::uint64_t i = places[k]; i < build.rows && build.keys[i] == keys[k]; i++) {
+            positions[k] = lowerBound(build.keys, low, high, keys[k]);
+            for (uint64_t i = positions[k]; i < build.rows && build.keys[i] == keys[k]; i++) {
                 matches++;
             }
         }
     }
-    std::uint64_t target = writer.reserve(reservation, 0, matches);
-    if (target == MatchWriter<Word>::kNoRoom) {
+    uint64_t target = writer.reserve(reservation, 0, matches);
+    if (target == MatchWriter<Word>::NO_ROOM) {
         return;
     }
-#pragma unroll
-    for (int k = 0; k < kRowsPerThread; k++) {
-        const std::uint64_t row =
-            first + (threadIdx.x / 32 * kRowsPerThread + k) * 32 + threadIdx.x % 32;
-        const Word payload = row < end ? probe.payloads[row] : Word{0};
-        std::uint64_t i = places[k];
+    GPUJOIN_UNROLL
+    for (int k = 0; k < ROWS_PER_THREAD; k++) {
+        uint64_t row = first + (threadIdx.x / 32 * ROWS_PER_THREAD + k) * 32 + threadIdx.x % 32;
+        Word payload = row < end ? probe.payloads[row] : Word{0};
+        uint64_t i = positions[k];
         bool matched = i < build.rows && build.keys[i] == keys[k];
-        while (__any_sync(resident::kFullWarp, matched)) {
+        while (__any_sync(resident::FULL_WARP, matched)) {
             target = writer.write(target, matched, keys[k], matched ? build.payloads[i] : Word{0},
                                   payload);
             i++;
@@ -87,7 +87,7 @@ __global__ __launch_bounds__(kThreads) void mergeTiles(TableView<Word> build, Ta
 
 }  // namespace
 
-template <class Word>
+template <typename Word>
 struct SortMergePeer<Word>::Buffers {
     DeviceArray<Word> buildKeys;
     DeviceArray<Word> buildPayloads;
@@ -96,51 +96,51 @@ struct SortMergePeer<Word>::Buffers {
     DeviceArray<unsigned char> temporary;
 };
 
-template <class Word>
-static std::size_t temporaryBytes(std::uint64_t rows, int keyBits) {
-    std::size_t bytes = 0;
+template <typename Word>
+static size_t temporaryBytes(uint64_t rows, int keyBits) {
+    size_t bytes = 0;
     const Word* none = nullptr;
     CUDA_CHECK(cub::DeviceRadixSort::SortPairs(nullptr, bytes, none, const_cast<Word*>(none), none,
                                                const_cast<Word*>(none), rows, 0, keyBits));
     return bytes;
 }
 
-template <class Word>
-SortMergePeer<Word>::SortMergePeer(std::uint64_t buildRows, std::uint64_t probeRows, int keyBits)
-    : buffers_(new Buffers{DeviceArray<Word>(buildRows), DeviceArray<Word>(buildRows),
-                           DeviceArray<Word>(probeRows), DeviceArray<Word>(probeRows),
-                           DeviceArray<unsigned char>(
-                               temporaryBytes<Word>(std::max(buildRows, probeRows), keyBits))}),
-      keyBits_(keyBits) {}
+template <typename Word>
+SortMergePeer<Word>::SortMergePeer(uint64_t buildRows, uint64_t probeRows, int keyBits)
+    : buffers(new Buffers{DeviceArray<Word>(buildRows), DeviceArray<Word>(buildRows),
+                          DeviceArray<Word>(probeRows), DeviceArray<Word>(probeRows),
+                          DeviceArray<unsigned char>(
+                              temporaryBytes<Word>(std::max(buildRows, probeRows), keyBits))}),
+      keyBits(keyBits) {}
 
-template <class Word>
+template <typename Word>
 SortMergePeer<Word>::~SortMergePeer() {
-    delete buffers_;
+    delete buffers;
 }
 
-template <class Word>
+template <typename Word>
 void SortMergePeer<Word>::join(const TableView<Word>& build, const TableView<Word>& probe,
                                const MatchColumns<Word>& matches) {
-    Buffers& b = *buffers_;
-    std::size_t bytes = b.temporary.lengthBytes();
+    Buffers& b = *buffers;
+    size_t bytes = b.temporary.lengthBytes();
     CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, build.keys,
                                                b.buildKeys.data(), build.payloads,
-                                               b.buildPayloads.data(), build.rows, 0, keyBits_));
+                                               b.buildPayloads.data(), build.rows, 0, keyBits));
     CUDA_CHECK(cub::DeviceRadixSort::SortPairs(b.temporary.data(), bytes, probe.keys,
                                                b.probeKeys.data(), probe.payloads,
-                                               b.probePayloads.data(), probe.rows, 0, keyBits_));
-    CUDA_CHECK(cudaMemsetAsync(matches.matchCount, 0, sizeof(std::uint64_t)));
+                                               b.probePayloads.data(), probe.rows, 0, keyBits));
+    CUDA_CHECK(cudaMemsetAsync(matches.matchCount, 0, sizeof(uint64_t)));
     if (build.rows == 0 || probe.rows == 0) {
         return;
     }
-    const TableView<Word> sortedBuild{b.buildKeys.data(), b.buildPayloads.data(), build.rows};
-    const TableView<Word> sortedProbe{b.probeKeys.data(), b.probePayloads.data(), probe.rows};
-    const auto blocks = static_cast<unsigned>((probe.rows + kTileRows - 1) / kTileRows);
-    mergeTiles<<<blocks, kThreads>>>(sortedBuild, sortedProbe, MatchWriter<Word>{matches});
+    TableView<Word> sortedBuild{b.buildKeys.data(), b.buildPayloads.data(), build.rows};
+    TableView<Word> sortedProbe{b.probeKeys.data(), b.probePayloads.data(), probe.rows};
+    auto blocks = static_cast<unsigned>((probe.rows + TILE_ROWS - 1) / TILE_ROWS);
+    mergeTiles<<<blocks, THREADS>>>(sortedBuild, sortedProbe, MatchWriter<Word>{matches});
     CUDA_CHECK(cudaGetLastError());
 }
 
-template class SortMergePeer<std::int32_t>;
-template class SortMergePeer<std::int64_t>;
+template class SortMergePeer<int32_t>;
+template class SortMergePeer<int64_t>;
 
 }  // namespace gpujoin::bench

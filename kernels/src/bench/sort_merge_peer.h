@@ -1,3 +1,4 @@
+// A sort-merge join, the peer of the resident join.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +8,12 @@
 
 namespace gpujoin::bench {
 
-/**
- * The peer: both tables sorted by key with the toolkit's own CUB radix sort, then merged. `keyBits` are the
- * lowest bits that the keys differ in; CUB sorts by no others, which is its best case.
- */
-template <class Word>
+// Sorts both tables by key with the radix sort of CUB, then merges them. Keys differ only in their
+// lowest `keyBits` bits; CUB sorts by these bits alone, which is its best case.
+template <typename Word>
 class SortMergePeer {
   public:
-    SortMergePeer(std::uint64_t buildRows, std::uint64_t probeRows, int keyBits);
+    SortMergePeer(uint64_t buildRows, uint64_t probeRows, int keyBits);
     ~SortMergePeer();
     SortMergePeer(const SortMergePeer&) = delete;
     SortMergePeer& operator=(const SortMergePeer&) = delete;
@@ -24,8 +23,8 @@ class SortMergePeer {
 
   private:
     struct Buffers;
-    Buffers* buffers_;
-    int keyBits_;
+    Buffers* buffers;
+    int keyBits;
 };
 
 }  // namespace gpujoin::bench

@@ -1,36 +1,40 @@
+// Prefix sum over the threads of a block.
 #pragma once
 
 #include <cstdint>
 
+#include "../engine/attributes.h"
+
 namespace gpujoin::resident {
 
-/** Sums over the threads of a block of THREADS (a multiple of 32); lives in shared memory. */
-template <int THREADS, class Value = std::uint32_t>
+// Sums over the threads of a block of THREADS, a multiple of 32. Lives in shared memory.
+template <int THREADS, typename Value = uint32_t>
 struct BlockScan {
-    static constexpr int kWarps = THREADS / 32;
-    Value warpSums[kWarps];
+    static constexpr int WARPS = THREADS / 32;
+    Value warpSums[WARPS];
 
-    /** Sum of the values of lower threads, and of all; a barrier. May be called again at once. */
+    // Returns the sum of the values of lower threads, and in `total` the sum of all. Contains
+    // barriers; the next call may follow at once.
     __device__ Value exclusiveSum(Value value, Value& total) {
-        const unsigned lane = threadIdx.x % 32;
-        const unsigned warp = threadIdx.x / 32;
-        const Value inclusive = warpInclusiveSum(value, lane);
+        unsigned lane = threadIdx.x % 32;
+        unsigned warp = threadIdx.x / 32;
+        Value inclusive = warpInclusiveSum(value, lane);
         __syncthreads();
         if (lane == 31) {
             warpSums[warp] = inclusive;
         }
         __syncthreads();
-        const Value sums = warpInclusiveSum(lane < kWarps ? warpSums[lane] : Value{0}, lane);
+        Value sums = warpInclusiveSum(lane < WARPS ? warpSums[lane] : Value{0}, lane);
         total = __shfl_sync(0xFFFFFFFFu, sums, 31);
-        const Value before = __shfl_sync(0xFFFFFFFFu, sums, warp == 0 ? 0 : warp - 1);
+        Value before = __shfl_sync(0xFFFFFFFFu, sums, warp == 0 ? 0 : warp - 1);
         return inclusive - value + (warp == 0 ? Value{0} : before);
     }
 
   private:
     __device__ static Value warpInclusiveSum(Value value, unsigned lane) {
-#pragma unroll
+        GPUJOIN_UNROLL
         for (int distance = 1; distance < 32; distance *= 2) {
-            const Value below = __shfl_up_sync(0xFFFFFFFFu, value, distance);
+            Value below = __shfl_up_sync(0xFFFFFFFFu, value, distance);
             value += lane >= distance ? below : Value{0};
         }
         return value;

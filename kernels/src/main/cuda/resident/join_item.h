@@ -1,84 +1,82 @@
+// Work items of the join: which part of which partition a block joins.
 #pragma once
 
 #include <cstdint>
 
 #include "join_plan.h"
-#include "key_bits.cuh"
+#include "key_bits.h"
 
 namespace gpujoin::resident {
 
-/** What a block works on, in rows of the partitioned tables. */
+// A part of the build rows and a slice of the probe rows of one partition, as rows of the
+// partitioned tables.
 struct JoinItem {
-    std::uint32_t buildFirst;
-    std::uint32_t buildRows;
-    std::uint32_t probeFirst;
-    std::uint32_t probeRows;
+    uint32_t buildFirst;
+    uint32_t buildRows;
+    uint32_t probeFirst;
+    uint32_t probeRows;
 
-    GPUJOIN_INLINE bool empty() const { return buildRows == 0 || probeRows == 0; }
+    GPUJOIN_INLINE bool isEmpty() const { return buildRows == 0 || probeRows == 0; }
 
-    /** Piece number `piece` of a partition; slices of the probe rows change fastest. */
-    static GPUJOIN_INLINE JoinItem of(std::uint32_t buildBegin, std::uint32_t buildEnd,
-                                      std::uint32_t probeBegin, std::uint32_t probeEnd,
-                                      std::uint32_t tableRows, std::uint64_t piece) {
-        const std::uint32_t slices = pieces(probeEnd - probeBegin, kProbeSliceRows);
+    // Returns part number `part` of a partition; slices of the probe rows vary fastest.
+    static GPUJOIN_INLINE JoinItem of(uint32_t buildBegin, uint32_t buildEnd, uint32_t probeBegin,
+                                      uint32_t probeEnd, uint32_t tableRows, uint64_t part) {
+        uint32_t slices = partCount(probeEnd - probeBegin, PROBE_SLICE_ROWS);
         if (buildEnd == buildBegin || slices == 0) {
             return {0, 0, 0, 0};
         }
-        const std::uint32_t build =
-            buildBegin + static_cast<std::uint32_t>(piece / slices) * tableRows;
-        const std::uint32_t probe =
-            probeBegin + static_cast<std::uint32_t>(piece % slices) * kProbeSliceRows;
+        uint32_t build = buildBegin + static_cast<uint32_t>(part / slices) * tableRows;
+        uint32_t probe = probeBegin + static_cast<uint32_t>(part % slices) * PROBE_SLICE_ROWS;
         return {build, smaller(buildEnd - build, tableRows), probe,
-                smaller(probeEnd - probe, kProbeSliceRows)};
+                smaller(probeEnd - probe, PROBE_SLICE_ROWS)};
     }
 
-    static GPUJOIN_INLINE std::uint64_t count(std::uint32_t buildRows, std::uint32_t probeRows,
-                                              std::uint32_t tableRows) {
-        return std::uint64_t{pieces(buildRows, tableRows)} * pieces(probeRows, kProbeSliceRows);
+    static GPUJOIN_INLINE uint64_t count(uint32_t buildRows, uint32_t probeRows,
+                                         uint32_t tableRows) {
+        return uint64_t{partCount(buildRows, tableRows)} * partCount(probeRows, PROBE_SLICE_ROWS);
     }
 
   private:
-    static GPUJOIN_INLINE std::uint32_t pieces(std::uint32_t rows, std::uint32_t pieceRows) {
-        return (rows + pieceRows - 1) / pieceRows;
+    static GPUJOIN_INLINE uint32_t partCount(uint32_t rows, uint32_t partRows) {
+        return (rows + partRows - 1) / partRows;
     }
-    static GPUJOIN_INLINE std::uint32_t smaller(std::uint32_t a, std::uint32_t b) {
-        return a < b ? a : b;
-    }
+    static GPUJOIN_INLINE uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 };
 
-/** The items of a join: the first of each partition, then the further ones of all partitions. */
+// The items of a join: the first item of each partition, then the extra items of all partitions.
 struct JoinItems {
-    std::uint32_t partitions;
-    /** Number of further items of lower partitions; one entry for each partition, and all of them last. */
-    std::uint64_t* furtherStarts;
-    /** One word: items claimed. */
+    uint32_t partitions;
+    // Number of extra items of lower partitions, for each partition; the last entry is the number
+    // of all extra items.
+    uint64_t* extraStarts;
+    // One word: the number of claimed items.
     unsigned long long* claimed;
 
-    static JoinItems cut(RegionCutter& cutter, std::uint32_t partitions) {
-        return {partitions, cutter.take<std::uint64_t>(partitions + 1),
-                cutter.take<unsigned long long>(1)};
+    static JoinItems allocate(RegionAllocator& regions, uint32_t partitions) {
+        return {partitions, regions.allocate<uint64_t>(partitions + 1),
+                regions.allocate<unsigned long long>(1)};
     }
 
-    GPUJOIN_INLINE std::uint64_t count() const { return partitions + furtherStarts[partitions]; }
+    GPUJOIN_INLINE uint64_t count() const { return partitions + extraStarts[partitions]; }
 
-    /** Partition of an item, and which of the partition's pieces it is. */
-    GPUJOIN_INLINE std::uint32_t locate(std::uint64_t item, std::uint64_t& piece) const {
+    // Returns the partition of an item, and in `part` which of the partition's parts it is.
+    GPUJOIN_INLINE uint32_t locate(uint64_t item, uint64_t& part) const {
         if (item < partitions) {
-            piece = 0;
-            return static_cast<std::uint32_t>(item);
+            part = 0;
+            return static_cast<uint32_t>(item);
         }
-        const std::uint64_t further = item - partitions;
-        std::uint32_t low = 0;
-        std::uint32_t high = partitions;
+        uint64_t extra = item - partitions;
+        uint32_t low = 0;
+        uint32_t high = partitions;
         while (high - low > 1) {
-            const std::uint32_t middle = low + (high - low) / 2;
-            if (furtherStarts[middle] <= further) {
+            uint32_t middle = low + (high - low) / 2;
+            if (extraStarts[middle] <= extra) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        piece = further - furtherStarts[low] + 1;
+        part = extra - extraStarts[low] + 1;
         return low;
     }
 };

@@ -1,3 +1,5 @@
+// Host arithmetic of a join: the number of partitions and the layout of the workspace. A test runs
+// it on the CPU.
 #pragma once
 
 #include <algorithm>
@@ -5,101 +7,97 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "key_bits.cuh"
+#include "key_bits.h"
 
-/* Host arithmetic of a join: how many partitions, where what lies in the workspace. Tested without a device. */
 namespace gpujoin::resident {
 
-/**
- * The table of a partition's build rows in a thread block's shared memory: the rows it holds, its slots, and the
- * most rows that the mean partition may have; the room between is for how far partitions differ. Three such
- * blocks share a multiprocessor.
- */
+// The table of a partition's build rows in the shared memory of a block: the rows that it holds,
+// its slots, and the maximum mean of rows in a partition. The difference between both numbers of
+// rows allows for partitions of different sizes. Three such blocks share a multiprocessor.
 struct TableShape {
-    std::uint32_t rows;
-    std::uint32_t slotBits;
-    std::uint32_t meanRows;
+    uint32_t rows;
+    uint32_t slotBits;
+    uint32_t meanRows;
 };
 
-template <class Word>
-constexpr TableShape kTableShape{3304, 12, 2560};
+template <typename Word>
+constexpr TableShape TABLE_SHAPE{3304, 12, 2560};
 template <>
-constexpr TableShape kTableShape<std::int32_t>{4368, 13, 4096};
+constexpr TableShape TABLE_SHAPE<int32_t>{4368, 13, 4096};
 
-/** A pass with more digits writes runs too short for the memory; one with fewer serialises its counters. */
-constexpr std::uint32_t kMaxDigitBits = 9;
-constexpr std::uint32_t kMinRadixBits = 6;
+// More digits would make runs too short for efficient writes; fewer digits serialize the additions
+// to their counters.
+constexpr uint32_t MAX_DIGIT_BITS = 9;
+constexpr uint32_t MIN_RADIX_BITS = 6;
 
-/** Probe rows that one work item takes at most, so that a heavy key's partition spreads over the device. */
-constexpr std::uint32_t kProbeSliceRows = 65536;
+// Maximum probe rows of a work item, which spreads the partition of a heavy hitter over the device.
+constexpr uint32_t PROBE_SLICE_ROWS = 65536;
 
-/** Slots begin at multiples of this many tuples: whole 128-byte lines for 16-byte tuples. */
-constexpr std::uint32_t kSlotAlignmentRows = 8;
+// Slots start at multiples of this number of tuples: whole 128-byte lines for 16-byte tuples.
+constexpr uint32_t SLOT_ALIGNMENT_ROWS = 8;
 
-constexpr std::size_t kRegionAlignmentBytes = 256;
+constexpr size_t REGION_ALIGNMENT_BYTES = 256;
 
-/**
- * Rows set aside for a partition before anything is counted: the mean and eight standard deviations of
- * uniformly hashed keys that occur `repeats` times each on average, but never more than a quarter over the
- * mean. Skewed keys can exceed it; then the pass counts first and runs again.
- */
-inline std::uint32_t guessedCapacityRows(std::uint64_t rows, std::uint32_t partitions,
-                                         double repeats) {
-    const double mean = static_cast<double>(rows) / partitions;
-    const double room = std::min(8.0 * std::sqrt(mean * (1.0 + repeats)), mean / 4 + 256);
-    const auto capacity = static_cast<std::uint64_t>(std::ceil(mean + room)) + kSlotAlignmentRows;
-    return static_cast<std::uint32_t>(capacity / kSlotAlignmentRows * kSlotAlignmentRows);
+// Returns the rows to reserve for a partition before the table is counted: the mean plus eight
+// standard deviations of uniformly hashed keys with `rowsPerKey` rows each on average, but at most
+// about a quarter above the mean. Skewed keys can exceed it; then the pass counts the rows and runs
+// again.
+inline uint32_t guessedCapacityRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
+    double mean = static_cast<double>(rows) / partitions;
+    double room = std::min(8.0 * std::sqrt(mean * (1.0 + rowsPerKey)), mean / 4 + 256);
+    auto capacity = static_cast<uint64_t>(std::ceil(mean + room)) + SLOT_ALIGNMENT_ROWS;
+    return static_cast<uint32_t>(capacity / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS);
 }
 
-/** Rows of a buffer for `partitions` slots, large enough for guessed slots and for counted, aligned ones. */
-inline std::uint64_t slotBufferRows(std::uint64_t rows, std::uint32_t partitions, double repeats) {
-    const std::uint64_t guessed =
-        std::uint64_t{guessedCapacityRows(rows, partitions, repeats)} * partitions;
-    const std::uint64_t counted = rows + std::uint64_t{kSlotAlignmentRows} * partitions;
+// Returns the rows of a buffer for the slots of all partitions, sufficient for guessed slots and
+// for counted, aligned ones.
+inline uint64_t slotBufferRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
+    uint64_t guessed = uint64_t{guessedCapacityRows(rows, partitions, rowsPerKey)} * partitions;
+    uint64_t counted = rows + uint64_t{SLOT_ALIGNMENT_ROWS} * partitions;
     return guessed > counted ? guessed : counted;
 }
 
-/** Digits of the radix passes; `second.bits` is 0 where one pass is enough. */
+// Digits of the radix passes; `second.bits` is 0 if one pass suffices.
 struct RadixPlan {
     RadixDigit first;
     RadixDigit second;
 
-    bool twoPasses() const { return second.bits != 0; }
-    std::uint32_t bits() const { return first.bits + second.bits; }
-    std::uint32_t partitions() const { return 1u << bits(); }
+    bool hasTwoPasses() const { return second.bits != 0; }
+    uint32_t bits() const { return first.bits + second.bits; }
+    uint32_t partitions() const { return 1u << bits(); }
 
-    static RadixPlan of(std::uint64_t buildRows, const TableShape& table) {
-        std::uint32_t bits = kMinRadixBits;
-        while (bits < 2 * kMaxDigitBits && (buildRows >> bits) > table.meanRows) {
+    static RadixPlan of(uint64_t buildRows, const TableShape& table) {
+        uint32_t bits = MIN_RADIX_BITS;
+        while (bits < 2 * MAX_DIGIT_BITS && (buildRows >> bits) > table.meanRows) {
             bits++;
         }
-        if (bits <= kMaxDigitBits) {
+        if (bits <= MAX_DIGIT_BITS) {
             return {{0, bits}, {0, 0}};
         }
-        const std::uint32_t second = bits / 2;
+        uint32_t second = bits / 2;
         return {{second, bits - second}, {0, second}};
     }
 };
 
-/** Hands out aligned regions one after the other; with a null base it only counts. */
-class RegionCutter {
+// Allocates aligned regions one after the other; with a null base it only counts bytes.
+class RegionAllocator {
   public:
-    explicit RegionCutter(void* base) : base_(static_cast<unsigned char*>(base)) {}
+    explicit RegionAllocator(void* base) : base(static_cast<unsigned char*>(base)) {}
 
-    template <class T>
-    T* take(std::uint64_t count) {
-        const std::size_t offset = usedBytes_;
-        const std::size_t length = count * sizeof(T);
-        usedBytes_ +=
-            (length + kRegionAlignmentBytes - 1) / kRegionAlignmentBytes * kRegionAlignmentBytes;
-        return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + offset);
+    template <typename T>
+    T* allocate(uint64_t count) {
+        size_t offset = endOffset;
+        size_t length = count * sizeof(T);
+        endOffset +=
+            (length + REGION_ALIGNMENT_BYTES - 1) / REGION_ALIGNMENT_BYTES * REGION_ALIGNMENT_BYTES;
+        return base == nullptr ? nullptr : reinterpret_cast<T*>(base + offset);
     }
 
-    std::size_t usedBytes() const { return usedBytes_; }
+    size_t usedBytes() const { return endOffset; }
 
   private:
-    unsigned char* base_;
-    std::size_t usedBytes_ = 0;
+    unsigned char* base;
+    size_t endOffset = 0;
 };
 
 }  // namespace gpujoin::resident

@@ -1,84 +1,81 @@
+// One radix pass over a table. A block loads a tile of rows into shared memory, orders it by digit,
+// and writes one run for each digit, so most writes fill whole memory sectors.
+//
+// For each digit of a tile, one atomic addition to the cursor of the partition reserves the run.
+// The pass first guesses the sizes of the slots: hashed keys with few repetitions fill all
+// partitions evenly, so the table need not be counted. If a partition outgrows its slot, the pass
+// discards the guess, counts the rows and scatters them again. The host enqueues both attempts, and
+// the second returns at once if the first succeeded, so no size travels to the host.
 #pragma once
 
 #include <cstdint>
 
 #include "block_scan.cuh"
-#include "key_bits.cuh"
+#include "key_bits.h"
 #include "slots.cuh"
 #include "tile_source.cuh"
 
-/*
- * One radix pass over a table: tiles of rows go through shared memory, where they are ordered by digit, and
- * leave as one run per digit, so that writes are mostly whole memory sectors.
- *
- * Where a run goes is one atomic reservation per tile and digit on the partition's cursor. The partitions'
- * slots are guessed first: hashed keys without many repeats fill all partitions alike, and then no counting
- * pass over the table is needed. If a partition outgrows its slot, the guess is thrown away and the table is
- * counted and scattered again; both attempts are always enqueued and the second returns at once when it is
- * not needed, so that the host does not have to know.
- */
 namespace gpujoin::resident {
 
 enum class Attempt { GUESSED, COUNTED };
 
-template <int THREADS, int ROWS_PER_THREAD, int DIGITS_PER_THREAD, int BLOCKS_PER_SM>
+template <int ThreadCount, int ThreadRows, int ThreadDigits, int SmBlocks>
 struct TileShape {
-    static constexpr int kThreads = THREADS;
-    static constexpr int kRowsPerThread = ROWS_PER_THREAD;
-    static constexpr int kDigitsPerThread = DIGITS_PER_THREAD;
-    static constexpr int kBlocksPerSm = BLOCKS_PER_SM;
-    static constexpr std::uint32_t kRows = THREADS * ROWS_PER_THREAD;
-    static constexpr std::uint32_t kMaxDigits = THREADS * DIGITS_PER_THREAD;
-    static_assert(kRows < 65536, "places in a tile are 16 bits wide");
+    static constexpr int THREADS = ThreadCount;
+    static constexpr int ROWS_PER_THREAD = ThreadRows;
+    static constexpr int DIGITS_PER_THREAD = ThreadDigits;
+    static constexpr int BLOCKS_PER_SM = SmBlocks;
+    static constexpr uint32_t ROWS = THREADS * ROWS_PER_THREAD;
+    static constexpr uint32_t MAX_DIGITS = THREADS * DIGITS_PER_THREAD;
+    static_assert(ROWS < 65536, "positions in a tile have 16 bits");
 
-    template <class Word>
-    static constexpr std::size_t sharedBytes(std::uint32_t digits) {
-        return kRows * (2 * sizeof(Word) + sizeof(std::uint16_t)) +
-               digits * 2 * sizeof(std::uint32_t);
+    template <typename Word>
+    static constexpr size_t sharedBytes(uint32_t digits) {
+        return ROWS * (2 * sizeof(Word) + sizeof(uint16_t)) + digits * 2 * sizeof(uint32_t);
     }
 };
 
-/** Shared memory of a scattering block; a multiple of 16 bytes before every member. */
-template <class Word, class Shape>
+// Shared memory of a scattering block. Every member starts at a multiple of 16 bytes.
+template <typename Word, typename Shape>
 struct TileMemory {
-    /** The tile as its source stages it. */
+    // The tile in the layout of its source.
     void* rows;
-    /** Row of the tile by its place in digit order. */
-    std::uint16_t* order;
-    /** Rows of a digit; after the scan the first place of the digit in the tile. */
-    std::uint32_t* places;
-    /** What to add to a place in the tile to get the row in the target. */
-    std::uint32_t* shifts;
+    // Row of the tile for each position in digit order.
+    uint16_t* order;
+    // Number of rows of each digit; after the scan, the first position of the digit in the tile.
+    uint32_t* positions;
+    // Difference between the row in the target and the position in the tile, for each digit.
+    uint32_t* shifts;
 
-    __device__ static TileMemory over(void* memory, std::uint32_t digits) {
-        TileMemory m;
-        m.rows = memory;
-        m.order = reinterpret_cast<std::uint16_t*>(static_cast<Word*>(memory) + 2 * Shape::kRows);
-        m.places = reinterpret_cast<std::uint32_t*>(m.order + Shape::kRows);
-        m.shifts = m.places + digits;
-        return m;
+    __device__ static TileMemory over(void* memory, uint32_t digits) {
+        TileMemory tile;
+        tile.rows = memory;
+        tile.order = reinterpret_cast<uint16_t*>(static_cast<Word*>(memory) + 2 * Shape::ROWS);
+        tile.positions = reinterpret_cast<uint32_t*>(tile.order + Shape::ROWS);
+        tile.shifts = tile.positions + digits;
+        return tile;
     }
 };
 
-/** Counts the digits of all tiles into the cursors; a grid of any size. */
-template <class Word, class Source, class Shape>
-__global__ __launch_bounds__(Shape::kThreads) void countTiles(Source source, std::uint32_t tiles,
-                                                              RadixDigit digit, Slots slots) {
-    extern __shared__ std::uint32_t counts[];
+// Adds the counts of the digits of all tiles to the cursors. The grid may have any size.
+template <typename Word, typename Source, typename Shape>
+__global__ void __launch_bounds__(Shape::THREADS)
+    countTiles(Source source, uint32_t tiles, RadixDigit digit, Slots slots) {
+    extern __shared__ uint32_t counts[];
     if (*slots.overflow == 0) {
         return;
     }
-    for (std::uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-        for (std::uint32_t d = threadIdx.x; d < digit.count(); d += Shape::kThreads) {
+    for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        for (uint32_t d = threadIdx.x; d < digit.count(); d += Shape::THREADS) {
             counts[d] = 0;
         }
-        const Tile tile = source.locate(t, Shape::kRows);
+        Tile tile = source.locate(t, Shape::ROWS);
         __syncthreads();
-        for (std::uint32_t i = threadIdx.x; i < tile.rows; i += Shape::kThreads) {
+        for (uint32_t i = threadIdx.x; i < tile.rows; i += Shape::THREADS) {
             atomicAdd(&counts[digit.of(keyHash(source.keyAt(tile.first + i)))], 1u);
         }
         __syncthreads();
-        for (std::uint32_t d = threadIdx.x; d < digit.count(); d += Shape::kThreads) {
+        for (uint32_t d = threadIdx.x; d < digit.count(); d += Shape::THREADS) {
             if (counts[d] != 0) {
                 atomicAdd(&slots.cursor[tile.partitionBase + d], counts[d]);
             }
@@ -86,62 +83,58 @@ __global__ __launch_bounds__(Shape::kThreads) void countTiles(Source source, std
     }
 }
 
-/**
- * Ranks the tile's rows within their digits; counts the digits on the way. All keys are read before the first
- * counter is touched, and no rank is used before the last one is asked for: each takes its time.
- */
-template <class Word, class Source, class Shape>
+// Ranks the rows of the tile within their digits, and counts the digits. To overlap latencies, it
+// reads all keys before it updates the first counter, and uses no rank before the last update.
+template <typename Word, typename Source, typename Shape>
 __device__ void rankRows(const TileMemory<Word, Shape>& memory, const Tile& tile, RadixDigit digit,
-                         std::uint32_t (&digitAndRank)[Shape::kRowsPerThread]) {
-    std::uint32_t ranks[Shape::kRowsPerThread];
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
-        const std::uint32_t row = threadIdx.x + k * Shape::kThreads;
+                         uint32_t (&digitAndRank)[Shape::ROWS_PER_THREAD]) {
+    uint32_t ranks[Shape::ROWS_PER_THREAD];
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+        uint32_t row = threadIdx.x + k * Shape::THREADS;
         digitAndRank[k] =
-            digit.of(keyHash(Source::template stagedKey<Shape::kRows>(memory.rows, row)));
+            digit.of(keyHash(Source::template stagedKey<Shape::ROWS>(memory.rows, row)));
         ranks[k] = 0;
     }
-    if (tile.rows == Shape::kRows) {
-#pragma unroll
-        for (int k = 0; k < Shape::kRowsPerThread; k++) {
-            ranks[k] = atomicAdd(&memory.places[digitAndRank[k]], 1u);
+    if (tile.rows == Shape::ROWS) {
+        GPUJOIN_UNROLL
+        for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+            ranks[k] = atomicAdd(&memory.positions[digitAndRank[k]], 1u);
         }
     } else {
-#pragma unroll
-        for (int k = 0; k < Shape::kRowsPerThread; k++) {
-            if (threadIdx.x + k * Shape::kThreads < tile.rows) {
-                ranks[k] = atomicAdd(&memory.places[digitAndRank[k]], 1u);
+        GPUJOIN_UNROLL
+        for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+            if (threadIdx.x + k * Shape::THREADS < tile.rows) {
+                ranks[k] = atomicAdd(&memory.positions[digitAndRank[k]], 1u);
             }
         }
     }
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
         digitAndRank[k] = digitAndRank[k] << 16 | ranks[k];
     }
 }
 
-/** A thread's digits on their way from counts to runs in the target. */
-template <class Shape>
+// Reserves the runs of a thread's digits in the target.
+template <typename Shape>
 struct RunReservation {
-    static constexpr int kDigits = Shape::kDigitsPerThread;
-    std::uint32_t counts[kDigits];
-    std::uint32_t targets[kDigits];
-    std::uint32_t slotEnds[kDigits];
-    std::uint32_t place;
+    static constexpr int DIGITS = Shape::DIGITS_PER_THREAD;
+    uint32_t counts[DIGITS];
+    uint32_t targets[DIGITS];
+    uint32_t slotEnds[DIGITS];
+    uint32_t position;
 
-    /**
-     * Turns the digits' counts into first places. Asks for the runs first, and leaves their answers alone: they
-     * take long, and only finish() needs them.
-     */
-    template <class Word, Attempt ATTEMPT>
-    __device__ void start(const TileMemory<Word, Shape>& memory, const Tile& tile,
-                          std::uint32_t digits, const Slots& slots) {
-        __shared__ BlockScan<Shape::kThreads> scan;
-        std::uint32_t sum = 0;
-#pragma unroll
-        for (int e = 0; e < kDigits; e++) {
-            const std::uint32_t d = threadIdx.x * kDigits + e;
-            counts[e] = d < digits ? memory.places[d] : 0;
+    // Replaces the counts of the digits by first positions. Issues the reservations first and
+    // leaves their results to finish(), because they take long.
+    template <typename Word, Attempt ATTEMPT>
+    __device__ void start(const TileMemory<Word, Shape>& memory, const Tile& tile, uint32_t digits,
+                          const Slots& slots) {
+        __shared__ BlockScan<Shape::THREADS> scan;
+        uint32_t sum = 0;
+        GPUJOIN_UNROLL
+        for (int e = 0; e < DIGITS; e++) {
+            uint32_t d = threadIdx.x * DIGITS + e;
+            counts[e] = d < digits ? memory.positions[d] : 0;
             sum += counts[e];
             if (counts[e] != 0) {
                 targets[e] = atomicAdd(&slots.cursor[tile.partitionBase + d], counts[e]);
@@ -149,28 +142,28 @@ struct RunReservation {
                     ATTEMPT == Attempt::GUESSED ? __ldg(&slots.end[tile.partitionBase + d]) : 0;
             }
         }
-        std::uint32_t total;
-        place = scan.exclusiveSum(sum, total);
-        std::uint32_t next = place;
-#pragma unroll
-        for (int e = 0; e < kDigits; e++) {
-            const std::uint32_t d = threadIdx.x * kDigits + e;
+        uint32_t total;
+        position = scan.exclusiveSum(sum, total);
+        uint32_t next = position;
+        GPUJOIN_UNROLL
+        for (int e = 0; e < DIGITS; e++) {
+            uint32_t d = threadIdx.x * DIGITS + e;
             if (d < digits) {
-                memory.places[d] = next;
+                memory.positions[d] = next;
             }
             next += counts[e];
         }
     }
 
-    /** Stores what leads from places to target rows. Returns whether a run does not fit its slot. */
-    template <class Word, Attempt ATTEMPT>
+    // Stores the differences from positions to target rows. Returns whether a run exceeds its slot.
+    template <typename Word, Attempt ATTEMPT>
     __device__ bool finish(const TileMemory<Word, Shape>& memory) const {
         bool overflow = false;
-        std::uint32_t next = place;
-#pragma unroll
-        for (int e = 0; e < kDigits; e++) {
+        uint32_t next = position;
+        GPUJOIN_UNROLL
+        for (int e = 0; e < DIGITS; e++) {
             if (counts[e] != 0) {
-                memory.shifts[threadIdx.x * kDigits + e] = targets[e] - next;
+                memory.shifts[threadIdx.x * DIGITS + e] = targets[e] - next;
                 overflow |= ATTEMPT == Attempt::GUESSED && targets[e] + counts[e] > slotEnds[e];
             }
             next += counts[e];
@@ -179,75 +172,73 @@ struct RunReservation {
     }
 };
 
-/** Orders the tile's rows by digit: their places in the tile, from ranks and first places. */
-template <class Word, class Shape>
+// Orders the rows of the tile by digit: computes positions from ranks and first positions.
+template <typename Word, typename Shape>
 __device__ void orderRows(const TileMemory<Word, Shape>& memory, const Tile& tile,
-                          std::uint32_t (&digitAndRank)[Shape::kRowsPerThread]) {
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
-        digitAndRank[k] = memory.places[digitAndRank[k] >> 16] + (digitAndRank[k] & 0xFFFFu);
+                          uint32_t (&digitAndRank)[Shape::ROWS_PER_THREAD]) {
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+        digitAndRank[k] = memory.positions[digitAndRank[k] >> 16] + (digitAndRank[k] & 0xFFFFu);
     }
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
-        const std::uint32_t row = threadIdx.x + k * Shape::kThreads;
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+        uint32_t row = threadIdx.x + k * Shape::THREADS;
         if (row < tile.rows) {
-            memory.order[digitAndRank[k]] = static_cast<std::uint16_t>(row);
+            memory.order[digitAndRank[k]] = static_cast<uint16_t>(row);
         }
     }
 }
 
-/** Writes the tile in digit order, neighbouring threads to neighbouring rows of a run. */
-template <class Word, class Source, class Shape>
+// Writes the tile in digit order; adjacent threads write adjacent rows of a run.
+template <typename Word, typename Source, typename Shape>
 __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& tile, RadixDigit digit,
                           Tuple<Word>* target) {
-    std::uint32_t rows[Shape::kRowsPerThread];
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
-        const std::uint32_t place = threadIdx.x + k * Shape::kThreads;
-        rows[k] = memory.order[place < tile.rows ? place : 0];
+    uint32_t rows[Shape::ROWS_PER_THREAD];
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+        uint32_t position = threadIdx.x + k * Shape::THREADS;
+        rows[k] = memory.order[position < tile.rows ? position : 0];
     }
-#pragma unroll
-    for (int k = 0; k < Shape::kRowsPerThread; k++) {
-        const std::uint32_t place = threadIdx.x + k * Shape::kThreads;
-        const Tuple<Word> tuple = Source::template stagedTuple<Shape::kRows>(memory.rows, rows[k]);
-        const std::uint32_t row = memory.shifts[digit.of(keyHash(tuple.key))] + place;
-        if (place < tile.rows) {
+    GPUJOIN_UNROLL
+    for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
+        uint32_t position = threadIdx.x + k * Shape::THREADS;
+        Tuple<Word> tuple = Source::template stagedTuple<Shape::ROWS>(memory.rows, rows[k]);
+        uint32_t row = memory.shifts[digit.of(keyHash(tuple.key))] + position;
+        if (position < tile.rows) {
             target[row] = tuple;
         }
     }
 }
 
-/**
- * Scatters a tile; all threads of the block call it, and again only after a barrier, with the other parity.
- * Writes nothing where a guess is lost: when the tile finds that a run does not fit, it says so in the slots'
- * overflow, and when an earlier one has, it stops.
- */
-template <class Word, class Source, class Shape, Attempt ATTEMPT>
+// Scatters a tile. All threads of the block call it; the next call follows a barrier and has the
+// other parity. If a run of a guessed attempt exceeds its slot, the block sets the overflow word of
+// the slots and writes nothing. It also stops if another block has set that word.
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
                             const Slots& slots, Tuple<Word>* target, void* shared,
                             TileBarrier& staged, bool parity) {
-    const std::uint32_t digits = digit.count();
-    const auto memory = TileMemory<Word, Shape>::over(shared, digits);
-    source.template stage<Shape::kRows>(tile, memory.rows, staged);
+    uint32_t digits = digit.count();
+    auto memory = TileMemory<Word, Shape>::over(shared, digits);
+    source.template stage<Shape::ROWS>(tile, memory.rows, staged);
     if (threadIdx.x == 0) {
         (void)staged.arrive();
     }
-    for (std::uint32_t d = threadIdx.x; d < digits; d += Shape::kThreads) {
-        memory.places[d] = 0;
+    for (uint32_t d = threadIdx.x; d < digits; d += Shape::THREADS) {
+        memory.positions[d] = 0;
     }
-    const bool lost = ATTEMPT == Attempt::GUESSED && __ldcg(slots.overflow) != 0;
+    bool overflowed = ATTEMPT == Attempt::GUESSED && __ldcg(slots.overflow) != 0;
     staged.wait_parity(parity);
-    if (__syncthreads_or(lost)) {
+    if (__syncthreads_or(overflowed)) {
         return;
     }
-    std::uint32_t digitAndRank[Shape::kRowsPerThread];
+    uint32_t digitAndRank[Shape::ROWS_PER_THREAD];
     rankRows<Word, Source, Shape>(memory, tile, digit, digitAndRank);
     __syncthreads();
     RunReservation<Shape> runs;
     runs.template start<Word, ATTEMPT>(memory, tile, digits, slots);
     __syncthreads();
     orderRows<Word, Shape>(memory, tile, digitAndRank);
-    const bool overflow = runs.template finish<Word, ATTEMPT>(memory);
+    bool overflow = runs.template finish<Word, ATTEMPT>(memory);
     if (overflow) {
         *slots.overflow = 1;
     }
@@ -257,14 +248,12 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
     writeRuns<Word, Source, Shape>(memory, tile, digit, target);
 }
 
-/**
- * Scatters all tiles; a grid of any size. Does nothing where `condition`, a word that does not change meanwhile,
- * says so: a guess runs where it is 0, a counted attempt where it is 1.
- */
-template <class Word, class Source, class Shape, Attempt ATTEMPT>
-__global__ __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm) void scatterTiles(
-    Source source, std::uint32_t tiles, RadixDigit digit, Slots slots, Tuple<Word>* target,
-    const std::uint32_t* condition) {
+// Scatters all tiles. The grid may have any size. `condition` is a word that does not change
+// meanwhile: a guessed attempt runs if it is 0, a counted one if it is 1.
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
+__global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS_PER_SM)
+    scatterTiles(Source source, uint32_t tiles, RadixDigit digit, Slots slots, Tuple<Word>* target,
+                 const uint32_t* condition) {
     extern __shared__ __align__(16) unsigned char shared[];
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;
@@ -278,8 +267,8 @@ __global__ __launch_bounds__(Shape::kThreads, Shape::kBlocksPerSm) void scatterT
 #endif
     }
     bool parity = false;
-    for (std::uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-        const Tile tile = source.locate(t, Shape::kRows);
+    for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+        Tile tile = source.locate(t, Shape::ROWS);
         __syncthreads();
         if (tile.rows != 0) {
             scatterTile<Word, Source, Shape, ATTEMPT>(source, tile, digit, slots, target, shared,

@@ -1,3 +1,7 @@
+// Joins the tables partition by partition. A work item is a part of a partition's build rows that
+// fits into shared memory, and a slice of its probe rows: nearly always the whole partition. A
+// partition with repeated keys can have more items. Blocks claim them like all others, so one heavy
+// hitter does not keep a single block busy.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -6,90 +10,85 @@
 #include <type_traits>
 
 #include "block_scan.cuh"
-#include "chain_table.cuh"
+#include "chain_table.h"
 #include "join_item.h"
 #include "join_plan.h"
 #include "match_writer.cuh"
 #include "slots.cuh"
 
-/*
- * Joins partition by partition. A work item is a piece of a partition's build rows that fits shared memory
- * and a slice of its probe rows. Nearly always that is the whole partition; only where keys repeat a
- * partition has more items, and these are claimed like all others, so that a heavy key does not end up on one
- * block.
- */
 namespace gpujoin::resident {
 
-/** Numbers the items; also resets the counters of a join. One block. */
-template <class Word, int THREADS>
-__global__ __launch_bounds__(THREADS) void planItems(Slots build, Slots probe, JoinItems items,
-                                                     std::uint64_t* matchCount) {
-    __shared__ BlockScan<THREADS, std::uint64_t> scan;
-    std::uint64_t before = 0;
-    for (std::uint32_t base = 0; base < items.partitions; base += THREADS) {
-        const std::uint32_t p = base + threadIdx.x;
-        std::uint64_t further = 0;
+// Numbers the items, and resets the counters of the join. Runs as one block.
+template <typename Word, int THREADS>
+__global__ void __launch_bounds__(THREADS)
+    planItems(Slots build, Slots probe, JoinItems items, uint64_t* matchCount) {
+    __shared__ BlockScan<THREADS, uint64_t> scan;
+    uint64_t before = 0;
+    for (uint32_t base = 0; base < items.partitions; base += THREADS) {
+        uint32_t p = base + threadIdx.x;
+        uint64_t extra = 0;
         if (p < items.partitions) {
-            const std::uint64_t count =
+            uint64_t count =
                 JoinItem::count(build.cursor[p] - build.begin[p], probe.cursor[p] - probe.begin[p],
-                                kTableShape<Word>.rows);
-            further = count == 0 ? 0 : count - 1;
+                                TABLE_SHAPE<Word>.rows);
+            extra = count == 0 ? 0 : count - 1;
         }
-        std::uint64_t total;
-        const std::uint64_t start = before + scan.exclusiveSum(further, total);
+        uint64_t total;
+        uint64_t start = before + scan.exclusiveSum(extra, total);
         if (p < items.partitions) {
-            items.furtherStarts[p] = start;
+            items.extraStarts[p] = start;
         }
         before += total;
     }
     if (threadIdx.x == 0) {
-        items.furtherStarts[items.partitions] = before;
+        items.extraStarts[items.partitions] = before;
         *items.claimed = 0;
         *matchCount = 0;
     }
 }
 
-template <class Word>
+template <typename Word>
 __device__ Tuple<Word> loadOnce(const Tuple<Word>* tuple) {
     using Packed = typename std::conditional<sizeof(Word) == 8, longlong2, int2>::type;
-    const Packed packed = __ldcg(reinterpret_cast<const Packed*>(tuple));
+    Packed packed = __ldcg(reinterpret_cast<const Packed*>(tuple));
     return {packed.x, packed.y};
 }
 
-/** A lane's share of a warp's batch of probe rows and the first match of each. */
-template <class Word, int ROWS>
+// A lane's probe rows of a batch of the warp, with the first match of each.
+template <typename Word, int ROWS>
 struct ProbeBatch {
     Tuple<Word> tuples[ROWS];
-    std::uint32_t firsts[ROWS];
-    std::uint32_t matches;
+    uint32_t firsts[ROWS];
+    uint32_t matches;
 
-    __device__ void load(const Tuple<Word>* rows, std::uint32_t first, std::uint32_t end) {
-#pragma unroll
+    __device__ void load(const Tuple<Word>* rows, uint32_t first, uint32_t end) {
+        GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
-            const std::uint32_t row = first + k * 32 + threadIdx.x % 32;
+            uint32_t row = first + k * 32 + threadIdx.x % 32;
             if (row < end) {
                 tuples[k] = loadOnce(rows + row);
             }
         }
     }
 
-    /** Walks the chains of all rows of the lane in step, so that their shared memory reads overlap. */
-    __device__ void find(const ChainTable<Word>& table, std::uint32_t first, std::uint32_t end) {
-        std::uint32_t links[ROWS];
-        std::uint32_t alive = 0;
+    // Follows the chains of all rows of the lane in lockstep, so that their reads of shared memory
+    // overlap.
+    __device__ void find(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
+        uint32_t links[ROWS];
+        uint32_t alive = 0;
         matches = 0;
-#pragma unroll
+        GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
-            const std::uint32_t head = table.chain(tuples[k].key);
-            links[k] = first + k * 32 + threadIdx.x % 32 < end ? head : ChainTable<Word>::kNone;
-            firsts[k] = ChainTable<Word>::kNone;
+            uint32_t head = table.chain(tuples[k].key);
+            links[k] = first + k * 32 + threadIdx.x % 32 < end ? head : ChainTable<Word>::NONE;
+            firsts[k] = ChainTable<Word>::NONE;
             alive |= links[k];
         }
         while (alive != 0) {
             alive = 0;
-#pragma unroll
+            GPUJOIN_UNROLL
             for (int k = 0; k < ROWS; k++) {
-                const bool hit = table.matches(links[k], tuples[k].key);
+                bool hit = table.matches(links[k], tuples[k].key);
                 matches += hit ? 1 : 0;
                 firsts[k] = hit ? links[k] : firsts[k];
                 links[k] = table.after(links[k]);
@@ -98,37 +97,37 @@ struct ProbeBatch {
         }
     }
 
-    /** Writes all matches from `row` on, which the warp has reserved. */
+    // Writes all matches starting at `row`, which the warp has reserved.
     __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                          std::uint64_t row) const {
-        if (row == MatchWriter<Word>::kNoRoom) {
+                          uint64_t row) const {
+        if (row == MatchWriter<Word>::NO_ROOM) {
             return;
         }
-        std::uint32_t rowsWithMatch = 0;
-#pragma unroll
+        uint32_t rowsWithMatch = 0;
+        GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
-            rowsWithMatch += firsts[k] != ChainTable<Word>::kNone;
+            rowsWithMatch += firsts[k] != ChainTable<Word>::NONE;
         }
-        if (__any_sync(kFullWarp, matches > rowsWithMatch)) {
+        if (__any_sync(FULL_WARP, matches > rowsWithMatch)) {
             writeAll(table, writer, row);
             return;
         }
-#pragma unroll
+        GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
-            row = writer.write(row, firsts[k] != ChainTable<Word>::kNone, tuples[k].key,
+            row = writer.write(row, firsts[k] != ChainTable<Word>::NONE, tuples[k].key,
                                table.payloadAt(firsts[k]), tuples[k].payload);
         }
     }
 
   private:
-    /** Where build keys repeat: walks the chains again and writes on the way. */
+    // Follows the chains again and writes every match. Needed if build keys repeat.
     __device__ void writeAll(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                             std::uint64_t row) const {
-#pragma unroll
+                             uint64_t row) const {
+        GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
-            std::uint32_t link =
-                firsts[k] == ChainTable<Word>::kNone ? firsts[k] : table.chain(tuples[k].key);
-            while (__any_sync(kFullWarp, link != ChainTable<Word>::kNone)) {
+            uint32_t link =
+                firsts[k] == ChainTable<Word>::NONE ? firsts[k] : table.chain(tuples[k].key);
+            while (__any_sync(FULL_WARP, link != ChainTable<Word>::NONE)) {
                 row = writer.write(row, table.matches(link, tuples[k].key), tuples[k].key,
                                    table.payloadAt(link), tuples[k].payload);
                 link = table.after(link);
@@ -137,16 +136,16 @@ struct ProbeBatch {
     }
 };
 
-/** The first build rows of an item, loaded while its block is still at the item before. */
-template <class Word, int THREADS>
-struct BuildAhead {
-    static constexpr std::uint32_t kRows = 3;
-    Tuple<Word> tuples[kRows];
+// The first build rows of the next item, which a block loads while it still joins the current one.
+template <typename Word, int THREADS>
+struct BuildPrefetch {
+    static constexpr uint32_t ROWS = 3;
+    Tuple<Word> tuples[ROWS];
 
-    __device__ void load(const Tuple<Word>* rows, const JoinItem& item, std::uint32_t from) {
-#pragma unroll
-        for (std::uint32_t k = 0; k < kRows; k++) {
-            const std::uint32_t row = from + k * THREADS + threadIdx.x;
+    __device__ void load(const Tuple<Word>* rows, const JoinItem& item, uint32_t from) {
+        GPUJOIN_UNROLL
+        for (uint32_t k = 0; k < ROWS; k++) {
+            uint32_t row = from + k * THREADS + threadIdx.x;
             if (row < item.buildRows) {
                 tuples[k] = loadOnce(rows + item.buildFirst + row);
             }
@@ -154,10 +153,10 @@ struct BuildAhead {
     }
 
     __device__ void insert(const ChainTable<Word>& table, const JoinItem& item,
-                           std::uint32_t from) const {
-#pragma unroll
-        for (std::uint32_t k = 0; k < kRows; k++) {
-            const std::uint32_t row = from + k * THREADS + threadIdx.x;
+                           uint32_t from) const {
+        GPUJOIN_UNROLL
+        for (uint32_t k = 0; k < ROWS; k++) {
+            uint32_t row = from + k * THREADS + threadIdx.x;
             if (row < item.buildRows) {
                 table.insert(row, tuples[k]);
             }
@@ -165,30 +164,31 @@ struct BuildAhead {
     }
 };
 
-/** Fills the table with the item's build rows, of which `ahead` has the first. Begins and ends with a barrier. */
-template <class Word, int THREADS>
+// Inserts the build rows of the item; `prefetched` holds the first of them. Starts and ends with a
+// barrier.
+template <typename Word, int THREADS>
 __device__ void buildTable(const ChainTable<Word>& table, const Tuple<Word>* rows,
-                           const JoinItem& item, BuildAhead<Word, THREADS>& ahead) {
-    constexpr std::uint32_t kStep = BuildAhead<Word, THREADS>::kRows * THREADS;
+                           const JoinItem& item, BuildPrefetch<Word, THREADS>& prefetched) {
+    constexpr uint32_t STEP = BuildPrefetch<Word, THREADS>::ROWS * THREADS;
     table.clear(threadIdx.x, THREADS);
     __syncthreads();
-    ahead.insert(table, item, 0);
-    for (std::uint32_t from = kStep; from < item.buildRows; from += kStep) {
-        ahead.load(rows, item, from);
-        ahead.insert(table, item, from);
+    prefetched.insert(table, item, 0);
+    for (uint32_t from = STEP; from < item.buildRows; from += STEP) {
+        prefetched.load(rows, item, from);
+        prefetched.insert(table, item, from);
     }
     __syncthreads();
 }
 
-/** Probes the table with the item's probe rows; all threads of the block call it. */
-template <class Word, int THREADS, int BATCH_ROWS>
+// Probes the table with the probe rows of the item. All threads of the block call it.
+template <typename Word, int THREADS, int BATCH_ROWS>
 __device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* rows,
                            const JoinItem& item, const MatchWriter<Word>& writer,
                            BlockReservation& reservation) {
-    const std::uint32_t end = item.probeFirst + item.probeRows;
-    std::uint32_t first = item.probeFirst + threadIdx.x / 32 * (32 * BATCH_ROWS);
-    std::uint32_t round = 0;
-    for (std::uint32_t done = 0; done < item.probeRows; done += THREADS * BATCH_ROWS) {
+    uint32_t end = item.probeFirst + item.probeRows;
+    uint32_t first = item.probeFirst + threadIdx.x / 32 * (32 * BATCH_ROWS);
+    uint32_t round = 0;
+    for (uint32_t done = 0; done < item.probeRows; done += THREADS * BATCH_ROWS) {
         ProbeBatch<Word, BATCH_ROWS> batch;
         batch.load(rows, first, end);
         batch.find(table, first, end);
@@ -198,81 +198,79 @@ __device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* row
     }
 }
 
-/**
- * A claimed item on its way, in shared memory: one thread asks for it early and looks at it late, so that the
- * memory's answers are not waited for.
- */
+// A claimed item whose bounds are being read, in shared memory. One thread issues the reads early
+// and waits for them late, which hides the latency of memory.
 struct ItemRequest {
-    std::uint64_t piece;
-    std::uint32_t buildBegin;
-    std::uint32_t buildEnd;
-    std::uint32_t probeBegin;
-    std::uint32_t probeEnd;
-    bool valid;
+    uint64_t part;
+    uint32_t buildBegin;
+    uint32_t buildEnd;
+    uint32_t probeBegin;
+    uint32_t probeEnd;
+    bool isValid;
 
-    __device__ void ask(std::uint64_t ticket, const JoinItems& items, const Slots& build,
-                        const Slots& probe) {
-        valid = ticket < items.partitions || ticket < items.count();
-        if (valid) {
-            const std::uint32_t p = items.locate(ticket, piece);
-            __pipeline_memcpy_async(&buildBegin, build.begin + p, sizeof(std::uint32_t));
-            __pipeline_memcpy_async(&buildEnd, build.cursor + p, sizeof(std::uint32_t));
-            __pipeline_memcpy_async(&probeBegin, probe.begin + p, sizeof(std::uint32_t));
-            __pipeline_memcpy_async(&probeEnd, probe.cursor + p, sizeof(std::uint32_t));
+    __device__ void start(uint64_t ticket, const JoinItems& items, const Slots& build,
+                          const Slots& probe) {
+        isValid = ticket < items.partitions || ticket < items.count();
+        if (isValid) {
+            uint32_t p = items.locate(ticket, part);
+            __pipeline_memcpy_async(&buildBegin, build.begin + p, sizeof(uint32_t));
+            __pipeline_memcpy_async(&buildEnd, build.cursor + p, sizeof(uint32_t));
+            __pipeline_memcpy_async(&probeBegin, probe.begin + p, sizeof(uint32_t));
+            __pipeline_memcpy_async(&probeEnd, probe.cursor + p, sizeof(uint32_t));
         }
         __pipeline_commit();
     }
 
-    __device__ JoinItem answer(std::uint32_t tableRows) const {
+    __device__ JoinItem await(uint32_t tableRows) const {
         __pipeline_wait_prior(0);
-        return !valid ? JoinItem{0, 0, 0, 0}
-                      : JoinItem::of(buildBegin, buildEnd, probeBegin, probeEnd, tableRows, piece);
+        return !isValid ? JoinItem{0, 0, 0, 0}
+                        : JoinItem::of(buildBegin, buildEnd, probeBegin, probeEnd, tableRows, part);
     }
 };
 
-/** Joins items until none is left; a grid as large as the device holds at once. */
-template <class Word, int THREADS, int BLOCKS_PER_SM, int BATCH_ROWS>
-__global__ __launch_bounds__(THREADS, BLOCKS_PER_SM) void joinPartitions(
-    const Tuple<Word>* buildRows, Slots build, const Tuple<Word>* probeRows, Slots probe,
-    JoinItems items, MatchWriter<Word> writer) {
+// Joins items until none is left. The grid has as many blocks as the device holds at once.
+template <typename Word, int THREADS, int BLOCKS_PER_SM, int BATCH_ROWS>
+__global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
+    joinPartitions(const Tuple<Word>* buildRows, Slots build, const Tuple<Word>* probeRows,
+                   Slots probe, JoinItems items, MatchWriter<Word> writer) {
     extern __shared__ __align__(16) unsigned char shared[];
-    // The item at work and the one after it.
+    // The current item and the next one.
     __shared__ JoinItem queue[2];
     __shared__ bool more[2];
     __shared__ ItemRequest request;
     __shared__ BlockReservation reservation;
-    constexpr TableShape kShape = kTableShape<Word>;
-    const auto table = ChainTable<Word>::over(shared, kShape.rows, kShape.slotBits);
-    BuildAhead<Word, THREADS> ahead;
+    constexpr TableShape SHAPE = TABLE_SHAPE<Word>;
+    auto table = ChainTable<Word>::over(shared, SHAPE.rows, SHAPE.slotBits);
+    BuildPrefetch<Word, THREADS> prefetched;
     unsigned long long ticket = 0;
     if (threadIdx.x == 0) {
-        request.ask(atomicAdd(items.claimed, 1ull), items, build, probe);
-        queue[0] = request.answer(kShape.rows);
-        more[0] = request.valid;
+        request.start(atomicAdd(items.claimed, 1ull), items, build, probe);
+        queue[0] = request.await(SHAPE.rows);
+        more[0] = request.isValid;
         ticket = atomicAdd(items.claimed, 1ull);
     }
     __syncthreads();
-    ahead.load(buildRows, queue[0], 0);
-    for (std::uint32_t place = 0; more[place]; place ^= 1u) {
-        const JoinItem item = queue[place];
+    prefetched.load(buildRows, queue[0], 0);
+    for (uint32_t current = 0; more[current]; current ^= 1u) {
+        JoinItem item = queue[current];
         if (threadIdx.x == 0) {
             reservation.clear();
-            request.ask(ticket, items, build, probe);
+            request.start(ticket, items, build, probe);
             ticket = atomicAdd(items.claimed, 1ull);
         }
-        if (!item.empty()) {
-            buildTable<Word, THREADS>(table, buildRows, item, ahead);
+        if (!item.isEmpty()) {
+            buildTable<Word, THREADS>(table, buildRows, item, prefetched);
         }
         if (threadIdx.x == 0) {
-            queue[place ^ 1u] = request.answer(kShape.rows);
-            more[place ^ 1u] = request.valid;
+            queue[current ^ 1u] = request.await(SHAPE.rows);
+            more[current ^ 1u] = request.isValid;
         }
-        if (!item.empty()) {
+        if (!item.isEmpty()) {
             probeTable<Word, THREADS, BATCH_ROWS>(table, probeRows, item, writer, reservation);
         } else {
             __syncthreads();
         }
-        ahead.load(buildRows, queue[place ^ 1u], 0);
+        prefetched.load(buildRows, queue[current ^ 1u], 0);
         __syncthreads();
     }
 }

@@ -1,3 +1,14 @@
+// Inner equi-join of two tables in device memory, materialized in one pass.
+//
+// Radix partitioning by the hash of the key takes one or two passes through shared memory, each of
+// which reads and writes every row once. Then the build rows of a partition and their hash table
+// fit into the shared memory of one block, which joins the partition. No size or count travels to
+// the host between the steps, so a call only enqueues work on its stream.
+//
+// Method: Rui and Tu, "Fast Equi-Join Algorithms on GPUs: Design and Implementation" (SSDBM 2017),
+// section 3.2: multi-pass radix partitioning with histograms for each block, output in one pass
+// through an atomic position, oversized partitions in parts. Comments in the code name the
+// departures.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -5,95 +16,75 @@
 #include <cstddef>
 #include <cstdint>
 
-/*
- * Inner equi-join of two tables that lie in device memory, materialised in one pass.
- *
- * Radix partitioning by the key's hash (one or two passes through shared memory, each of which reads and
- * writes every row once) until a partition's build rows and their hash table fit one thread block's shared
- * memory; then each partition is joined there. No size or count travels to the host between the steps, so a
- * call only enqueues work on its stream.
- *
- * Method: Rui and Tu, "Fast Equi-Join Algorithms on GPUs: Design and Implementation" (SSDBM 2017), section
- * 3.2: multi-pass radix partitioning with block-wide histograms, single-pass output through an atomic
- * position, oversized partitions cut into pieces. Departures are written down where they are made.
- */
 namespace gpujoin::resident {
 
-/** Most rows of either table: positions inside the workspace are 32 bits wide. */
-constexpr std::uint64_t kMaxRows = std::uint64_t{1} << 31;
+// Maximum rows of either table: positions in the workspace have 32 bits.
+constexpr uint64_t MAX_ROWS = uint64_t{1} << 31;
 
-/** Input columns begin at multiples of this many bytes: the bulk copy engine takes no others. */
-constexpr std::size_t kColumnAlignmentBytes = 16;
+// Input columns start at multiples of this number of bytes, which the bulk copy engine requires.
+constexpr size_t COLUMN_ALIGNMENT_BYTES = 16;
 
-/** Device columns of one table, `rows` words each. Word is std::int32_t or std::int64_t. */
-template <class Word>
+// Columns of one table in device memory, `rows` words each. Word is int32_t or int64_t.
+template <typename Word>
 struct TableView {
     const Word* keys = nullptr;
     const Word* payloads = nullptr;
-    std::uint64_t rows = 0;
+    uint64_t rows = 0;
 };
 
-/**
- * Device columns the matches go to, `capacityRows` words each, and the device counter of matches.
- *
- * The order of the rows is not specified. `keys` may be null where nobody wants the key. `matchCount` is
- * set by the call and is exact also when it exceeds `capacityRows`; the columns are complete only when it
- * does not.
- */
-template <class Word>
+// Result columns in device memory, `capacityRows` words each, and the counter of matches. The order
+// of the rows is undefined. `keys` is null if the caller does not need the keys. The call sets
+// `matchCount`, which is exact even if it exceeds `capacityRows`; the columns are complete only if
+// it does not.
+template <typename Word>
 struct MatchColumns {
     Word* keys = nullptr;
     Word* buildPayloads = nullptr;
     Word* probePayloads = nullptr;
-    std::uint64_t capacityRows = 0;
-    std::uint64_t* matchCount = nullptr;
+    uint64_t capacityRows = 0;
+    uint64_t* matchCount = nullptr;
 };
 
 enum class JoinStatus {
     OK,
-    /**
-     * A null pointer, a misaligned one (inputs by 16 bytes, outputs by their word, the workspace by 256), or rows
-     * over kMaxRows.
-     */
+    // A pointer is null or misaligned (inputs by 16 bytes, outputs by their word, the workspace by
+    // 256), or a table has more than MAX_ROWS rows.
     INVALID_ARGUMENT,
-    /** The workspace is shorter than workspaceBytes() says. */
+    // The workspace is smaller than workspaceBytes().
     WORKSPACE_TOO_SMALL,
-    /** The runtime refused a launch or an attribute; cudaPeekAtLastError() has its code. */
+    // The runtime rejected a launch or an attribute; cudaPeekAtLastError() returns the cause.
     LAUNCH_FAILED
 };
 
-/** What the call says in an exception's or a log's text. */
+// Returns a description of the status for messages.
 const char* describe(JoinStatus status);
 
-/** Steps of a call, in the order in which they are enqueued; second passes are empty for small build tables. */
+// Steps of a call in their order. For small build tables the second passes are empty.
 enum class JoinStep { BUILD_PASS_1, BUILD_PASS_2, PROBE_PASS_1, PROBE_PASS_2, JOIN };
-constexpr int kJoinSteps = 5;
+constexpr int JOIN_STEP_COUNT = 5;
 
-/** For measurements: an event to record at the end of each step; all null records nothing. */
+// Events to record at the end of each step, for measurements; null events are not recorded.
 struct JoinTrace {
-    cudaEvent_t stepEnds[kJoinSteps] = {};
+    cudaEvent_t stepEnds[JOIN_STEP_COUNT] = {};
 };
 
-/**
- * Device memory the call needs beside its inputs and outputs, in bytes. Depends on the sizes alone: about 1.1
- * times both tables, and 1.1 times the larger one again where one radix pass is not enough (more than 1.3
- * million build rows).
- */
-template <class Word>
-std::size_t workspaceBytes(std::uint64_t buildRows, std::uint64_t probeRows);
+// Returns the bytes of device memory that a join needs in addition to its inputs and outputs. They
+// depend only on the sizes: about 1.1 times both tables, plus 1.1 times the larger one if one radix
+// pass does not suffice (more than 1.3 million build rows).
+template <typename Word>
+size_t workspaceBytes(uint64_t buildRows, uint64_t probeRows);
 
-/**
- * Enqueues the join of `build` and `probe` on `stream` and returns.
- *
- * All pointers are device memory of the current device; inputs, outputs and workspace do not overlap and stay
- * alive until the work is done. Any number of equal keys on either side is legal. The call allocates nothing,
- * waits for nothing and keeps nothing: it may be captured in a graph, and calls on different streams with
- * different workspaces may run at once. Errors of the work itself surface on the stream, as always in CUDA.
- */
-template <class Word>
+// Enqueues the join of `build` and `probe` on `stream` and returns.
+//
+// All pointers refer to memory of the current device. Inputs, outputs and workspace do not overlap
+// and remain valid until the work has finished. Both sides may repeat keys any number of times. The
+// call allocates nothing, does not wait and keeps no state: it can be captured in a graph, and
+// calls on different streams with different workspaces can run concurrently. Errors of the work
+// itself surface on the stream.
+template <typename Word>
 JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& probe,
                         const MatchColumns<Word>& matches, void* workspace,
-                        std::size_t workspaceLengthBytes, cudaStream_t stream,
+                        size_t workspaceLengthBytes, cudaStream_t stream,
                         const JoinTrace& trace = {});
 
 }  // namespace gpujoin::resident

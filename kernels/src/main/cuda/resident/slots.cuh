@@ -1,3 +1,4 @@
+// Slots: the ranges of rows that the partitions of a radix pass occupy in its target buffer.
 #pragma once
 
 #include <cstdint>
@@ -7,62 +8,60 @@
 
 namespace gpujoin::resident {
 
-/** Slots of a pass's partitions in its target buffer, in rows; filled partitions are [begin, cursor). */
+// The slots of all partitions, in rows. The rows of a partition are [begin, cursor).
 struct Slots {
-    std::uint32_t* begin;
-    std::uint32_t* end;
-    std::uint32_t* cursor;
-    /** One word: whether a guessed slot was too small. */
-    std::uint32_t* overflow;
+    uint32_t* begin;
+    uint32_t* end;
+    uint32_t* cursor;
+    // One word: 1 if a guessed slot was too small.
+    uint32_t* overflow;
 
-    static Slots cut(RegionCutter& cutter, std::uint32_t partitions) {
-        return {cutter.take<std::uint32_t>(partitions), cutter.take<std::uint32_t>(partitions),
-                cutter.take<std::uint32_t>(partitions), cutter.take<std::uint32_t>(1)};
+    static Slots allocate(RegionAllocator& regions, uint32_t partitions) {
+        return {regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(partitions),
+                regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(1)};
     }
 };
 
-/**
- * Guesses equal slots of `capacityRows` each. A guess can be lost from the start: `lostBefore` is a word that is
- * 0, or the overflow word of the table's first pass, because rows that did not keep to a guess of few
- * partitions will not keep to one of many.
- */
-static __global__ void guessSlots(Slots slots, std::uint32_t partitions, std::uint32_t capacityRows,
-                                  const std::uint32_t* lostBefore) {
-    const std::uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+// Guesses slots of `capacityRows` rows each. `overflowBefore` is a word with the value 0, or the
+// overflow word of the table's first pass: if its guess of few slots failed, a guess of many would
+// fail too.
+static __global__ void guessSlots(Slots slots, uint32_t partitions, uint32_t capacityRows,
+                                  const uint32_t* overflowBefore) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p == 0) {
-        *slots.overflow = *lostBefore;
+        *slots.overflow = *overflowBefore;
     }
     if (p < partitions) {
-        const std::uint32_t begin = p * capacityRows;
+        uint32_t begin = p * capacityRows;
         slots.begin[p] = begin;
         slots.end[p] = begin + capacityRows;
         slots.cursor[p] = begin;
     }
 }
 
-/** First step of a counted attempt: cursors become counters. */
-static __global__ void clearCounts(Slots slots, std::uint32_t partitions) {
-    const std::uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
+// First step of a counted attempt: uses the cursors as counters.
+static __global__ void clearCounts(Slots slots, uint32_t partitions) {
+    uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (*slots.overflow != 0 && p < partitions) {
         slots.cursor[p] = 0;
     }
 }
 
-/** Turns the counts of a counted attempt into slots that hold exactly them. One block. */
+// Replaces the counts of a counted attempt by slots of exactly that size. Runs as one block.
 template <int THREADS>
-__global__ __launch_bounds__(THREADS) void layOutSlots(Slots slots, std::uint32_t partitions) {
+__global__ void __launch_bounds__(THREADS) layOutSlots(Slots slots, uint32_t partitions) {
     __shared__ BlockScan<THREADS> scan;
     if (*slots.overflow == 0) {
         return;
     }
-    std::uint32_t before = 0;
-    for (std::uint32_t base = 0; base < partitions; base += THREADS) {
-        const std::uint32_t p = base + threadIdx.x;
-        const std::uint32_t count = p < partitions ? slots.cursor[p] : 0;
-        const std::uint32_t aligned =
-            (count + kSlotAlignmentRows - 1) / kSlotAlignmentRows * kSlotAlignmentRows;
-        std::uint32_t total;
-        const std::uint32_t begin = before + scan.exclusiveSum(aligned, total);
+    uint32_t before = 0;
+    for (uint32_t base = 0; base < partitions; base += THREADS) {
+        uint32_t p = base + threadIdx.x;
+        uint32_t count = p < partitions ? slots.cursor[p] : 0;
+        uint32_t aligned =
+            (count + SLOT_ALIGNMENT_ROWS - 1) / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS;
+        uint32_t total;
+        uint32_t begin = before + scan.exclusiveSum(aligned, total);
         if (p < partitions) {
             slots.begin[p] = begin;
             slots.end[p] = begin + count;
@@ -72,16 +71,16 @@ __global__ __launch_bounds__(THREADS) void layOutSlots(Slots slots, std::uint32_
     }
 }
 
-/** Gives every partition of a first pass its tiles of a second. One block with a thread per partition. */
+// Assigns tiles of the second pass to each partition of the first. Runs as one block with a thread
+// for each partition.
 template <int THREADS>
-__global__ __launch_bounds__(THREADS) void mapTiles(Slots slots, std::uint32_t partitions,
-                                                    std::uint32_t tileRows,
-                                                    std::uint32_t* tileStarts) {
+__global__ void __launch_bounds__(THREADS)
+    mapTiles(Slots slots, uint32_t partitions, uint32_t tileRows, uint32_t* tileStarts) {
     __shared__ BlockScan<THREADS> scan;
-    const std::uint32_t p = threadIdx.x;
-    const std::uint32_t rows = p < partitions ? slots.cursor[p] - slots.begin[p] : 0;
-    std::uint32_t total;
-    const std::uint32_t start = scan.exclusiveSum((rows + tileRows - 1) / tileRows, total);
+    uint32_t p = threadIdx.x;
+    uint32_t rows = p < partitions ? slots.cursor[p] - slots.begin[p] : 0;
+    uint32_t total;
+    uint32_t start = scan.exclusiveSum((rows + tileRows - 1) / tileRows, total);
     if (p < partitions) {
         tileStarts[p] = start;
     }

@@ -1,3 +1,6 @@
+// Sources of the tiles of a radix pass: the columns of a table, or the partitions of an earlier
+// pass. A source also determines the layout of a staged tile, because it copies the tile to shared
+// memory unchanged.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -5,29 +8,23 @@
 #include <cstdint>
 #include <cuda/barrier>
 
-#include "key_bits.cuh"
+#include "key_bits.h"
 #include "slots.cuh"
 
-/*
- * Where a radix pass's tiles come from: the columns of a table, or the partitions of an earlier pass. A source
- * also decides how a staged tile lies in shared memory, because it is copied there as it is.
- */
 namespace gpujoin::resident {
 
 using TileBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-/** Rows of one tile and the first of its partitions in the target's slots. */
+// Rows of one tile, and the first of its partitions in the slots of the target.
 struct Tile {
-    std::uint64_t first;
-    std::uint32_t rows;
-    std::uint32_t partitionBase;
+    uint64_t first;
+    uint32_t rows;
+    uint32_t partitionBase;
 };
 
-/**
- * Copies whole 16-byte units to shared memory; all threads call it before they arrive at `barrier`. From sm_90
- * on, one thread hands the copy to the bulk engine.
- */
-__device__ inline void stageBytes(void* target, const void* source, std::uint32_t lengthBytes,
+// Copies whole 16-byte units to shared memory. All threads call it before they arrive at `barrier`.
+// From sm_90 on, one thread passes the copy to the bulk copy engine.
+__device__ inline void stageBytes(void* target, const void* source, uint32_t lengthBytes,
                                   TileBarrier& barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0 && lengthBytes != 0) {
@@ -37,7 +34,7 @@ __device__ inline void stageBytes(void* target, const void* source, std::uint32_
         cuda::device::barrier_expect_tx(barrier, lengthBytes);
     }
 #else
-    for (std::uint32_t i = threadIdx.x * 16; i < lengthBytes; i += blockDim.x * 16) {
+    for (uint32_t i = threadIdx.x * 16; i < lengthBytes; i += blockDim.x * 16) {
         __pipeline_memcpy_async(static_cast<unsigned char*>(target) + i,
                                 static_cast<const unsigned char*>(source) + i, 16);
     }
@@ -46,30 +43,31 @@ __device__ inline void stageBytes(void* target, const void* source, std::uint32_
 #endif
 }
 
-/** Source of a first pass: a table's columns, one tile after the other; staged as columns. */
-template <class Word>
+// Source of a first pass: the columns of a table, in consecutive tiles. A staged tile consists of
+// columns.
+template <typename Word>
 struct ColumnSource {
     const Word* keys;
     const Word* payloads;
-    std::uint64_t rows;
+    uint64_t rows;
 
-    __device__ Tile locate(std::uint32_t tile, std::uint32_t tileRows) const {
-        const std::uint64_t first = std::uint64_t{tile} * tileRows;
+    __device__ Tile locate(uint32_t tile, uint32_t tileRows) const {
+        uint64_t first = uint64_t{tile} * tileRows;
         if (first >= rows) {
             return {0, 0, 0};
         }
-        const std::uint64_t rest = rows - first;
-        return {first, static_cast<std::uint32_t>(rest < tileRows ? rest : tileRows), 0};
+        uint64_t rest = rows - first;
+        return {first, static_cast<uint32_t>(rest < tileRows ? rest : tileRows), 0};
     }
 
-    /** Columns may end within a 16-byte unit; the rows of the last one are copied by themselves. */
-    template <std::uint32_t TILE_ROWS>
+    // Columns may end within a 16-byte unit; threads copy the rows of this unit separately.
+    template <uint32_t TILE_ROWS>
     __device__ void stage(const Tile& tile, void* memory, TileBarrier& barrier) const {
-        constexpr std::uint32_t kUnitRows = 16 / sizeof(Word);
-        const std::uint32_t whole = tile.rows / kUnitRows * kUnitRows;
+        constexpr uint32_t UNIT_ROWS = 16 / sizeof(Word);
+        uint32_t whole = tile.rows / UNIT_ROWS * UNIT_ROWS;
         Word* stagedKeys = static_cast<Word*>(memory);
         Word* stagedPayloads = stagedKeys + TILE_ROWS;
-        const std::uint32_t row = whole + threadIdx.x;
+        uint32_t row = whole + threadIdx.x;
         if (row < tile.rows) {
             stagedKeys[row] = keys[tile.first + row];
             stagedPayloads[row] = payloads[tile.first + row];
@@ -78,41 +76,42 @@ struct ColumnSource {
         stageBytes(stagedPayloads, payloads + tile.first, whole * sizeof(Word), barrier);
     }
 
-    template <std::uint32_t TILE_ROWS>
-    __device__ static Word stagedKey(const void* memory, std::uint32_t row) {
+    template <uint32_t TILE_ROWS>
+    __device__ static Word stagedKey(const void* memory, uint32_t row) {
         return static_cast<const Word*>(memory)[row];
     }
-    template <std::uint32_t TILE_ROWS>
-    __device__ static Tuple<Word> stagedTuple(const void* memory, std::uint32_t row) {
+    template <uint32_t TILE_ROWS>
+    __device__ static Tuple<Word> stagedTuple(const void* memory, uint32_t row) {
         return {static_cast<const Word*>(memory)[row],
                 static_cast<const Word*>(memory)[TILE_ROWS + row]};
     }
 
-    __device__ Word keyAt(std::uint64_t row) const { return keys[row]; }
+    __device__ Word keyAt(uint64_t row) const { return keys[row]; }
 };
 
-/** Source of a second pass: the first pass's partitions; a tile lies within one of them. Staged as tuples. */
-template <class Word>
+// Source of a second pass: the partitions of the first. A tile lies within one of them. A staged
+// tile consists of tuples.
+template <typename Word>
 struct PartitionSource {
     const Tuple<Word>* tuples;
     Slots slots;
-    /** First tile of each partition and, last, the number of tiles; from mapTiles. */
-    const std::uint32_t* tileStarts;
-    std::uint32_t partitions;
-    std::uint32_t digits;
+    // First tile of each partition and, last, the number of tiles; written by mapTiles.
+    const uint32_t* tileStarts;
+    uint32_t partitions;
+    uint32_t digits;
 
-    /** Called by all threads of a block, which has at least as many as there are partitions. */
-    __device__ Tile locate(std::uint32_t tile, std::uint32_t tileRows) const {
+    // Called by all threads of a block, which has at least as many threads as there are partitions.
+    __device__ Tile locate(uint32_t tile, uint32_t tileRows) const {
         __shared__ Tile found;
         if (threadIdx.x == 0) {
             found = {0, 0, 0};
         }
         __syncthreads();
         if (threadIdx.x < partitions) {
-            const std::uint32_t start = tileStarts[threadIdx.x];
+            uint32_t start = tileStarts[threadIdx.x];
             if (start <= tile && tile < tileStarts[threadIdx.x + 1]) {
-                const std::uint32_t first = slots.begin[threadIdx.x] + (tile - start) * tileRows;
-                const std::uint32_t rest = slots.cursor[threadIdx.x] - first;
+                uint32_t first = slots.begin[threadIdx.x] + (tile - start) * tileRows;
+                uint32_t rest = slots.cursor[threadIdx.x] - first;
                 found = {first, rest < tileRows ? rest : tileRows, threadIdx.x * digits};
             }
         }
@@ -120,24 +119,23 @@ struct PartitionSource {
         return found;
     }
 
-    /** May read up to one tuple more than the tile has; slots are aligned, so that it is inside the buffer. */
-    template <std::uint32_t TILE_ROWS>
+    // May read one tuple beyond the tile. Slots are aligned, so it lies within the buffer.
+    template <uint32_t TILE_ROWS>
     __device__ void stage(const Tile& tile, void* memory, TileBarrier& barrier) const {
-        const std::uint32_t lengthBytes =
-            tile.rows * static_cast<std::uint32_t>(sizeof(Tuple<Word>));
+        uint32_t lengthBytes = tile.rows * static_cast<uint32_t>(sizeof(Tuple<Word>));
         stageBytes(memory, tuples + tile.first, (lengthBytes + 15u) / 16u * 16u, barrier);
     }
 
-    template <std::uint32_t TILE_ROWS>
-    __device__ static Word stagedKey(const void* memory, std::uint32_t row) {
+    template <uint32_t TILE_ROWS>
+    __device__ static Word stagedKey(const void* memory, uint32_t row) {
         return static_cast<const Tuple<Word>*>(memory)[row].key;
     }
-    template <std::uint32_t TILE_ROWS>
-    __device__ static Tuple<Word> stagedTuple(const void* memory, std::uint32_t row) {
+    template <uint32_t TILE_ROWS>
+    __device__ static Tuple<Word> stagedTuple(const void* memory, uint32_t row) {
         return static_cast<const Tuple<Word>*>(memory)[row];
     }
 
-    __device__ Word keyAt(std::uint64_t row) const { return tuples[row].key; }
+    __device__ Word keyAt(uint64_t row) const { return tuples[row].key; }
 };
 
 }  // namespace gpujoin::resident
