@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# Compiles the engine's kernels into one image for the jar, if nvcc is there.
+# Compiles the engine's kernels into one image for the jar.
 #
 #   build-image.sh CACHE_DIR OUT_FILE
 #
-# Images are kept in CACHE_DIR under the hash of what they are made of.
+# Without nvcc it warns and writes no image; the Maven profile gpu then fails the build.
+# NVCC names the compiler; by default it is searched on the PATH and in /usr/local/cuda.
+# CACHE_DIR stores images under a hash of sources, compiler and flags.
 set -euo pipefail
 cache=$1 out=$2
 source_dir=$(cd "$(dirname "$0")/src/main/cuda/engine" && pwd)
+
+missing() {
+  rm -f "$out"
+  echo "[WARNING] kernels: $1. This jar contains no CUDA kernels, so joins run on the CPU."
+  echo "[WARNING] Install the CUDA toolkit, or set NVCC to its nvcc; -Pgpu turns this warning into an error."
+  exit 0
+}
 
 nvcc=${NVCC:-$(command -v nvcc || true)}
 if [[ -z $nvcc && -x /usr/local/cuda/bin/nvcc ]]; then
   nvcc=/usr/local/cuda/bin/nvcc
 fi
-if [[ -z $nvcc ]]; then
-  echo "kernels: no nvcc found, so this jar is CPU-only"
-  rm -f "$out"
-  exit 0
-fi
+[[ -n $nvcc ]] || missing "nvcc not found"
+command -v "$nvcc" >/dev/null || missing "nvcc not found: NVCC=$nvcc"
 
 # Machine code for data centre GPUs of three generations, as far as this nvcc knows them, and PTX
 # that the driver compiles for any other from the first of them on.
