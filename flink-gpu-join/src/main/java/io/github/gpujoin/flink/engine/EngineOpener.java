@@ -21,12 +21,12 @@ public final class EngineOpener {
     /**
      * An engine as a subtask uses it.
      *
-     * @param inUse tells which engine joins, and why
+     * @param status tells which engine joins, and why
      * @param names of the engines that may join
      * @param memory of the engine; to be closed after it
      */
     public record Opened(
-            JoinEngine engine, EngineStatus inUse, Set<String> names, AutoCloseable memory) {}
+            JoinEngine engine, EngineStatus status, Set<String> names, AutoCloseable memory) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineOpener.class);
 

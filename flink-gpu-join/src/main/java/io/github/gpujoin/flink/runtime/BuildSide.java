@@ -38,7 +38,7 @@ final class BuildSide {
     private long buildStartNs;
 
     /**
-     * @param divider of chunks of the partitioned dimension; null if there is none
+     * @param divider of chunks of the partitioned dimension
      * @param checkNotCancelled throws if the task does not go on
      */
     BuildSide(
@@ -77,9 +77,7 @@ final class BuildSide {
 
     /** Writes rows to the log that were collected. */
     private void divideCollected() throws Exception {
-        if (divider != null) {
-            divider.divide(this::appendPart);
-        }
+        divider.divide(this::appendPart);
     }
 
     private void appendPart(Chunk chunk) throws Exception {

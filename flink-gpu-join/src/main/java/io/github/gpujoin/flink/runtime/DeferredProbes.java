@@ -12,21 +12,21 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Puts facts off whose build rows have no tables, so that tables are made once for many of them. A
- * partition's facts are joined
+ * Defers probes of spilled partitions, so that their tables are built once for many probes. The
+ * probes of a partition resume
  *
  * <ul>
- *   <li>when they are so many that making tables costs little beside joining them;
- *   <li>when the first of them has waited for the longest delay, since watermarks wait for them;
- *   <li>when no facts come, the partition with the most bytes first;
- *   <li>when tables are made after all, and at the end of the facts.
+ *   <li>when they have enough bytes that the build costs little beside the join;
+ *   <li>when the first of them has waited for the longest delay, since watermarks wait for it;
+ *   <li>when no facts arrive, the partition with the most bytes first;
+ *   <li>when the partition gets tables after all, and at the end of the facts.
  * </ul>
  *
  * <p>Runs in the task's mailbox thread.
  */
-final class DeferredProbes {
+final class DeferredProbes implements ProbeDeferral {
 
-    /** Looks at the clock for each longest delay. */
+    /** Timer ticks in one longest delay. */
     private static final int TICKS_IN_DELAY = 10;
 
     private final HybridJoinEngine engine;
@@ -36,11 +36,11 @@ final class DeferredProbes {
     private final ThrowingRunnable<Exception> onResumed;
     private final Map<Integer, Waiting> partitions = new HashMap<>();
     private boolean timerRuns;
-    private boolean factsCame;
+    private boolean factsArrived;
     private boolean ended;
-    private volatile long waitingBytes;
+    private volatile long deferredBytes;
 
-    /** Facts of one partition. */
+    /** Deferred probes of one partition. */
     private static final class Waiting {
         private final long sinceMs;
         private long bytes;
@@ -51,8 +51,8 @@ final class DeferredProbes {
     }
 
     /**
-     * @param delayMs longest time that facts wait
-     * @param onResumed has the facts joined that the log then gives
+     * @param delayMs longest time that probes are deferred
+     * @param onResumed joins the probes that have resumed
      */
     DeferredProbes(
             HybridJoinEngine engine,
@@ -67,17 +67,14 @@ final class DeferredProbes {
         this.onResumed = onResumed;
     }
 
-    /** Bytes of facts that are put off. */
-    long waitingBytes() {
-        return waitingBytes;
+    /** Bytes of deferred probes. Any thread. */
+    long deferredBytes() {
+        return deferredBytes;
     }
 
-    /**
-     * Whether a chunk of many partitions that just came can be joined in one piece; it goes behind
-     * all that the log has.
-     */
-    boolean takesManyPartitions() {
-        factsCame = true;
+    @Override
+    public boolean acceptsMixedPartitions() {
+        factsArrived = true;
         if (!engine.acceptsMixedPartitions()) {
             return false;
         }
@@ -85,34 +82,27 @@ final class DeferredProbes {
         return true;
     }
 
-    /**
-     * Puts a chunk off that just came, where its build rows have no tables.
-     *
-     * @return whether it did; if not, the chunk goes behind all that the log has of its partition
-     */
-    boolean putOff(InFlightProbe probe) throws Exception {
-        factsCame = true;
+    @Override
+    public boolean defer(InFlightProbe probe) throws Exception {
+        factsArrived = true;
         int partition = probe.chunk().partition();
         if (ended || !engine.isSpilled(partition)) {
             resume(partition);
             return false;
         }
-        log.appendPutOff(probe);
+        log.appendDeferred(probe);
         count(probe);
         return true;
     }
 
-    /**
-     * Puts the log's next chunks off, up to one that is due or whose build rows have tables. Behind
-     * the last one there is nothing left to wait for.
-     */
-    void putOffNext() throws Exception {
+    @Override
+    public void deferNext() throws Exception {
         while (!log.isEmpty() && !log.isDue()) {
             InFlightProbe next = log.peek();
             if (!engine.isSpilled(next.chunk().partition())) {
                 return;
             }
-            log.putOffNext();
+            log.deferNext();
             count(next);
         }
         resumeAtEnd();
@@ -125,7 +115,7 @@ final class DeferredProbes {
         engine.announceDeferred(partition, probe.chunk().rowCount());
         long bytes = EngineChecks.payloadBytes(probe.chunk());
         waiting.bytes += bytes;
-        waitingBytes += bytes;
+        deferredBytes += bytes;
         if (waiting.bytes >= engine.worthwhileFactBytes(partition)) {
             resume(partition);
         }
@@ -146,12 +136,12 @@ final class DeferredProbes {
                 resume(entry.getKey());
             }
         }
-        if (!factsCame && log.isEmpty()) {
+        if (!factsArrived && log.isEmpty()) {
             partitions.entrySet().stream()
                     .max(Map.Entry.comparingByValue((a, b) -> Long.compare(a.bytes, b.bytes)))
                     .ifPresent(most -> resume(most.getKey()));
         }
-        factsCame = false;
+        factsArrived = false;
         if (!partitions.isEmpty()) {
             timerRuns = true;
             time.registerTimer(now + tickMs(), this::onTimer);
@@ -159,12 +149,16 @@ final class DeferredProbes {
         onResumed.run();
     }
 
-    /**
-     * Has all facts joined: those of the log are put off first, so that each partition's follow.
-     */
-    void factsEnded() {
+    /** Probes of the log are deferred first, so that those of each partition stay in order. */
+    @Override
+    public void endInput() {
         ended = true;
         resumeAtEnd();
+    }
+
+    @Override
+    public int orderOf(int partition) {
+        return partition;
     }
 
     private void resumeAtEnd() {
@@ -176,7 +170,7 @@ final class DeferredProbes {
     private void resume(int partition) {
         Waiting waiting = partitions.remove(partition);
         if (waiting != null) {
-            waitingBytes -= waiting.bytes;
+            deferredBytes -= waiting.bytes;
             log.resume(partition);
         }
     }

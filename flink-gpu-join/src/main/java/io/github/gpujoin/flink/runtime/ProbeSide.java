@@ -39,7 +39,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
  *
  * <p>Runs in the task's mailbox thread.
  */
-final class ProbeSide {
+final class ProbeSide implements ProbePath {
 
     /**
      * Time for which the results of a chunk are emitted at once, rather than in mails, and for
@@ -65,8 +65,7 @@ final class ProbeSide {
     private final JoinEngine engine;
     private final ProbeLog log;
 
-    /** Null where all build rows always have tables. */
-    private final DeferredProbes spilled;
+    private final ProbeDeferral deferral;
 
     private final UnmatchedBuildRows<?> unmatched;
     private final WatermarkGate watermarks;
@@ -93,13 +92,12 @@ final class ProbeSide {
     private boolean factsExpire = true;
 
     /** Since the last mail. */
-    private boolean factsCame;
+    private boolean factsArrived;
 
     /** Fewest bytes that have waited in JOIN: at first, what LOAD left behind. */
     private long leastQueuedBytes = Long.MAX_VALUE;
 
     /**
-     * @param spilled null where all build rows always have tables
      * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
      *     results are all emitted
      * @param times gets the time that joining takes, emitting included
@@ -109,12 +107,12 @@ final class ProbeSide {
      * @param senders pause while too many facts wait
      * @param channels of facts
      * @param receivers subtasks of the join, over which a sender spreads its rows
-     * @param divider of chunks of facts; null if no dimension is partitioned
+     * @param divider of chunks of facts
      */
     ProbeSide(
             JoinEngine engine,
             ProbeLog log,
-            DeferredProbes spilled,
+            ProbeDeferral deferral,
             UnmatchedBuildRows<?> unmatched,
             Function<ThrowingConsumer<Chunk, Exception>, ResultPump> pumpOf,
             MailboxExecutor mailbox,
@@ -129,7 +127,7 @@ final class ProbeSide {
             PartitionDivider divider) {
         this.engine = engine;
         this.log = log;
-        this.spilled = spilled;
+        this.deferral = deferral;
         this.unmatched = unmatched;
         this.mailbox = mailbox;
         this.expiry = expiry;
@@ -149,25 +147,22 @@ final class ProbeSide {
         return phase;
     }
 
-    /**
-     * Takes up what a snapshot had waiting; watermarks wait for it.
-     *
-     * @param loads whether it goes on waiting for the dimensions, and so may expire
-     */
-    void restore(boolean loads) throws Exception {
+    /** Reads the deferred chunks; watermarks wait for them. */
+    @Override
+    public void restore(boolean loads) throws Exception {
         factsExpire = loads;
         unmatched.restore();
         log.restore(
                 partition -> {
-                    watermarks.accepted(spilled == null ? 0 : partition);
+                    watermarks.accepted(deferral.orderOf(partition));
                     if (loads) {
                         expiry.waits();
                     }
                 });
     }
 
-    /** The build side is complete, and the engine's tables. */
-    void startJoining() throws Exception {
+    @Override
+    public void startJoining() throws Exception {
         divideCollected();
         phase = phase.to(JoinPhase.JOIN);
         expiry.dropAll(this::completed);
@@ -176,8 +171,9 @@ final class ProbeSide {
 
     // ------------------------------------------------------------------ what comes
 
-    /** Takes facts; joins while too many wait. */
-    void accept(Chunk chunk) throws Exception {
+    /** Accepts facts; joins while too many wait. */
+    @Override
+    public void accept(Chunk chunk) throws Exception {
         if (chunk.hasManyPartitions()) {
             acceptMany(chunk);
         } else if (submit(chunk)) {
@@ -203,9 +199,7 @@ final class ProbeSide {
 
     /** Accepts rows that were collected, partition by partition. */
     private void divideCollected() throws Exception {
-        if (divider != null) {
-            divider.divide(this::submit);
-        }
+        divider.divide(this::submit);
     }
 
     /**
@@ -215,7 +209,7 @@ final class ProbeSide {
      */
     private boolean submitWhole(Chunk chunk) throws Exception {
         InFlightProbe probe = new InFlightProbe(chunk, 0);
-        while (takesManyPartitions()) {
+        while (deferral.acceptsMixedPartitions()) {
             if (trySubmit(probe)) {
                 watermarks.accepted(line(chunk));
                 return true;
@@ -227,10 +221,6 @@ final class ProbeSide {
             work(MAIL_MS);
         }
         return false;
-    }
-
-    private boolean takesManyPartitions() {
-        return spilled == null || spilled.takesManyPartitions();
     }
 
     /**
@@ -249,7 +239,7 @@ final class ProbeSide {
             }
             return false;
         }
-        if (spilled != null && spilled.putOff(probe)) {
+        if (deferral.defer(probe)) {
             work(MAIL_MS);
             return false;
         }
@@ -261,7 +251,7 @@ final class ProbeSide {
 
     /** Joins until few chunks wait, unless a barrier is behind them. */
     void awaitRoom() throws Exception {
-        factsCame = true;
+        factsArrived = true;
         if (makesWayForBarrier()) {
             return;
         }
@@ -296,35 +286,35 @@ final class ProbeSide {
     }
 
     /**
-     * The largest one goes on with {@link #ended} only: it also comes where one channel has ended
-     * and the others are idle, and does not where the facts end while idle.
+     * The largest one is passed on by {@link #endInput} only: it also comes where one channel has
+     * ended and the others are idle, and does not where the facts end while idle.
      */
-    void accept(Watermark mark) throws Exception {
+    @Override
+    public void accept(Watermark mark) throws Exception {
         divideCollected();
         if (mark.getTimestamp() != Long.MAX_VALUE) {
             watermarks.hold(mark);
         }
     }
 
-    void accept(WatermarkStatus status) throws Exception {
+    @Override
+    public void accept(WatermarkStatus status) throws Exception {
         divideCollected();
         idle = status.isIdle();
         watermarks.hold(status);
     }
 
-    /** Takes a latency marker, or a watermark of another kind than event time. */
-    void acceptOther(StreamElement element) throws Exception {
+    @Override
+    public void acceptOther(StreamElement element) throws Exception {
         divideCollected();
         watermarks.hold(element);
     }
 
-    /**
-     * Has build rows without a match emitted behind all facts, and then the largest watermark: no
-     * fact comes any more.
-     */
-    void ended() throws Exception {
+    /** Emits build rows without a match behind all facts, and then the largest watermark. */
+    @Override
+    public void endInput() throws Exception {
         divideCollected();
-        resumeSpilled();
+        deferral.endInput();
         if (unmatched.factsEnded()) {
             watermarks.accepted(UNMATCHED);
         }
@@ -334,13 +324,6 @@ final class ProbeSide {
         }
         watermarks.hold(Watermark.MAX_WATERMARK);
         postMail();
-    }
-
-    /** Has facts joined that were put off; no other ones will be. */
-    private void resumeSpilled() {
-        if (spilled != null) {
-            spilled.factsEnded();
-        }
     }
 
     // ------------------------------------------------------------------ barriers and the end
@@ -401,7 +384,8 @@ final class ProbeSide {
     }
 
     /** Writes what the engine has in flight to the state. */
-    void snapshot() throws Exception {
+    @Override
+    public void snapshot() throws Exception {
         divideCollected();
         if (phase == JoinPhase.JOIN) {
             log.snapshotInFlight(divided(pump.emitted(engine.snapshot())));
@@ -419,24 +403,23 @@ final class ProbeSide {
                 parts.add(probe);
             }
         }
-        if (divider != null) {
-            divider.divide(part -> parts.add(new InFlightProbe(part, 0)));
-        }
+        divider.divide(part -> parts.add(new InFlightProbe(part, 0)));
         return parts;
     }
 
-    /**
-     * Emits all results.
-     *
-     * @param check throws where the task does not go on
-     */
-    void drain(ThrowingRunnable<Exception> check) throws Exception {
-        resumeSpilled();
+    @Override
+    public void finish() throws Exception {
+        deferral.endInput();
         while (hasWork()) {
             work(MAX_WAIT_MS);
             check.run();
         }
         flush();
+    }
+
+    @Override
+    public long deferredRowCount() {
+        return 0;
     }
 
     // ------------------------------------------------------------------ work
@@ -457,17 +440,17 @@ final class ProbeSide {
         } else {
             work(MAIL_MS);
         }
-        factsCame = false;
+        factsArrived = false;
         postMail();
     }
 
     private boolean pausesForBarrier() {
-        return makesWayForBarrier() && (factsCame || !output.isAvailable());
+        return makesWayForBarrier() && (factsArrived || !output.isAvailable());
     }
 
     /** Chunks of one line are answered in the order in which they came. */
     private int line(Chunk chunk) {
-        return spilled == null ? 0 : chunk.partition();
+        return deferral.orderOf(chunk.partition());
     }
 
     private void completed(Chunk chunk) throws Exception {
@@ -520,7 +503,7 @@ final class ProbeSide {
         times.addSince(StageTimes.Stage.JOIN, startNs);
     }
 
-    /** Emits some; whether there were any. Facts that are put off come first. */
+    /** Emits some; whether there were any. Deferred facts come first. */
     private boolean emitUnmatched() throws Exception {
         if (!unmatched.isDue()) {
             return false;
@@ -542,11 +525,9 @@ final class ProbeSide {
         }
     }
 
-    /** Whether there are facts to submit now; those that had better be put off are. */
+    /** Whether there are facts to submit now; those of spilled partitions are deferred. */
     private boolean hasWaiting() throws Exception {
-        if (spilled != null) {
-            spilled.putOffNext();
-        }
+        deferral.deferNext();
         return !log.isEmpty();
     }
 }

@@ -31,7 +31,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
  *
  * <p>Runs in the task's mailbox thread.
  */
-final class VersionedProbes<OUT> implements EventTimeOrder.Target {
+final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
 
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
 
@@ -91,8 +91,9 @@ final class VersionedProbes<OUT> implements EventTimeOrder.Target {
         metrics.waitingForEventTime(order::waitingRows);
     }
 
-    /** Takes a chunk of facts, or of versions. */
-    void accept(Chunk chunk) throws Exception {
+    /** Accepts a chunk of facts, or of versions. */
+    @Override
+    public void accept(Chunk chunk) throws Exception {
         order.accept(chunk);
         awaitOrder();
     }
@@ -107,7 +108,8 @@ final class VersionedProbes<OUT> implements EventTimeOrder.Target {
     }
 
     /** Passes the element on behind the facts that came before it, in whatever order they go on. */
-    void acceptOther(StreamElement element) throws Exception {
+    @Override
+    public void acceptOther(StreamElement element) throws Exception {
         if (element.isLatencyMarker() && others.size() >= WatermarkGate.MAX_MARKERS) {
             return;
         }
@@ -136,18 +138,26 @@ final class VersionedProbes<OUT> implements EventTimeOrder.Target {
         output.collect(tag, new StreamRecord<>(row));
     }
 
-    void accept(Watermark mark) throws Exception {
+    @Override
+    public void accept(Watermark mark) throws Exception {
         watermark = mark.getTimestamp();
         advance();
     }
 
-    void accept(WatermarkStatus status) throws Exception {
+    @Override
+    public void accept(WatermarkStatus status) throws Exception {
         idle = status.isIdle();
         advance();
     }
 
-    /** Has rows up to the watermark joined, once all dimensions are complete. */
-    void advance() throws Exception {
+    @Override
+    public void startJoining() throws Exception {
+        probeSide.startJoining();
+        advance();
+    }
+
+    /** Joins rows up to the watermark, once all dimensions are complete. */
+    private void advance() throws Exception {
         if (probeSide.phase() == JoinPhase.LOAD) {
             return;
         }
@@ -214,8 +224,13 @@ final class VersionedProbes<OUT> implements EventTimeOrder.Target {
         passOthers();
     }
 
-    /** Both streams have ended: joins all that waits, whatever their watermarks were. */
-    void finish() throws Exception {
+    /** Facts that wait for event time follow in {@link #finish}. */
+    @Override
+    public void endInput() {}
+
+    /** Joins all rows that wait, whatever the watermarks were. */
+    @Override
+    public void finish() throws Exception {
         say(WatermarkStatus.ACTIVE);
         order.advanceTo(Long.MAX_VALUE);
         while (order.hasWork()) {
@@ -223,18 +238,25 @@ final class VersionedProbes<OUT> implements EventTimeOrder.Target {
             order.work(MAIL_NS);
             check.run();
         }
+        probeSide.endInput();
+        probeSide.finish();
     }
 
     /** Facts and versions that wait for the watermark. */
-    long waitingRows() {
+    @Override
+    public long deferredRowCount() {
         return order.waitingRows();
     }
 
-    void snapshot() throws Exception {
+    @Override
+    public void snapshot() throws Exception {
+        probeSide.snapshot();
         order.snapshot();
     }
 
-    void restore() throws Exception {
+    @Override
+    public void restore(boolean loads) throws Exception {
+        probeSide.restore(loads);
         order.restore();
     }
 }

@@ -45,12 +45,29 @@ public final class PartitionDivider {
         this.keyColumn = keyColumn;
     }
 
+    private PartitionDivider() {
+        this.range = null;
+        this.partitions = 0;
+        this.schema = null;
+        this.keyColumn = -1;
+    }
+
+    /** A divider of a side that is not partitioned, and so has no chunks of many partitions. */
+    public static PartitionDivider none() {
+        return new PartitionDivider();
+    }
+
     /**
      * Collects the rows of a chunk; all chunks are of one side, and so have one epoch.
      *
      * @param firstRow rows before this one are left out
      */
     public void add(Chunk chunk, int firstRow) {
+        if (schema == null) {
+            throw new IllegalStateException(
+                    "Chunk of many partitions, but none of its side is partitioned: %s. Restart the job."
+                            .formatted(chunk));
+        }
         collected.add(new Collected(chunk, firstRow));
         bytes += chunk.lengthBytes();
         rowCount += chunk.rowCount() - firstRow;

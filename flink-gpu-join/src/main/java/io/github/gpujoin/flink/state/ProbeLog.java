@@ -51,7 +51,7 @@ public final class ProbeLog {
     private volatile int size;
 
     /** How many entries of a key are put off. */
-    private final Map<Integer, Integer> putOff = new HashMap<>();
+    private final Map<Integer, Integer> deferred = new HashMap<>();
 
     /** What {@link #peek} read last, still waiting; null if that is to be read again. */
     private InFlightProbe oldest;
@@ -183,24 +183,24 @@ public final class ProbeLog {
     }
 
     /** Adds a chunk that waits for {@link #resume}. */
-    public void appendPutOff(InFlightProbe probe) throws Exception {
+    public void appendDeferred(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
         waiting.append(encode(probe));
-        putOff.merge(key, 1, Integer::sum);
+        deferred.merge(key, 1, Integer::sum);
         size++;
     }
 
     /** Puts the chunk off that goes next, which is not due. */
-    public void putOffNext() {
-        putOff.merge(dequeue(), 1, Integer::sum);
+    public void deferNext() {
+        deferred.merge(dequeue(), 1, Integer::sum);
         oldest = null;
     }
 
     /** Makes all chunks of the partition that were put off the next to go. */
     public void resume(int partition) {
         int key = keys.keyOf(partition);
-        Integer count = putOff.remove(key);
+        Integer count = deferred.remove(key);
         for (int i = count == null ? 0 : count; i > 0; i--) {
             due.add(key);
         }

@@ -1,0 +1,199 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.engine.EngineStatus;
+import io.github.gpujoin.flink.exchange.LoadMark;
+import io.github.gpujoin.flink.metrics.RunReport;
+import io.github.gpujoin.flink.metrics.SubtaskCounts;
+import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
+import io.github.gpujoin.flink.state.ProbeLog;
+import java.util.Set;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.streaming.api.watermark.Watermark;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The input of dimensions. Appends their rows to the {@linkplain BuildSide build side} until all
+ * dimensions are complete; then builds the tables and starts {@link JoinPhase#JOIN}. In JOIN it
+ * applies changes of changelog dimensions, and treats other rows as {@linkplain LateRows late}.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class BuildInput {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BuildInput.class);
+
+    private final JoinSettings settings;
+    private final LoadProgress progress;
+    private final BuildSide buildSide;
+    private final LateRows lateRows;
+    private final JoinEngine engine;
+    private final EngineStatus engineStatus;
+    private final ProbeSide probeSide;
+    private final ProbePath probes;
+    private final ProbeLog probeLog;
+    private final SubtaskCounts counts;
+    private final TaskInfo task;
+    private final TableBuild tableBuild;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
+
+    /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
+    private boolean wasComplete;
+
+    /**
+     * @param probes joins facts by way of {@code probeSide}
+     * @param checkNotCancelled throws if the task has been cancelled
+     */
+    BuildInput(
+            JoinSettings settings,
+            LoadProgress progress,
+            BuildSide buildSide,
+            LateRows lateRows,
+            JoinEngine engine,
+            EngineStatus engineStatus,
+            ProbeSide probeSide,
+            ProbePath probes,
+            ProbeLog probeLog,
+            SubtaskCounts counts,
+            TaskInfo task,
+            MailboxExecutor mailbox,
+            ThrowingRunnable<Exception> checkNotCancelled) {
+        this.settings = settings;
+        this.progress = progress;
+        this.buildSide = buildSide;
+        this.lateRows = lateRows;
+        this.engine = engine;
+        this.engineStatus = engineStatus;
+        this.probeSide = probeSide;
+        this.probes = probes;
+        this.probeLog = probeLog;
+        this.counts = counts;
+        this.task = task;
+        this.tableBuild = new TableBuild(engine, mailbox, this::startJoining);
+        this.checkNotCancelled = checkNotCancelled;
+    }
+
+    /**
+     * Restores both sides in the phase of the snapshot, since inputs that were complete may not
+     * report it again. Replicated dimensions are replayed first.
+     *
+     * @param readAgain dimensions that are not complete although they were
+     */
+    void restore(Set<Integer> readAgain) throws Exception {
+        progress.restore(readAgain);
+        buildSide.restore(settings.engines().division());
+        wasComplete = buildSide.wasComplete();
+        probes.restore(!wasComplete);
+        boolean awaitsReplay = !settings.replicas().isEmpty() && !progress.isOfEarlierRelease();
+        // The snapshot may have been taken while tables were built of all rows.
+        if (!awaitsReplay && (wasComplete || progress.isComplete())) {
+            startBuild();
+        }
+    }
+
+    void snapshot() throws Exception {
+        progress.snapshot();
+        buildSide.snapshot();
+    }
+
+    void accept(LoadMark mark) throws Exception {
+        progress.accept(mark);
+        if (wasComplete ? progress.isReplayed() : progress.isComplete()) {
+            startBuild();
+        }
+    }
+
+    void accept(Chunk chunk) throws Exception {
+        if (isLate(chunk.dimension())) {
+            lateRows.accept(chunk, "all dimensions complete");
+            return;
+        }
+        // Facts that the engine holds arrived before the change.
+        probeSide.awaitEngine(checkNotCancelled);
+        buildSide.append(chunk);
+    }
+
+    /** Whether a row that arrives now follows the end of its dimension. */
+    private boolean isLate(int dimension) {
+        DimensionSpec spec = settings.spec().dimensions().get(dimension);
+        boolean wasLoaded = wasComplete && !settings.replicas().dimensions().contains(dimension);
+        return (isLoadComplete() || wasLoaded) && !spec.isChangelog();
+    }
+
+    /** Ignored, unless the restored snapshot does not hold which dimensions had ended. */
+    void accept(Watermark mark) throws Exception {
+        if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {
+            startBuild();
+        }
+    }
+
+    /** All dimensions have ended; after a restore with a finished source this comes again. */
+    void endInput() throws Exception {
+        requireReplayed();
+        startBuild();
+    }
+
+    /** The operator that replays ends after facts and versions, so none of them may wait then. */
+    private void requireReplayed() {
+        boolean waits = !probeLog.isEmpty() || probes.deferredRowCount() > 0;
+        if (waits && !progress.isReplayed() && !progress.isOfEarlierRelease()) {
+            throw new IllegalStateException(
+                    "Replicated dimensions were not replayed: waiting fact chunks=%d, rows waiting for event time=%d.\nRestore an earlier checkpoint and report this."
+                            .formatted(probeLog.size(), probes.deferredRowCount()));
+        }
+    }
+
+    /** Builds the tables in mails; facts wait as in LOAD until they are complete. */
+    private void startBuild() throws Exception {
+        if (!isLoadComplete()) {
+            buildSide.startBuild();
+            tableBuild.start();
+        }
+    }
+
+    private void startJoining() throws Exception {
+        long builtMs = buildSide.complete();
+        LOG.info(
+                "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
+                RunReport.of(plan(), task, engineStatus, counts.build()),
+                engine.stats().tableBytes(),
+                builtMs,
+                probeLog.size());
+        probes.startJoining();
+    }
+
+    /** The plan as it is known once all dimensions are complete. */
+    private JoinExplanation plan() {
+        JoinExplanation plan = settings.reporting().plan();
+        MeasuredDimension measured = settings.replicas().measured();
+        if (measured == null) {
+            return plan;
+        }
+        return plan.measured(
+                measured.number(),
+                progress.isPartitioned(measured.number())
+                        ? Distribution.PARTITIONED
+                        : Distribution.REPLICATED);
+    }
+
+    private boolean isLoadComplete() {
+        return isBuilding() || probeSide.phase() == JoinPhase.JOIN;
+    }
+
+    /** Whether tables are being built in mails. */
+    boolean isBuilding() {
+        return tableBuild.isRunning();
+    }
+
+    /** Completes the tables, if they are being built. */
+    void awaitTables() throws Exception {
+        tableBuild.await(checkNotCancelled);
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.gpujoin.flink.runtime;
+
+import io.github.gpujoin.core.engine.InFlightProbe;
+
+/** Defers probes whose build rows have no tables. */
+interface ProbeDeferral {
+
+    /** Defers nothing, since all build rows always have tables. */
+    ProbeDeferral NONE =
+            new ProbeDeferral() {
+                @Override
+                public boolean acceptsMixedPartitions() {
+                    return true;
+                }
+
+                @Override
+                public boolean defer(InFlightProbe probe) {
+                    return false;
+                }
+
+                @Override
+                public void deferNext() {}
+
+                @Override
+                public void endInput() {}
+
+                @Override
+                public int orderOf(int partition) {
+                    return 0;
+                }
+            };
+
+    /**
+     * Whether an arriving chunk of several partitions can be joined in one piece. If so, it follows
+     * all that the log holds.
+     */
+    boolean acceptsMixedPartitions();
+
+    /**
+     * Defers an arriving chunk if its build rows have no tables.
+     *
+     * @return whether it did; if not, the chunk follows all that the log holds of its partition
+     */
+    boolean defer(InFlightProbe probe) throws Exception;
+
+    /**
+     * Defers the log's next chunks, up to one that is due or whose build rows have tables. Behind
+     * the last one there is nothing left to wait for.
+     */
+    void deferNext() throws Exception;
+
+    /** Resumes all deferred probes, those of the log included; no others follow. */
+    void endInput();
+
+    /** Number of the order to which a partition belongs; each order is completed in sequence. */
+    int orderOf(int partition);
+}
