@@ -1,4 +1,4 @@
-// A build side with its table, built by several CPU threads at once.
+// A build side with its table, built by several CPU threads concurrently.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ struct BuildSide {
     std::vector<KeySlot> slots;
     Dimension dimension{};
 
-    // Keys stand in the runs at that width.
+    // Keys in the runs have `keyBytes` bytes.
     BuildSide(std::vector<int64_t> buildKeys, TableKind kind, JoinKind joinKind = JOIN_INNER,
               uint32_t keyBytes = 8)
         : keys(buildKeys) {
@@ -48,8 +48,8 @@ struct BuildSide {
             kind == TABLE_UNIQUE ? static_cast<void*>(rows.data()) : slots.data());
     }
 
-    // Key, narrow payload (the row's number), wide payload, each as a column of a run, and the kind
-    // of change: all rows are upserts at first.
+    // Writes the columns of all runs: key, narrow payload (the number of the row), wide payload and
+    // kind of change. Initially all rows are upserts.
     void fillRuns(uint32_t count, uint32_t keyBytes) {
         uint32_t runBytes = RUN_ROWS * (keyBytes + 4 + 8 + 4);
         columns = {{0, ROW_KEY_OFFSET, keyBytes, 0},
@@ -85,7 +85,7 @@ struct BuildSide {
         put(change, row, &code);
     }
 
-    // Calls `work(row)` for every row, from several threads at once.
+    // Calls `work(row)` for every row, from several threads concurrently.
     template <typename Work>
     void forEachRow(uint32_t threads, Work work) {
         std::vector<std::thread> workers;
@@ -101,7 +101,7 @@ struct BuildSide {
         }
     }
 
-    // Returns how many rows repeat a key, of a table of unique keys.
+    // Returns the number of rows with a repeated key; 0 if the table allows repeated keys.
     uint32_t insertAll(uint32_t threads) {
         std::atomic<uint32_t> repeats{0};
         if (dimension.tableKind == TABLE_GROUPED) {
@@ -134,7 +134,7 @@ struct BuildSide {
         return dimension.joinKind == JOIN_INNER || dimension.joinKind == JOIN_LEFT;
     }
 
-    // Which row came as this row of the table: its narrow payload.
+    // Returns the number of the build row in a row of the table: its narrow payload.
     uint32_t origin(uint32_t row) {
         return *reinterpret_cast<uint32_t*>(rowAt(dimension, row) + NARROW_OFFSET);
     }

@@ -1,4 +1,4 @@
-// Checks of tables that change.
+// Checks of tables with a changelog.
 #pragma once
 
 #include <map>
@@ -11,7 +11,8 @@ namespace gpujoin {
 
 constexpr uint32_t CHANGING_THREADS = 4;
 
-// A table that changes, and what must be in it: by key the narrow payload, none where deleted.
+// A table with a changelog and its expected content: the narrow payload of each key, none if it
+// was deleted.
 struct ChangingSide {
     std::vector<uint64_t> rows;
     Dimension dimension{};
@@ -29,7 +30,7 @@ struct ChangingSide {
         dimension.hashMultiplier = TEST_HASH_MULTIPLIER;
     }
 
-    // Applies rows of a build side as changes, some of them deletes.
+    // Applies the rows of a build side as changes, some of which are deletions.
     void apply(BuildSide& changes) {
         std::vector<uint32_t> places(changes.keys.size());
         std::atomic<uint64_t> newSlots{0};
@@ -94,7 +95,8 @@ struct ChangingSide {
     }
 };
 
-// Few keys, so that many changes of a batch are of one key, or many; -1 is what empty slots hold.
+// Alternates between few keys, with many changes each, and many. Key -1 equals the content of empty
+// slots.
 inline void shouldKeepTheLastChangeOfEachKey(uint64_t seed) {
     std::mt19937_64 random(seed);
     ChangingSide side(1 << 13);
@@ -112,7 +114,7 @@ inline void shouldKeepTheLastChangeOfEachKey(uint64_t seed) {
     }
 }
 
-inline void shouldLeaveDeletedKeysBehindWhereATableGetsNewSlots(uint64_t seed) {
+inline void shouldDropDeletedKeysWhenATableMovesToNewSlots(uint64_t seed) {
     std::mt19937_64 random(seed);
     ChangingSide side(1 << 12);
     for (uint32_t slots : {1u << 13, 3000u, 1u << 14}) {

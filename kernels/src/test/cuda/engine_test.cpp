@@ -1,5 +1,5 @@
-// The device functions on the CPU. Modes: `layout` and `values` print numbers that a Java test
-// compares with its own; `checks` runs the checks and exits with 1 where one fails.
+// Runs the device functions on the CPU. Modes: `layout` and `values` print numbers that a Java test
+// compares with its own; `checks` runs the checks and exits with 1 if one fails.
 
 #include <cstdio>
 #include <cstring>
@@ -21,30 +21,30 @@ void runChecks() {
         shouldFindEveryRowOfAKey(TABLE_GROUPED, seed);
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldKeepTheLastChangeOfEachKey(seed);
-        shouldLeaveDeletedKeysBehindWhereATableGetsNewSlots(seed);
-        shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(seed);
-        shouldJoinASegmentThatArrivesInPieces(seed);
-        shouldKeepFactsWithoutAMatchAsTheKindSays(seed);
-        shouldLoseNoStepWhileTheAllotmentDrifts(seed);
-        shouldGoOnAfterAStopWhereverItCame(seed);
-        shouldMakeEachGroupOnceAndAddFromAllThreads(seed);
-        shouldGiveAKeyOnePlaceInTheBlocksTableOrNone(seed);
+        shouldDropDeletedKeysWhenATableMovesToNewSlots(seed);
+        shouldJoinSegmentsInBoundedStepsForAnyFanOut(seed);
+        shouldJoinASegmentThatArrivesWordByWord(seed);
+        shouldHandleFactsWithoutAMatchByJoinKind(seed);
+        shouldLoseNoStepWhileTheAllotmentChanges(seed);
+        shouldContinueAfterAStopAtAnyTime(seed);
+        shouldInsertEachGroupOnceAndAddFromAllThreads(seed);
+        shouldInsertAKeyInTheBlocksTableAtMostOnce(seed);
     }
     int stops = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        stops += shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(seed);
+        stops += shouldAggregateFilteredFactsForAnyFanOutAndNumberOfGroups(seed);
     }
     REQUIRE(stops > 10);
     shouldSpreadKeysThatWereCraftedForOneSlot();
-    shouldAddUpInBoundedStepsWhateverTheFanOut();
+    shouldAggregateInBoundedStepsForAnyFanOut();
     shouldReferToVariableWidthBytesOfLiveRows();
     shouldCarryBetweenTheHalvesOfALocalSum();
-    shouldStopHoweverOftenItWasStarted();
-    shouldLetAFewBlocksReadAtOnceAndAllInTheEnd();
+    shouldStopAfterAnyNumberOfLaunches();
+    shouldLimitConcurrentReadersAndAdmitAllEventually();
     shouldRunAStepOnABlockOfItsLane();
     shouldServeALaneOnceABlockIsAllottedToIt();
-    shouldReadASegmentAgainUntilItIsWhole();
-    shouldOnlyCountWhereThereIsNoResultBuffer();
+    shouldRereadASegmentUntilItIsComplete();
+    shouldOnlyCountWithoutAResultBuffer();
     std::printf("all checks passed\n");
 }
 

@@ -34,7 +34,7 @@ inline void shouldRunAStepOnABlockOfItsLane() {
     SmallJoin join;
     join.device->allot({0, 1, 0});
     join.device->start();
-    // the allotment is taken over by the first look, which may be the one that finds the first step
+    // the first poll applies the allotment and may also find the first step
     join.await(0, join.post(0, 0));
     for (int repeat = 0; repeat < 200; repeat++) {
         uint64_t first = join.post(0, 0);
@@ -49,7 +49,8 @@ inline void shouldServeALaneOnceABlockIsAllottedToIt() {
     SmallJoin join;
     join.device->start();
     uint64_t stranded = join.post(1, 1);
-    for (uint32_t repeat = 1; repeat < Device::RING; repeat++) {  // else its entry is overwritten
+    for (uint32_t repeat = 1; repeat < Device::RING;
+         repeat++) {  // one more would overwrite its entry
         join.await(0, join.post(0, 0));
     }
     REQUIRE(!join.device->isDone(1, 0, stranded));
@@ -58,8 +59,8 @@ inline void shouldServeALaneOnceABlockIsAllottedToIt() {
     join.device->stop();
 }
 
-// Blocks move between lanes all the time; each lane has one at any time.
-inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
+// Blocks move between lanes continuously; each lane has at least one at any time.
+inline void shouldLoseNoStepWhileTheAllotmentChanges(uint64_t seed) {
     std::mt19937_64 random(seed);
     SmallJoin join;
     join.device->allot({0, 1, 0});
@@ -84,8 +85,8 @@ inline void shouldLoseNoStepWhileTheAllotmentDrifts(uint64_t seed) {
     join.device->stop();
 }
 
-// More threads than may read at once, each a block of its own, which reads again and again.
-inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
+// Each thread is a block that reads repeatedly; there are more of them than may read concurrently.
+inline void shouldLimitConcurrentReadersAndAdmitAllEventually() {
     constexpr uint32_t BLOCKS = 2 * READING_BLOCKS;
     constexpr uint32_t READS = 20;
     ReadGate gate{};
@@ -114,8 +115,8 @@ inline void shouldLetAFewBlocksReadAtOnceAndAllInTheEnd() {
     REQUIRE(gate.entered == BLOCKS * READS && gate.left == gate.entered);
 }
 
-// The host counts launches as long as the process lives, and begins anew after 32 bits.
-inline void shouldStopHoweverOftenItWasStarted() {
+// The host counts launches during the life of the process, and the count wraps after 32 bits.
+inline void shouldStopAfterAnyNumberOfLaunches() {
     SmallJoin join;
     for (uint64_t before : {0x7FFFFFFEull, 0x7FFFFFFFull, 0xFFFFFFFEull, 0ull}) {
         join.device->launch = before;
@@ -125,9 +126,9 @@ inline void shouldStopHoweverOftenItWasStarted() {
     }
 }
 
-// Steps posted before a launch, while blocks wait, and while they are asked to stop are all run,
-// in this launch or the next.
-inline void shouldGoOnAfterAStopWhereverItCame(uint64_t seed) {
+// Blocks run all steps posted before a launch, while blocks wait and during a stop, in this launch
+// or in the next.
+inline void shouldContinueAfterAStopAtAnyTime(uint64_t seed) {
     std::mt19937_64 random(seed);
     SmallJoin join;
     uint32_t lanes = 1 + seed % Device::LANES;

@@ -8,7 +8,7 @@
 
 namespace gpujoin {
 
-// A table of groups for a device of CPU threads, and the host's part: taking the groups.
+// A table of groups for a device of CPU threads, and the host's part, which reads the groups.
 struct GroupTable {
     static constexpr uint32_t MOST_AT_ONCE = Device::BLOCKS * Device::THREADS;
 
@@ -51,7 +51,7 @@ struct GroupTable {
         return source;
     }
 
-    // To be called while the device stands still.
+    // Reads and removes all groups. The device must be stopped.
     void take() {
         REQUIRE(groupCount <= aggregation.maxGroups - 1 + MOST_AT_ONCE);
         Groups once;
@@ -76,7 +76,7 @@ struct GroupTable {
     }
 };
 
-inline void shouldMakeEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
+inline void shouldInsertEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
     GroupTable table(400);
     table.groupBy({FACT_SIDE, 0, 8, 0});
     table.groupBy({FACT_SIDE, 0, 8, 0});
@@ -109,7 +109,7 @@ inline void shouldMakeEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
     REQUIRE(table.taken == expected);
 }
 
-inline void shouldGiveAKeyOnePlaceInTheBlocksTableOrNone(uint64_t seed) {
+inline void shouldInsertAKeyInTheBlocksTableAtMostOnce(uint64_t seed) {
     GroupTable table(400);
     table.groupBy({FACT_SIDE, 0, 8, 0});
     auto local = std::make_unique<LocalSums>();
@@ -158,14 +158,14 @@ inline void shouldCarryBetweenTheHalvesOfALocalSum() {
     }
 }
 
-// How the steps of some segments ended.
+// Counts of how steps ended.
 struct GroupedSteps {
-    int stops = 0;     // for too many groups
-    int pauses = 0;    // for having added as many results as a step may
-    int inOneRow = 0;  // pauses in the row in which the step before ended
+    int stops = 0;     // because the table of groups was full
+    int pauses = 0;    // at the limit of aggregated results
+    int inOneRow = 0;  // pauses in the row in which the previous step ended
 };
 
-// Runs segments to their end, taking the groups whenever a step stops for that.
+// Runs segments to their end, and reads the groups whenever a step stops for that.
 inline GroupedSteps runGrouped(Device& device, GroupTable& table,
                                const std::vector<std::vector<int64_t>>& segments) {
     GroupedSteps steps;
@@ -203,8 +203,8 @@ inline GroupedSteps runGrouped(Device& device, GroupTable& table,
     return steps;
 }
 
-// Also where one fact alone has more results than a step may add.
-inline void shouldAddUpInBoundedStepsWhateverTheFanOut() {
+// Also covers a fact with more results than one step may aggregate.
+inline void shouldAggregateInBoundedStepsForAnyFanOut() {
     constexpr uint32_t MATCHES = Device::THREADS * ADDED_PER_THREAD * 5 / 2;
     std::vector<int64_t> keys(MATCHES, 7);
     keys.push_back(8);
@@ -232,8 +232,8 @@ inline bool inRanges(const std::vector<ValueRange>& ranges, int64_t key) {
     });
 }
 
-// Returns how often a step stopped for too many groups.
-inline int shouldAddUpFilteredFactsWhateverTheFanOutAndTheNumberOfGroups(uint64_t seed) {
+// Returns the number of steps that stopped because the table of groups was full.
+inline int shouldAggregateFilteredFactsForAnyFanOutAndNumberOfGroups(uint64_t seed) {
     std::mt19937_64 random(seed);
     int64_t distinct = seed % 3 == 0 ? 8 : 900;
     BuildSide first(randomKeys(random, distinct * 2, distinct), TABLE_GROUPED);

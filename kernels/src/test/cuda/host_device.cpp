@@ -1,5 +1,5 @@
-// The engine's kernels as they are in engine.cu, run by CPU threads for Java tests: HostDevice calls
-// them by name, as the driver does. The serving kernel runs with one thread a block.
+// Runs the kernels of engine.cu on CPU threads for Java tests. HostDevice calls them by name, like
+// the driver. The serving kernel runs with one thread for each block.
 
 #include <jni.h>
 
@@ -15,7 +15,7 @@
 
 #include "test_support.h"
 
-// What engine.cu wants of a CUDA compiler.
+// Replacements for what engine.cu uses of a CUDA compiler.
 struct Index {
     uint32_t x;
 };
@@ -51,13 +51,13 @@ void callWith(void (*kernel)(Parameters...), const Arguments& arguments,
     kernel((Parameters)(arguments[I])...);
 }
 
-// Calls a kernel with its parameters, of 8 bytes each.
+// Calls a kernel with parameters of 8 bytes each.
 template <typename... Parameters>
 void call(void (*kernel)(Parameters...), const Arguments& arguments) {
     callWith(kernel, arguments, std::index_sequence_for<Parameters...>{});
 }
 
-// Runs a build kernel's whole grid, a few of its threads at a time.
+// Runs the whole grid of a build kernel on a few CPU threads.
 template <typename Kernel>
 void runGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& arguments) {
     constexpr uint32_t WORKERS = 2;

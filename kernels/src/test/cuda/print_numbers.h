@@ -1,4 +1,4 @@
-// Numbers that a Java test compares with its own.
+// Prints numbers that a Java test compares with its own.
 #pragma once
 
 #include <cstdio>
@@ -145,8 +145,8 @@ inline void printLayout() {
     std::printf("CHUNK_VERSION=%u\n", CHUNK_VERSION);
 }
 
-// Of keys i * i * i * step for i from -500 to 500: hash, slot hash with seed `key + 1` and multiplier
-// `2 key + 3`, its slot of 1000; then the checksum of those keys as words.
+// For keys i * i * i * step with i from -500 to 500, prints the hash, the slot hash with seed
+// `key + 1` and multiplier `2 key + 3`, and its slot of 1000; then the checksum of these keys.
 inline void printValues() {
     uint64_t checksum = 0;
     for (int64_t i = -500; i <= 500; i++) {

@@ -25,7 +25,7 @@ void expect(bool condition, const char* sentence, const char* text) {
 #define EXPECT(condition) expect((condition), __func__, #condition)
 
 // The expected values come from io.github.gpujoin.core.layout.KeyHash.
-void shouldHashAsJoinCoreDoes() {
+void shouldHashLikeJoinCore() {
     EXPECT(keyHash(0) == 0x0ull);
     EXPECT(keyHash(1) == 0x4179B061E0C0E0D0ull);
     EXPECT(keyHash(-1) == 0x448E29CED4103459ull);
@@ -35,7 +35,7 @@ void shouldHashAsJoinCoreDoes() {
     EXPECT(keyHash(int32_t{-1}) == keyHash(int64_t{-1}));
 }
 
-void shouldCutDigitsThatDoNotOverlap() {
+void shouldExtractDigitsThatDoNotOverlap() {
     std::mt19937_64 random(7);
     for (uint64_t rows : {0ull, 1000ull, 1000000ull, 1ull << 24, 1ull << 27, 1ull << 31}) {
         RadixPlan plan = RadixPlan::of(rows, TABLE_SHAPE<int64_t>);
@@ -59,7 +59,7 @@ void shouldPlanPartitionsThatFitATable() {
     }
 }
 
-void shouldSetAsideRoomForGuessedAndForCountedSlots() {
+void shouldReserveRowsForGuessedAndCountedSlots() {
     for (uint64_t rows : {0ull, 1ull, 1000ull, 123456789ull}) {
         for (uint32_t partitions : {64u, 512u, 131072u}) {
             uint64_t buffer = slotBufferRows(rows, partitions, 5.0);
@@ -82,7 +82,7 @@ void shouldKeepSlotBuffersUnderFourBillionRows() {
     }
 }
 
-void shouldCutAlignedRegionsOneAfterTheOther() {
+void shouldAllocateConsecutiveAlignedRegions() {
     RegionAllocator counting(nullptr);
     EXPECT(counting.allocate<char>(1) == nullptr && counting.usedBytes() == REGION_ALIGNMENT_BYTES);
     alignas(256) static unsigned char memory[1024];
@@ -150,7 +150,7 @@ void shouldCoverEveryPairOfRowsWithOneItem() {
     }
 }
 
-void shouldLocateTheFurtherItemsOfPartitions() {
+void shouldLocateTheExtraItemsOfPartitions() {
     uint64_t starts[] = {0, 0, 3, 3, 3, 5};
     JoinItems items{5, starts, nullptr};
     EXPECT(items.count() == 10);
@@ -168,18 +168,18 @@ void shouldLocateTheFurtherItemsOfPartitions() {
 
 int main() {
     using namespace gpujoin::resident;
-    shouldHashAsJoinCoreDoes();
-    shouldCutDigitsThatDoNotOverlap();
+    shouldHashLikeJoinCore();
+    shouldExtractDigitsThatDoNotOverlap();
     shouldPlanPartitionsThatFitATable();
-    shouldSetAsideRoomForGuessedAndForCountedSlots();
+    shouldReserveRowsForGuessedAndCountedSlots();
     shouldKeepSlotBuffersUnderFourBillionRows();
-    shouldCutAlignedRegionsOneAfterTheOther();
+    shouldAllocateConsecutiveAlignedRegions();
     for (unsigned seed = 1; seed <= 3; seed++) {
         shouldFindEveryRowOfAChain<int64_t>(seed);
         shouldFindEveryRowOfAChain<int32_t>(seed);
     }
     shouldCoverEveryPairOfRowsWithOneItem();
-    shouldLocateTheFurtherItemsOfPartitions();
+    shouldLocateTheExtraItemsOfPartitions();
     std::printf("failures=%d\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -8,11 +8,11 @@
 
 namespace gpujoin {
 
-// A result row: row of the facts, then of each dimension the build row met, 0 where it gives no
-// payload, or NO_ROW where there is no match.
+// A result row: the row of the facts, then the build row of each dimension: 0 if the dimension
+// emits no payload, NO_ROW if there is no match.
 using ResultRow = std::vector<uint32_t>;
 
-// What a fact meets in one dimension.
+// Returns the results of a fact in one dimension.
 inline std::vector<uint32_t> meets(const BuildSide& side, int64_t key, bool isNull) {
     std::vector<uint32_t> matches;
     for (uint32_t row = 0; row < side.keys.size() && !isNull; row++) {
@@ -111,7 +111,7 @@ inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
     }
 }
 
-inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
+inline void shouldJoinSegmentsInBoundedStepsForAnyFanOut(uint64_t seed) {
     std::mt19937_64 random(seed);
     BuildSide grouped(randomKeys(random, 300, 40), TABLE_GROUPED);
     BuildSide chained(randomKeys(random, 100, 40), TABLE_CHAINED);
@@ -139,7 +139,7 @@ inline void shouldJoinSegmentsInBoundedStepsWhateverTheFanOut(uint64_t seed) {
     device.stop();
 }
 
-inline void shouldKeepFactsWithoutAMatchAsTheKindSays(uint64_t seed) {
+inline void shouldHandleFactsWithoutAMatchByJoinKind(uint64_t seed) {
     std::mt19937_64 random(seed);
     BuildSide left(randomKeys(random, 100, 40), TABLE_CHAINED, JOIN_LEFT);
     BuildSide anti(randomKeys(random, 10, 40), TABLE_UNIQUE, JOIN_ANTI);
@@ -159,7 +159,7 @@ inline void shouldKeepFactsWithoutAMatchAsTheKindSays(uint64_t seed) {
     device.stop();
 }
 
-inline void shouldReadASegmentAgainUntilItIsWhole() {
+inline void shouldRereadASegmentUntilItIsComplete() {
     BuildSide side({1, 2, 3}, TABLE_UNIQUE);
     side.insertAll(1);
     Device device({&side}, 8);
@@ -179,9 +179,9 @@ inline void shouldReadASegmentAgainUntilItIsWhole() {
     device.stop();
 }
 
-// As a remote writer's bytes may come: the step is there first, then words in any order, and what
-// lies in the slot at first is the segment before.
-inline void shouldJoinASegmentThatArrivesInPieces(uint64_t seed) {
+// Emulates a remote writer: the step arrives first, then words in any order. Initially the slot
+// contains the previous segment.
+inline void shouldJoinASegmentThatArrivesWordByWord(uint64_t seed) {
     std::mt19937_64 random(seed);
     BuildSide side(randomKeys(random, 50, 40), TABLE_CHAINED);
     side.insertAll(1);
@@ -207,7 +207,8 @@ inline void shouldJoinASegmentThatArrivesInPieces(uint64_t seed) {
             }
         }
         Completion done = device.await(0, 0, ticket);
-        if (done.status != STEP_OK) {  // reads are bounded, and this thread may have been held up
+        if (done.status !=
+            STEP_OK) {  // reads are bounded, and this thread may have been descheduled
             done = device.await(0, 0, device.post(0, 0, false, sequence, 0));
         }
         REQUIRE(done.status == STEP_OK);
@@ -227,7 +228,7 @@ inline void shouldJoinASegmentThatArrivesInPieces(uint64_t seed) {
     device.stop();
 }
 
-inline void shouldOnlyCountWhereThereIsNoResultBuffer() {
+inline void shouldOnlyCountWithoutAResultBuffer() {
     BuildSide side({1, 2, 2, 3}, TABLE_CHAINED);
     side.insertAll(1);
     Device device({&side}, 8);

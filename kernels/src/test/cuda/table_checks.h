@@ -27,7 +27,7 @@ inline void shouldFindEveryRowOfAKey(TableKind kind, uint64_t seed) {
     }
 }
 
-// The inverse of keyHash: keys whose hash is given.
+// Returns the key with a given hash: the inverse of keyHash.
 inline int64_t keyOfHash(uint64_t hash) {
     constexpr uint64_t FACTOR = 0xD6E8FEB86659FD93ull;
     uint64_t inverse = FACTOR;
@@ -42,8 +42,8 @@ inline int64_t keyOfHash(uint64_t hash) {
     return static_cast<int64_t>(key);
 }
 
-// Keys that keyHash puts into one slot, in a table by open addressing: how far rows stand from their
-// keys' slots.
+// All keys have one slot by keyHash. Checks the distance of rows from the slots of their keys in an
+// open-addressing table.
 inline void shouldSpreadKeysThatWereCraftedForOneSlot() {
     std::vector<int64_t> keys;
     for (uint64_t low = 0; low < 1 << 13; low++) {

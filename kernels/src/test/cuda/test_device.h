@@ -11,7 +11,7 @@
 namespace gpujoin {
 
 // A device with three blocks and two lanes, an engine with two slots, and the host's part of the
-// protocol. At first all blocks serve lane 0.
+// protocol. Initially all blocks serve lane 0.
 class Device {
   public:
     static constexpr uint32_t BLOCKS = 3;
@@ -47,8 +47,8 @@ class Device {
     std::unique_ptr<ThreadGroup::Shared> groups[BLOCKS];
     std::unique_ptr<StepShared> shared[BLOCKS];
 
-    // All dimensions join the one key column of the facts, of that width. Where facts have null keys,
-    // nullBits() of the key says in which dimensions.
+    // All dimensions join the single key column of the facts, of `keyWidth` bytes. If facts have
+    // null keys, nullBits() of the key selects the dimensions.
     Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth,
            uint32_t nullKeysColumn = NO_COLUMN) {
         plan.segmentBytes =
@@ -119,7 +119,7 @@ class Device {
         threads.clear();
     }
 
-    // Tells the running blocks which lane each of them serves from now on.
+    // Assigns a lane to each running block.
     void allot(const uint8_t (&lanes)[BLOCKS]) {
         uint64_t word = 0;
         for (uint32_t block = 0; block < BLOCKS; block++) {

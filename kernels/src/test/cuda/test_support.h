@@ -1,4 +1,4 @@
-// What the checks of the device functions share.
+// Support for the checks of the device functions.
 #pragma once
 
 #include <barrier>
@@ -10,7 +10,7 @@
 
 namespace gpujoin {
 
-// Secret numbers of slotHash, in tests.
+// Secret parameters of slotHash in tests.
 constexpr uint64_t TEST_HASH_SEED = 0x0123456789ABCDEFull;
 constexpr uint64_t TEST_HASH_MULTIPLIER = 0x9E3779B97F4A7C15ull;
 

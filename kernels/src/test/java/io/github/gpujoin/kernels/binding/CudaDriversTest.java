@@ -25,7 +25,7 @@ class CudaDriversTest {
     }
 
     @Test
-    void shouldSayInOneSentenceWhyThereIsNoGpu() {
+    void shouldReportInOneSentenceWhyThereIsNoGpu() {
         assumeFalse(hasDevice(), "this machine has a GPU");
         GpuFailure expected =
                 CudaDrivers.hasKernelImage() ? GpuFailure.NO_DRIVER : GpuFailure.NO_KERNEL_IMAGE;
@@ -36,7 +36,7 @@ class CudaDriversTest {
     }
 
     @Test
-    void shouldSayThatADeviceOfThatNumberIsNotThere() {
+    void shouldReportAMissingDeviceNumber() {
         assumeTrue(hasDevice(), "this test needs a GPU");
         assertThatExceptionOfType(GpuUnavailableException.class)
                 .isThrownBy(() -> CudaDrivers.open(1000))
@@ -52,7 +52,7 @@ class CudaDriversTest {
     }
 
     @Test
-    void shouldGiveEachLoaderALibraryOfItsOwnAndDeleteTheFile() throws Exception {
+    void shouldLoadAPrivateLibraryInEachClassLoaderAndDeleteTheFile() throws Exception {
         BindingClassLoader first = loader();
         BindingClassLoader second = loader();
         String name = "JCudaDriver-12.6.0-linux-x86_64";
@@ -71,7 +71,7 @@ class CudaDriversTest {
     }
 
     @Test
-    void shouldLeaveNoFilesBehind() throws IOException {
+    void shouldDeleteAllTemporaryFiles() throws IOException {
         long before = temporaryFolders();
         hasDevice();
         assertThat(temporaryFolders()).isEqualTo(before);
@@ -87,7 +87,7 @@ class CudaDriversTest {
     }
 
     @Test
-    void shouldDriveTheDeviceFromTwoClassLoadersAtOnce() throws Exception {
+    void shouldDriveTheDeviceFromTwoClassLoadersConcurrently() throws Exception {
         assumeTrue(hasDevice(), "this test needs a GPU");
         for (int i = 0; i < 2; i++) {
             BindingClassLoader loader = loader();

@@ -17,10 +17,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Measures how fast build rows of 16 bytes (key, payload) become tables: by one engine, and by
- * several engines of one device, each with its share of the rows and a thread of its own. Chunks
- * are on the heap before the clock starts. Not a test: {@code main} prints one RESULT line a
- * figure.
+ * Measures how fast one engine, and several engines of one device, build tables from rows of 16
+ * bytes (key, payload). Each engine has a share of the rows and its own thread. Chunks are on the
+ * heap before the measurement. Not a test: {@code main} prints one RESULT line for each figure.
  */
 public final class BuildProfile {
 
@@ -35,7 +34,7 @@ public final class BuildProfile {
     private BuildProfile() {}
 
     /**
-     * @param args log2 of the rows; then how many rows have the same key, 1 if missing
+     * @param args log2 of the number of rows; then the number of rows for each key, default 1
      */
     public static void main(String[] args) throws Exception {
         int buildRows = 1 << Integer.parseInt(args[0]);
@@ -45,7 +44,7 @@ public final class BuildProfile {
             chunks.add(chunk(first, rowsOfAKey));
         }
         try (GpuJoinEngine holder = new GpuJoinEngine(SPEC, GpuOptions.defaults())) {
-            holder.finishBuild(); // its kernel runs beside the copies
+            holder.finishBuild(); // its kernel runs during the copies
             for (int threads : new int[] {1, 2, 4, 8, 16}) {
                 measure(chunks, threads, rowsOfAKey);
             }
@@ -62,7 +61,7 @@ public final class BuildProfile {
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
-    /** When the chunks were taken in, and when there was a table of them. */
+    /** Times at which all chunks were loaded and at which their table was built. */
     private record Times(long loadedNs, long builtNs, double bytesPerRow) {}
 
     private static void measure(List<Chunk> chunks, int threads, int rowsOfAKey) throws Exception {

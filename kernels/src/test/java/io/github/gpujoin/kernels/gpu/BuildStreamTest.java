@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What arrives in device memory; needs no device. */
+/** Contents of device memory after loading; needs no device. */
 class BuildStreamTest {
 
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
@@ -38,7 +38,7 @@ class BuildStreamTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         lease.release();
         assertThat(driver.deviceBytes() + driver.pinnedBytes()).isZero();
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
@@ -99,7 +99,7 @@ class BuildStreamTest {
         return all;
     }
 
-    /** A value of a fixed column, as the device has it. */
+    /** Returns a value of a fixed-width column as the device stores it. */
     private static long deviceValue(BuildStream stream, int column, int row) {
         BuildRunLayout layout = stream.runLayout();
         long run = stream.runs().get(row / layout.runRows());
@@ -110,7 +110,7 @@ class BuildStreamTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3})
-    void shouldBringEveryColumnToTheDevice(long seed) {
+    void shouldCopyEveryColumnToTheDevice(long seed) {
         BuildStream stream = stream(FIXED);
         try {
             Random random = new Random(seed);
@@ -164,7 +164,7 @@ class BuildStreamTest {
     }
 
     @Test
-    void shouldHoldTwoRunsOnTheHostHoweverManyRowsCome() {
+    void shouldHoldTwoRunsOnTheHostForAnyNumberOfRows() {
         BuildStream stream = stream(FIXED);
         long pinnedBefore = driver.pinnedBytes();
         EngineRun.OpenRegions host = EngineRun.OpenRegions.now();
@@ -192,7 +192,7 @@ class BuildStreamTest {
     }
 
     @Test
-    void shouldTakeNothingForNoRows() {
+    void shouldAllocateNothingWithoutRows() {
         BuildStream stream = stream(FIXED);
         int allocations = driver.allocations();
         stream.append(TestChunks.of(FIXED.schema(), 0, List.of()));

@@ -15,9 +15,9 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Measures what it takes to apply changes to a table, of 20 bytes each (key, payload, kind), in
- * batches of several sizes with one fact behind each. Chunks are on the heap before the clock
- * starts. Not a test: {@code main} prints one RESULT line a figure.
+ * Measures how fast a table applies changes of 20 bytes each (key, payload, kind), in batches of
+ * several sizes with one fact after each. Chunks are on the heap before the measurement. Not a
+ * test: {@code main} prints one RESULT line for each figure.
  */
 public final class ChangeProfile {
 
@@ -45,7 +45,7 @@ public final class ChangeProfile {
     }
 
     /**
-     * @param args log2 of the rows of the table
+     * @param args log2 of the number of rows of the table
      */
     public static void main(String[] args) {
         new ChangeProfile(1L << Integer.parseInt(args[0])).run();
@@ -93,7 +93,7 @@ public final class ChangeProfile {
     }
 
     /**
-     * @param firstKey of keys in a row; -1 for random ones, a quarter of them deletions
+     * @param firstKey first of consecutive keys; -1 for random keys, a quarter of them deletions
      */
     private Chunk changes(int count, long firstKey) {
         ChunkBuilder builder = new ChunkBuilder(SIDE, count * SIDE.fixedRowBytes());

@@ -24,7 +24,7 @@ class DeviceClaimTest {
     }
 
     @Test
-    void shouldLetOneHaveADeviceAtATime() {
+    void shouldClaimADeviceForOneOwnerAtATime() {
         DeviceClaim claim = DeviceClaim.acquire(DEVICE);
         assertRefused(GpuFailure.DEVICE_TAKEN);
         claim.release();
@@ -32,21 +32,21 @@ class DeviceClaimTest {
     }
 
     @Test
-    void shouldNotGiveADeviceAwayThatIsLost() {
+    void shouldNotReleaseALostDevice() {
         DeviceClaim claim = DeviceClaim.acquire(DEVICE);
         claim.keepAsLost();
         assertRefused(GpuFailure.DEVICE_LOST);
         claim.release();
     }
 
-    /** Opens and closes a device in whatever class loader it was loaded by. */
+    /** Opens and closes a device in the class loader that loaded this class. */
     public static final class Holder {
 
         private static DeviceLease lease;
 
         private Holder() {}
 
-        /** What went wrong, or nothing. */
+        /** Returns the failure, or an empty text. */
         public static String open() {
             try {
                 lease = DeviceLease.acquire(GpuOptions.defaults());
@@ -79,7 +79,7 @@ class DeviceClaimTest {
 
     @NeedsGpu
     @Test
-    void shouldServeJobsOfDifferentClassLoadersOneAfterTheOther() throws Exception {
+    void shouldServeJobsOfDifferentClassLoadersInTurn() throws Exception {
         Class<?> first = loadedAnew();
         Class<?> second = loadedAnew();
         assertThat(first).isNotSameAs(second);

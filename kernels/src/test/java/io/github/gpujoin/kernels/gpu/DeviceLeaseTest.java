@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When the serving kernel runs; needs no device. */
+/** Starts and stops of the serving kernel; needs no device. */
 class DeviceLeaseTest {
 
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -33,14 +33,14 @@ class DeviceLeaseTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         lease.whileStopped(TIMEOUT_NS, () -> lease.freePlan(plan));
         lease.release();
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
 
     @Test
-    void shouldStartTheKernelAgainAfterEachStop() {
+    void shouldRestartTheKernelAfterEachStop() {
         assertThat(driver.serveLaunches()).isEqualTo(1);
         lease.whileStopped(TIMEOUT_NS, () -> {});
         lease.whileStopped(TIMEOUT_NS, () -> {});
@@ -48,7 +48,7 @@ class DeviceLeaseTest {
     }
 
     @Test
-    void shouldStartTheKernelAgainWhereAnActionFails() {
+    void shouldRestartTheKernelIfAnActionFails() {
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(
                         () ->
@@ -62,7 +62,7 @@ class DeviceLeaseTest {
 
     @ParameterizedTest(name = "launch={0}")
     @ValueSource(longs = {0x7FFF_FFFEL, 0xFFFF_FFFDL})
-    void shouldStopTheKernelHoweverOftenItWasStarted(long launch) {
+    void shouldStopTheKernelAfterAnyNumberOfLaunches(long launch) {
         lease.whileStopped(TIMEOUT_NS, () -> lease.launch = launch);
         for (int i = 0; i < 4; i++) {
             assertThat(driver.isIdle()).as("it runs until it is asked to stop").isFalse();
@@ -73,7 +73,7 @@ class DeviceLeaseTest {
 
     @Test
     @Timeout(30)
-    void shouldStartTheKernelOnceForAllWhoWaitToHaveItStopped() throws Exception {
+    void shouldRestartTheKernelOnceForAllWaitingStops() throws Exception {
         CountDownLatch stopped = new CountDownLatch(1);
         CountDownLatch allWait = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();

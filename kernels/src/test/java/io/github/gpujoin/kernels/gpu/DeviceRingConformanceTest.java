@@ -1,6 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** Segments by copies to device memory, several in a copy, many times around the ring. */
+/** Segments copied to device memory in batches, with many wraps of the ring. */
 @NeedsGpu
 class DeviceRingConformanceTest extends GpuConformance {
 

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The device functions, compiled for the CPU: their own checks, and their numbers against Java's.
- * Skipped where there is no C++ compiler.
+ * Runs the checks of the device functions on the CPU, and compares their numbers with those of
+ * Java. Skipped without a C++ compiler.
  */
 class EngineHostTest {
 
@@ -33,12 +33,12 @@ class EngineHostTest {
     }
 
     @Test
-    void shouldPassItsOwnChecks() throws Exception {
+    void shouldPassAllChecks() throws Exception {
         assertThat(program.run("checks")).containsExactly("all checks passed");
     }
 
     @Test
-    void shouldHashAndSumAsJavaDoes() throws Exception {
+    void shouldHashAndSumLikeJava() throws Exception {
         List<String> lines = program.run("values");
         byte[] bytes = new byte[8 * 1001];
         for (int i = 0; i <= 1000; i++) {
@@ -55,7 +55,7 @@ class EngineHostTest {
     }
 
     @Test
-    void shouldLayOutAsJavaDoes() throws Exception {
+    void shouldLayOutStructsLikeJava() throws Exception {
         Map<String, Integer> compiled =
                 program.run("layout").stream()
                         .map(line -> line.split("="))

@@ -16,9 +16,9 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * GPU engines on a device that fails: all calls to its driver after a number of good ones are
- * refused. One job's engines share the device, as in a TaskManager. Closing it cleans up what the
- * engines had to leave, so that the next test finds the device as it was.
+ * GPU engines on a device that fails: after a number of successful calls, its driver fails every
+ * call. The engines of one job share the device, as in a TaskManager. Closing it frees what the
+ * engines could not free, so that the next test starts with an unused device.
  */
 public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
 
@@ -44,7 +44,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
         this.failure = failure;
     }
 
-    /** Without a device: memory is the host's, and kernels do nothing, so that all joins stall. */
+    /** Uses no device: memory is host memory, and kernels do nothing, so all joins stall. */
     public static FailingDevice fake(GpuOptions options, int goodCalls, GpuFailure failure) {
         return new FailingDevice(new RefusingDriver(), options, goodCalls, failure);
     }
@@ -58,7 +58,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
         return calls > goodCalls;
     }
 
-    /** Ends the serving kernel behind the engines' back. */
+    /** Ends the serving kernel without a request of an engine. */
     public void stopKernel() {
         if (control != 0) {
             Memory.putInt(control + StepDescriptor.CONTROL_STOP_OFFSET, (int) launch);
@@ -96,7 +96,8 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
         }
         boolean asksAgain = method.getName().equals("isIdle") && askedIfIdle;
         askedIfIdle = method.getName().equals("isIdle");
-        // How often it is asked whether it has ended depends on time: all such calls count as one.
+        // The number of polls for the end of the kernel depends on timing, so they count as one
+        // call.
         if (!asksAgain) {
             calls++;
         }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Memory of tables that change, and what they refuse; needs no device. */
+/** Memory and limits of tables with a changelog; needs no device. */
 class GpuChangingTableTest {
 
     private static final ChunkSchema FACTS =
@@ -61,7 +61,7 @@ class GpuChangingTableTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         assertThat(Buffers.openCount()).isZero();
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
@@ -100,7 +100,7 @@ class GpuChangingTableTest {
     }
 
     @Test
-    void shouldTakeNoMoreMemoryForRowsThatAreGone() throws Exception {
+    void shouldReuseTheMemoryOfDeletedRows() throws Exception {
         try (HostDevice device = HostDevice.open(SMALL);
                 GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
             engine.submitBuild(0, changes(RowChange.UPSERT, -500, 0));
@@ -135,7 +135,7 @@ class GpuChangingTableTest {
         return steps;
     }
 
-    /** A pass over all rows would hold up the facts for as long as the table is large. */
+    /** One pass over all rows would block the facts for a time proportional to the table. */
     @Test
     void shouldCompactVariableWidthColumnsInSteps() throws Exception {
         int rows = GpuChangingTable.REFERENCE_SLOTS;
@@ -220,9 +220,9 @@ class GpuChangingTableTest {
         }
     }
 
-    /** Kernels do nothing here: it is memory that is looked at. */
+    /** Kernels do nothing here; the test checks memory. */
     @Test
-    void shouldFailAndGiveAllBackWhereAnyAllocationIsRefused() {
+    void shouldFailAndFreeEverythingIfAnyAllocationFails() {
         for (int granted = 0; ; granted++) {
             RefusingDriver driver = new RefusingDriver();
             DeviceLease lease = new DeviceLease(driver, SMALL);
@@ -251,7 +251,7 @@ class GpuChangingTableTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoChangeAndToShareItsTables() throws Exception {
+    void shouldRejectPlainRowsAndForks() throws Exception {
         try (HostDevice device = HostDevice.open(SMALL);
                 GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
             engine.finishBuild();

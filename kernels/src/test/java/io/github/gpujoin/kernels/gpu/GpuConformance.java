@@ -6,7 +6,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-/** All that engines must do, on a device that stays open meanwhile: opening it takes 0.1 s. */
+/** Conformance of engines on a device that stays open, because opening it takes 0.1 s. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class GpuConformance extends JoinEngineConformance {
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an engine does when its device fails, with rings in either memory; needs none. */
+/** Failures of the device, with rings in host and device memory; needs no device. */
 @ParameterizedClass(name = "ring in {0} memory")
 @EnumSource(RingMemory.class)
 class GpuFailureTest {
@@ -62,7 +62,7 @@ class GpuFailureTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         engine.close();
         assertThat(driver.isClosed()).isEqualTo(!lease.isLost());
         driver.endProcess();
@@ -85,20 +85,20 @@ class GpuFailureTest {
 
     @ParameterizedTest(name = "after {0} allocations")
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-    void shouldFailWhereTablesOrBuffersDoNotFit(int allocations) {
+    void shouldFailIfTablesOrBuffersDoNotFit(int allocations) {
         driver.refuseAllocationsAfter(allocations);
         assertFails(GpuFailure.OUT_OF_DEVICE_MEMORY, engine::finishBuild);
         assertThat(lease.isLost()).as("others may go on with less").isFalse();
     }
 
     @Test
-    void shouldFailWhereTheDeviceIsLostWhileLoading() {
+    void shouldFailIfTheDeviceIsLostWhileLoading() {
         driver.loseDevice();
         assertFails(GpuFailure.DEVICE_LOST, engine::finishBuild);
     }
 
     @Test
-    void shouldKeepWhatIsPendingWhereTheKernelStandsStill() {
+    void shouldKeepInFlightProbesIfTheKernelStalls() {
         engine.finishBuild();
         engine.submitProbe(chunk(), 1);
         assertFails(GpuFailure.KERNEL_STALLED, this::pollForever);
@@ -108,7 +108,7 @@ class GpuFailureTest {
     }
 
     @Test
-    void shouldNoticeAKernelThatStandsStillThoughItIsLookedAtRarely() {
+    void shouldDetectAStalledKernelWithRarePolls() {
         engine.finishBuild();
         engine.submitProbe(chunk(), 0);
         assertFails(
@@ -121,9 +121,9 @@ class GpuFailureTest {
                 });
     }
 
-    /** As between two bursts of facts, and behind a slow sink. */
+    /** For example between two bursts of facts, and upstream of a slow sink. */
     @Test
-    void shouldNotTakeTimeInWhichNobodyLooksForAKernelThatStandsStill() {
+    void shouldNotCountTimeWithoutPollsAsAStall() {
         engine.finishBuild();
         for (int round = 0; round < 3; round++) {
             engine.submitProbe(chunk(), 0);
@@ -142,14 +142,14 @@ class GpuFailureTest {
     }
 
     @Test
-    void shouldFreeNothingBehindAKernelThatDoesNotEnd() {
+    void shouldFreeNothingWhileAKernelStillRuns() {
         driver.kernelIs(RefusingDriver.Kernel.BUILD_STUCK);
         assertFails(GpuFailure.KERNEL_STALLED, engine::finishBuild);
         assertThat(lease.isLost()).isTrue();
     }
 
     @Test
-    void shouldKeepWhatIsPendingWhereTheKernelIsGone() {
+    void shouldKeepInFlightProbesIfTheKernelHasEnded() {
         engine.finishBuild();
         engine.submitProbe(chunk(), 0);
         driver.kernelIs(RefusingDriver.Kernel.GONE);
@@ -159,16 +159,16 @@ class GpuFailureTest {
     }
 
     @Test
-    void shouldCloseWhereTheKernelDoesNotStop() {
+    void shouldCloseIfTheKernelDoesNotStop() {
         engine.finishBuild();
         driver.kernelIs(RefusingDriver.Kernel.STUCK);
         engine.close();
         assertThat(lease.isLost()).isTrue();
     }
 
-    /** A ring in host memory needs no copies: there the kernel is what stands still. */
+    /** A ring in host memory needs no copies; there the kernel stalls. */
     @Test
-    void shouldKeepWhatIsPendingWhereACopyDoesNotEnd() {
+    void shouldKeepInFlightProbesIfACopyDoesNotEnd() {
         engine.finishBuild();
         driver.stickCopies();
         engine.submitProbe(chunk(), 0);
@@ -177,7 +177,7 @@ class GpuFailureTest {
     }
 
     @Test
-    void shouldCloseWhileSegmentsAreOnTheirWay() {
+    void shouldCloseWhileSegmentsAreInFlight() {
         engine.finishBuild();
         engine.submitProbe(chunk(), 0);
         engine.submitProbe(chunk(), 0);
@@ -186,7 +186,7 @@ class GpuFailureTest {
     }
 
     @Test
-    void shouldCloseWhereTheDeviceIsLost() {
+    void shouldCloseIfTheDeviceIsLost() {
         engine.finishBuild();
         driver.loseDevice();
         engine.close();

@@ -3,7 +3,8 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.GroupProfile;
 
 /**
- * Measures filters and sums by group in the GPU engine; arguments: threads, milliseconds a case.
+ * Measures filters and sums by group in the GPU engine. Arguments: threads, milliseconds for each
+ * case.
  */
 public final class GpuGroupProfile {
 

@@ -1,6 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** The engine as it is by default. */
+/** The engine with default options. */
 @NeedsGpu
 class GpuJoinEngineConformanceTest extends GpuConformance {
 

@@ -68,7 +68,7 @@ class GpuJoinEngineTest {
         "SEMI, 1000, UNIQUE, 32",
         "SEMI, 10, UNIQUE, 32"
     })
-    void shouldChooseTheTableByWhatTheBuildSideShows(
+    void shouldChooseTheTableByTheBuildSide(
             JoinKind kind, int distinct, TableKind expected, int bytesPerRow) {
         JoinSpec spec = spec(kind);
         try (GpuJoinEngine engine = new GpuJoinEngine(spec, GpuOptions.defaults())) {
@@ -81,7 +81,8 @@ class GpuJoinEngineTest {
 
     @ParameterizedTest(name = "{0} payload columns: {1}, {2} bytes a row")
     @CsvSource({"0, UNIQUE, 32", "1, UNIQUE, 48", "2, UNIQUE, 64", "3, GROUPED, 72"})
-    void shouldTakeTheSmallerTableOfUniqueKeys(int payloads, TableKind expected, int bytesPerRow) {
+    void shouldChooseTheSmallerTableForUniqueKeys(
+            int payloads, TableKind expected, int bytesPerRow) {
         List<Column> columns = new ArrayList<>(List.of(Column.of("key", ColumnType.INT64)));
         for (int i = 0; i < payloads; i++) {
             columns.add(Column.of("value" + i, ColumnType.INT64));
@@ -119,7 +120,7 @@ class GpuJoinEngineTest {
     }
 
     @Test
-    void shouldServeEnginesOfSeveralThreadsAtOnce() throws Exception {
+    void shouldServeEnginesOfSeveralThreadsConcurrently() throws Exception {
         JoinSpec spec = spec(JoinKind.INNER);
         Chunk probe = facts(LongStream.range(0, 50_000).map(i -> i % 30_000));
         Callable<Integer> join =
@@ -129,7 +130,7 @@ class GpuJoinEngineTest {
                         try (GpuJoinEngine engine =
                                 new GpuJoinEngine(spec, GpuOptions.defaults())) {
                             engine.submitBuild(0, build(spec, LongStream.range(0, 20_000)));
-                            // several runs, while other engines' steps are under way
+                            // several runs, while steps of other engines are in flight
                             engine.submitBuild(0, build(spec, LongStream.range(50_000, 250_000)));
                             engine.finishBuild();
                             EngineRun run = new EngineRun(engine);

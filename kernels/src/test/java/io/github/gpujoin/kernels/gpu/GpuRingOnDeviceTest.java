@@ -13,8 +13,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * A ring in the memory of a device whose kernel runs meanwhile. In place of a network card the
- * driver's copy engine writes it, slot by slot.
+ * A ring in the memory of a device while its kernel runs. The copy engine of the driver writes its
+ * slots in place of a network card.
  */
 @NeedsGpu
 class GpuRingOnDeviceTest {
@@ -25,7 +25,7 @@ class GpuRingOnDeviceTest {
     private static final long SEED = 4;
 
     @Test
-    void shouldBringEveryPayloadBesideARunningKernel() {
+    void shouldReadEveryPayloadWhileAKernelRuns() {
         DeviceLease lease = DeviceLease.acquire(OPTIONS);
         Buffers buffers = lease.memory().buffers(OPTIONS.memory());
         long[] image = new long[1];

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A ring in device memory, whose device is the host's here. */
+/** A ring in device memory; here host memory stands for it. */
 class GpuRingTest {
 
     private static final int RING_BYTES = 1000;
@@ -39,7 +39,7 @@ class GpuRingTest {
     }
 
     @AfterEach
-    void shouldGiveAllMemoryBack() {
+    void shouldFreeAllMemory() {
         rings.close();
         rings.close();
         driver.endProcess();
@@ -47,7 +47,7 @@ class GpuRingTest {
     }
 
     @Test
-    void shouldBeginEmptyAndAloneInItsPages() {
+    void shouldStartEmptyOnPagesOfItsOwn() {
         long freeBytes = driver.deviceBytes();
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             assertThat(ring.address() % GpuRing.PAGE_BYTES).isZero();
@@ -60,7 +60,7 @@ class GpuRingTest {
     }
 
     @Test
-    void shouldShowWhatACardHasWrittenAnewEachTime() {
+    void shouldRereadWhatACardHasWrittenEachTime() {
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             Memory.putLong(ring.address() + 808, 7);
             long seen = ring.at(800, 16);
@@ -74,7 +74,7 @@ class GpuRingTest {
     }
 
     @Test
-    void shouldBeLookedAtWhileTheKernelRuns() {
+    void shouldBeReadableWhileTheKernelRuns() {
         lease.whileStopped(options.stallTimeoutNs(), lease::reservePlan);
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             int launches = driver.serveLaunches();
@@ -85,10 +85,13 @@ class GpuRingTest {
         lease.whileStopped(options.stallTimeoutNs(), () -> lease.freePlan(0));
     }
 
-    /** As while an engine makes its tables; who waits for a chunk keeps other rings alive, too. */
+    /**
+     * For example while an engine builds its tables; a reader that waits also polls the other
+     * rings.
+     */
     @Test
     @Timeout(30)
-    void shouldBeLookedAtWhileSomebodyHasTheDeviceToItself() throws Exception {
+    void shouldBeReadableDuringExclusiveUseOfTheDevice() throws Exception {
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             CountDownLatch stopped = new CountDownLatch(1);
             CountDownLatch looked = new CountDownLatch(1);
@@ -119,7 +122,7 @@ class GpuRingTest {
 
     @ParameterizedTest
     @CsvSource({"-1, 8", "0, -1", "0, 201", "801, 200", "9223372036854775807, 8"})
-    void shouldRefuseLooksBeyondTheRingOrOfMoreThanASlot(long offsetBytes, int lengthBytes) {
+    void shouldRejectReadsBeyondTheRingOrASlot(long offsetBytes, int lengthBytes) {
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ring.at(offsetBytes, lengthBytes))
@@ -128,7 +131,7 @@ class GpuRingTest {
     }
 
     @Test
-    void shouldRefuseLooksOnceItIsClosed() {
+    void shouldRejectReadsAfterClose() {
         DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES);
         ring.close();
         ring.close();
@@ -146,10 +149,10 @@ class GpuRingTest {
         assertThat(driver.isClosed()).isTrue();
     }
 
-    /** For every allocation of a ring: its device memory and its window. */
+    /** Each allocation of a ring fails once: its device memory and its window. */
     @ParameterizedTest
     @CsvSource({"0", "1"})
-    void shouldKeepNothingWhereMemoryIsRefused(int granted) {
+    void shouldFreeEverythingIfAnAllocationFails(int granted) {
         long freeBytes = driver.deviceBytes() + driver.pinnedBytes();
         driver.refuseAllocationsAfter(granted);
         assertThatExceptionOfType(GpuUnavailableException.class)
@@ -172,7 +175,7 @@ class GpuRingTest {
     }
 
     @Test
-    void shouldGiveTheDeviceUpOnceItDoesNotAnswer() {
+    void shouldAbandonADeviceThatDoesNotAnswer() {
         DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES);
         driver.loseDevice();
         for (int look = 0; look < 2; look++) {

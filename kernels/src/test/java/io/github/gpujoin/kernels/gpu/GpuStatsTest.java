@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an engine says of itself; needs no device. */
+/** Statistics of an engine; needs no device. */
 class GpuStatsTest {
 
     private static final int DIMENSIONS = 6;
@@ -48,7 +48,7 @@ class GpuStatsTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         lease.release();
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
@@ -65,7 +65,7 @@ class GpuStatsTest {
     }
 
     @Test
-    void shouldCountRowsOnTheirWayThenTablesAndNothingOnceClosed() {
+    void shouldCountLoadedRowsThenTablesAndNothingAfterClose() {
         GpuJoinEngine engine = engine();
         assertThat(engine.stats().tableBytes()).isZero();
         load(engine);
@@ -77,7 +77,7 @@ class GpuStatsTest {
     }
 
     @Test
-    void shouldTellItsStatsToAnyThreadWhateverTheEngineDoes() throws Exception {
+    void shouldReportItsStatsToAnyThreadAtAnyTime() throws Exception {
         AtomicReference<GpuJoinEngine> current = new AtomicReference<>(engine());
         AtomicBoolean isOver = new AtomicBoolean();
         ExecutorService reporter = Executors.newSingleThreadExecutor();

@@ -10,10 +10,7 @@ public final class GpuTestDevice {
 
     private GpuTestDevice() {}
 
-    /**
-     * Keeps a device open until it is closed: each engine that comes alone would open it anew,
-     * which takes 0.1 s.
-     */
+    /** Keeps a device open until closed, because opening it for each engine takes 0.1 s. */
     public static AutoCloseable open(GpuOptions options) {
         return DeviceLease.acquire(options)::release;
     }

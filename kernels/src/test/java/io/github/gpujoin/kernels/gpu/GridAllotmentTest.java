@@ -56,12 +56,12 @@ class GridAllotmentTest {
         "STATIC, 1, 1",
         "STATIC, 100000, 64"
     })
-    void shouldGiveLanesTwoBlocksWhereItCan(GridMode mode, int blocks, int lanes) {
+    void shouldAssignTwoBlocksToEachLaneIfPossible(GridMode mode, int blocks, int lanes) {
         assertThat(GridAllotment.lanesOf(mode, blocks)).isEqualTo(lanes);
     }
 
     @Test
-    void shouldSendAPartitionAlwaysToTheSameLaneAndOthersInTurn() {
+    void shouldAssignEachPartitionAFixedLaneRoundRobin() {
         GridAllotment allotment = allotment(GridMode.STATIC);
         assertThat(allotment.laneOf(67, 1)).isEqualTo(3).isEqualTo(allotment.laneOf(67, 2));
         assertThat(
@@ -81,7 +81,7 @@ class GridAllotmentTest {
     }
 
     @Test
-    void shouldFollowTheDriftOfLoad() {
+    void shouldFollowChangesOfLoad() {
         GridAllotment allotment = allotment(GridMode.HISTOGRAM);
         for (int heavy : new int[] {7, 40}) {
             int versionBefore = version();
@@ -101,7 +101,7 @@ class GridAllotmentTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
-    void shouldDealAllBlocksByShareAndMoveNoMoreThanItTakes(int seed) {
+    void shouldAssignAllBlocksByShareWithMinimalMoves(int seed) {
         Random random = new Random(seed);
         int lanes = 1 << random.nextInt(5);
         int blocks = lanes + random.nextInt(200);
@@ -137,7 +137,7 @@ class GridAllotmentTest {
     }
 
     @Test
-    void shouldRefuseAnotherModeOnASharedDevice() {
+    void shouldRejectAnotherModeOnASharedDevice() {
         GpuOptions options = GpuOptions.defaults();
         DeviceLease lease = new DeviceLease(new RefusingDriver(), options);
         assertThatIllegalArgumentException()

@@ -1,6 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** Blocks dealt to lanes of partitions by their load. */
+/** Blocks assigned to lanes by their load. */
 @NeedsGpu
 class HistogramGridConformanceTest extends GpuConformance {
 

@@ -10,8 +10,8 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 
 /**
- * GPU engines on a device that is the CPU: memory is the host's, and the kernels are those of
- * {@code engine.cu}, compiled for the CPU and run by its threads. One is open at a time.
+ * GPU engines on a device that the CPU emulates: memory is host memory, and CPU threads run the
+ * kernels of {@code engine.cu}, compiled for the CPU. One is open at a time.
  */
 final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
@@ -35,7 +35,7 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
                         options);
     }
 
-    /** Skips the test where there is no C++ compiler. */
+    /** Skips the test without a C++ compiler. */
     static synchronized HostDevice open(GpuOptions options) throws Exception {
         if (!kernelsAreLoaded) {
             Path library = HostProgram.compileLibrary(Path.of("src/test/cuda/host_device.cpp"));
@@ -90,7 +90,10 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
         lease.release();
     }
 
-    /** Runs a kernel to its end, the serving kernel beside the caller; false for an unknown one. */
+    /**
+     * Runs a kernel to its end, the serving kernel asynchronously. Returns false for an unknown
+     * name.
+     */
     private static native boolean launchKernel(
             String kernel, int blocks, int threads, long[] arguments);
 

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * All that engines must do, of the GPU engine where there is no GPU: its kernels run on the CPU,
- * one thread a block.
+ * Conformance of the GPU engine without a GPU: its kernels run on the CPU, with one thread for each
+ * block.
  */
 @ExtendWith(HostDeviceConformanceTest.NotOneGroupATake.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostDeviceConformanceTest extends JoinEngineConformance {
 
-    /** With threads one by one, that would stop the kernel 133,000 times. */
+    /** With one thread at a time, this test would stop the kernel 133,000 times. */
     static final class NotOneGroupATake implements ExecutionCondition {
 
         @Override

@@ -18,7 +18,7 @@ record HostProgram(Path file) {
             List.of("-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread");
 
     /**
-     * Skips the test where there is no C++ compiler.
+     * Skips the test without a C++ compiler.
      *
      * @param source relative to the module
      */
@@ -26,7 +26,7 @@ record HostProgram(Path file) {
         return new HostProgram(compile(source, "", List.of()));
     }
 
-    /** As {@link #compile}, a library that Java loads. */
+    /** Like {@link #compile}, but compiles a library that Java loads. */
     static Path compileLibrary(Path source) throws Exception {
         Path include = Path.of(System.getProperty("java.home"), "include");
         assumeTrue(Files.exists(include), "this test needs a JDK with C headers");
@@ -65,12 +65,12 @@ record HostProgram(Path file) {
                 .orElse(null);
     }
 
-    /** The lines it prints; fails where it does. */
+    /** Runs the program and returns its lines; fails if its exit status is not 0. */
     List<String> run(String... arguments) throws Exception {
         return run(Stream.concat(Stream.of(file.toString()), Stream.of(arguments)).toList());
     }
 
-    /** Output of a program that ends well within five minutes. */
+    /** Returns the output of a program; fails if it takes more than five minutes. */
     private static List<String> run(List<String> command) throws Exception {
         Path output = Files.createTempFile("host-program", ".txt");
         try {

@@ -31,12 +31,12 @@ class JoinPlanTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTakeEveryKindAndFactsWithNullKeys(JoinKind kind) {
+    void shouldAcceptEveryKindAndFactsWithNullKeys(JoinKind kind) {
         assertThatNoException().isThrownBy(() -> requireFits(kind, PlanDescriptor.MAX_DIMENSIONS));
     }
 
     @Test
-    void shouldRefuseMoreDimensionsThanTheKernelsTake() {
+    void shouldRejectMoreDimensionsThanTheKernelsSupport() {
         assertThatExceptionOfType(GpuUnavailableException.class)
                 .isThrownBy(() -> requireFits(JoinKind.INNER, PlanDescriptor.MAX_DIMENSIONS + 1))
                 .withMessageContaining("dimensions=17, columns=2")

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Device and pinned memory: counted to the byte, within the budget, and given back; no device. */
+/** Device and pinned memory: counted exactly, within the budget, and freed. Needs no device. */
 class MemoryBudgetTest {
 
     private static final ChunkSchema SCHEMA =
@@ -53,7 +53,7 @@ class MemoryBudgetTest {
     }
 
     @AfterEach
-    void shouldHaveGivenAllMemoryBack() {
+    void shouldHaveFreedAllMemory() {
         driver.endProcess();
         assertThat(Buffers.openCount()).isZero();
         assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
@@ -89,7 +89,7 @@ class MemoryBudgetTest {
         engine.finishBuild();
     }
 
-    /** The most that the join takes where nothing limits it. */
+    /** The maximum memory of the join without a limit. */
     private static MemoryUse peakUse() {
         RefusingDriver unlimited = new RefusingDriver();
         try (GpuJoinEngine engine = engine(unlimited, MemoryBudget.byMachine())) {
@@ -105,7 +105,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldCountWhatTheDriverHandedOut() {
+    void shouldCountTheMemoryThatTheDriverAllocated() {
         GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
         MemoryUse use;
         try (engine) {
@@ -128,7 +128,7 @@ class MemoryBudgetTest {
 
     @ParameterizedTest(name = "after {0} allocations")
     @MethodSource("allocations")
-    void shouldAllocateNothingHalfWhereAnyAllocationIsRefused(int granted) {
+    void shouldFreeEverythingIfAnyAllocationFails(int granted) {
         driver.refuseAllocationsAfter(granted);
         GpuJoinEngine engine;
         try {
@@ -161,7 +161,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldRefuseAByteOverTheDeviceBudget() {
+    void shouldRejectOneByteOverTheDeviceBudget() {
         MemoryUse peak = peakUse();
         MemoryBudget budget = new MemoryBudget(peak.peakDeviceBytes() - 1, MemoryBudget.BY_MACHINE);
         try (GpuJoinEngine engine = engine(driver, budget)) {
@@ -174,7 +174,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldRefuseAByteOverThePinnedBudget() {
+    void shouldRejectOneByteOverThePinnedBudget() {
         MemoryUse peak = peakUse();
         MemoryBudget budget = new MemoryBudget(MemoryBudget.BY_MACHINE, peak.peakPinnedBytes() - 1);
         try (GpuJoinEngine engine = engine(driver, budget)) {
@@ -317,7 +317,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldLeaveAnEngineAsItIsWhereAForkDoesNotFit() {
+    void shouldLeaveAnEngineUnchangedIfAForkExceedsTheBudget() {
         try (GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine())) {
             load(engine);
             MemoryUse use = engine.memoryUse();
@@ -338,7 +338,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldCountDownToZeroWhereTheDeviceOfSharedTablesIsLost() {
+    void shouldCountDownToZeroIfTheDeviceOfSharedTablesIsLost() {
         GpuJoinEngine engine = engine(driver, MemoryBudget.byMachine());
         load(engine);
         GpuJoinEngine fork = engine.fork();

@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A driver without a device: memory is the host's, kernels do nothing, and calls fail when told to.
- * The serving kernel "runs" until it is asked to stop.
+ * A driver without a device: memory is host memory, kernels do nothing, and calls fail on request.
+ * The serving kernel "runs" until a stop is requested.
  */
 final class RefusingDriver implements CudaDriver {
 
-    /** What the serving kernel does. */
+    /** Behaviour of the serving kernel. */
     enum Kernel {
-        /** Stops when asked to. */
+        /** Stops on request. */
         OBEDIENT,
         /** Never ends. */
         STUCK,
         /** Ends by itself. */
         GONE,
-        /** Those that build tables never end; the driver waits for them where it frees memory. */
+        /** Kernels that build tables never end; the driver waits for them when it frees memory. */
         BUILD_STUCK
     }
 
@@ -34,7 +34,8 @@ final class RefusingDriver implements CudaDriver {
     record Copy(long deviceAddress, long pinnedAddress, long lengthBytes) {}
 
     /**
-     * Content of new memory: no zero, as of a driver's, and as words no count that is waited for.
+     * Content of new memory: not zero, as with a real driver, and no value that an engine waits
+     * for.
      */
     private static final byte UNSPECIFIED = (byte) 0xA5;
 
@@ -64,12 +65,12 @@ final class RefusingDriver implements CudaDriver {
         lost = true;
     }
 
-    /** Copies that are started are never seen to end. */
+    /** Makes no started copy complete. */
     void stickCopies() {
         copiesAreStuck = true;
     }
 
-    /** Copies that were started and are not over, oldest first. */
+    /** Outstanding copies, oldest first. */
     List<Copy> copiesUnderWay() {
         return List.copyOf(started);
     }
@@ -78,7 +79,7 @@ final class RefusingDriver implements CudaDriver {
         this.kernel = kernel;
     }
 
-    /** Completes all steps that were asked for, without results. */
+    /** Completes all posted steps without results. */
     void answerSteps() {
         long published = Memory.getLong(control + StepDescriptor.CONTROL_PUBLISHED_OFFSET);
         for (; answeredSteps < published; answeredSteps++) {
@@ -112,12 +113,12 @@ final class RefusingDriver implements CudaDriver {
         return closed;
     }
 
-    /** How often the serving kernel was started. */
+    /** Number of launches of the serving kernel. */
     int serveLaunches() {
         return serveLaunches;
     }
 
-    /** How many were granted. */
+    /** Number of successful allocations. */
     int allocations() {
         return allocations;
     }
@@ -134,7 +135,7 @@ final class RefusingDriver implements CudaDriver {
         return memory.values().stream().mapToLong(Region::lengthBytes).sum();
     }
 
-    /** Takes back what was abandoned. */
+    /** Frees abandoned memory. */
     void endProcess() {
         device.values().forEach(Region::close);
         pinned.values().forEach(Region::close);
@@ -225,7 +226,7 @@ final class RefusingDriver implements CudaDriver {
         return new GpuDirectSupport(true, false, 100, 1);
     }
 
-    /** Copies as late as it may, when asked: what is filled again too early does not arrive. */
+    /** Copies as late as possible, on query, which detects buffers that are refilled too early. */
     @Override
     public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
         requireDevice();
@@ -233,7 +234,7 @@ final class RefusingDriver implements CudaDriver {
         return copiesEnded + started.size() - 1;
     }
 
-    /** Ends one copy each time, and answers as it was before. */
+    /** Completes one copy, and returns the state before it. */
     @Override
     public boolean hasCopied(long copy) {
         requireDevice();

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** What the join of resident tables computes on both sides: plan, hash table, work items. */
+/** Parts of the resident join that also compile for the CPU: plan, hash table, work items. */
 class ResidentHostTest {
 
     @Test
-    void shouldPassItsOwnChecks() throws Exception {
+    void shouldPassAllChecks() throws Exception {
         HostProgram program = HostProgram.compile(Path.of("src/test/cuda/resident_host_test.cpp"));
         assertThat(program.run()).containsExactly("failures=0");
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** On a driver that ends one copy each time that it is asked for one. */
+/** Uses a driver that completes one copy for each query. */
 class SegmentCopiesTest {
 
     private static final int SEGMENT_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ class SegmentCopiesTest {
         }
     }
 
-    /** Slots and bytes of copies under way, in segments of {@link #SEGMENT_BYTES}. */
+    /** Slots and bytes of outstanding copies, in segments of {@link #SEGMENT_BYTES}. */
     private List<String> underWay() {
         List<String> copies = new ArrayList<>();
         for (RefusingDriver.Copy copy : driver.copiesUnderWay()) {
@@ -51,7 +51,7 @@ class SegmentCopiesTest {
         return copies;
     }
 
-    /** Ends all copies. */
+    /** Completes all copies. */
     private void await(SegmentCopies copies) {
         while (!copies.isQuiet()) {
             Thread.onSpinWait();
@@ -59,7 +59,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldCopyALoneSegmentAsSoonAsItIsAskedFor() {
+    void shouldCopyASingleSegmentOnRequest() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         copies.written(0, 1000);
         copies.advance();
@@ -70,7 +70,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldGatherSegmentsUntilThoseBeforeThemAreTaken() {
+    void shouldBatchSegmentsUntilEarlierOnesAreConsumed() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         copies.written(0, SEGMENT_BYTES);
         copies.advance();
@@ -84,7 +84,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldCopyAFullBatchInOnePieceWithoutBeingAsked() {
+    void shouldCopyAFullBatchAtOnceWithoutARequest() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         write(copies, 0, 9, SEGMENT_BYTES);
         assertThat(underWay())
@@ -100,7 +100,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldFindSlotsSideBySideInAnyOrder() {
+    void shouldCopyAdjacentSlotsInAnyOrder() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         for (int slot : new int[] {15, 0, 14, 1}) {
             copies.written(slot, SEGMENT_BYTES);
@@ -109,7 +109,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldNotCopyWhatShortSegmentsLeaveUnused() {
+    void shouldNotCopyUnusedBytesOfShortSegments() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         int nearlyFull = SEGMENT_BYTES - (int) SegmentCopies.MAX_GAP_BYTES;
         copies.written(0, nearlyFull);
@@ -120,7 +120,7 @@ class SegmentCopiesTest {
     }
 
     @Test
-    void shouldRefuseToWriteToASlotThatIsNotTaken() {
+    void shouldRejectAWriteToAFreeSlot() {
         SegmentCopies copies = copies(SLOTS, SEGMENT_BYTES);
         copies.written(0, 100);
         assertThatIllegalStateException()
@@ -130,7 +130,7 @@ class SegmentCopiesTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void shouldBringEverySegmentToItsSlotBeforeItSaysSo(long seed) {
+    void shouldCopyEverySegmentBeforeReportingIt(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         int slots = 1 + random.nextInt(40);
         int segmentBytes = 64 << random.nextInt(12);

@@ -13,12 +13,12 @@ class SegmentSizerTest {
     private final SegmentSizer sizer = new SegmentSizer(MAX_ROWS, MAX_ROWS);
 
     @Test
-    void shouldFillSegmentsWhileNothingIsKnown() {
+    void shouldFillSegmentsBeforeTheFirstMeasurement() {
         assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
     }
 
     @Test
-    void shouldFillSegmentsWhereRowsGiveOneResultAtMost() {
+    void shouldFillSegmentsIfRowsHaveOneResultAtMost() {
         sizer.completed(1000, 1000);
         assertThat(sizer.rows()).isEqualTo(MAX_ROWS);
     }
@@ -32,7 +32,7 @@ class SegmentSizerTest {
 
     @ParameterizedTest(name = "{0} results a row")
     @ValueSource(ints = {2, 100, 1_000, 1_000_000})
-    void shouldKeepResultsOfASegmentWithinOneStepWhereItAddsThemUp(int resultsPerRow) {
+    void shouldKeepAggregatedResultsOfASegmentWithinOneStep(int resultsPerRow) {
         int maxResults = 1 << 22;
         SegmentSizer adding = new SegmentSizer(MAX_ROWS, maxResults);
         adding.completed(10_000, 10_000L * resultsPerRow);
@@ -41,13 +41,13 @@ class SegmentSizerTest {
     }
 
     @Test
-    void shouldGiveASegmentARowHoweverManyResultsItHas() {
+    void shouldFillASegmentWithOneRowForAnyFanOut() {
         sizer.completed(1, 1L << 40);
         assertThat(sizer.rows()).isEqualTo(1);
     }
 
     @Test
-    void shouldForgetWhatWasLongAgo() {
+    void shouldForgetOldMeasurements() {
         sizer.completed(100_000, 1_600_000);
         for (int i = 0; i < 100; i++) {
             sizer.completed(100_000, 50_000);

@@ -1,6 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** Two small slots: chunks take many segments, and segments many steps. */
+/** Two small slots: a chunk needs many segments, and a segment many steps. */
 @NeedsGpu
 class SmallSlotsConformanceTest extends GpuConformance {
 

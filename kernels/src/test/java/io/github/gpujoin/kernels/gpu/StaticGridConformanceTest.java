@@ -1,6 +1,6 @@
 package io.github.gpujoin.kernels.gpu;
 
-/** Blocks dealt to lanes of partitions for good. */
+/** Blocks assigned to lanes once. */
 @NeedsGpu
 class StaticGridConformanceTest extends GpuConformance {
 

@@ -57,7 +57,7 @@ class StepRingTest {
                         new StepCompletion(completion(slot))));
     }
 
-    /** What the kernel writes at the end of a step. */
+    /** Writes a completion like the kernel. */
     private void complete(int slot, long ticket) {
         Memory.putLong(completion(slot) + StepDescriptor.COMPLETION_BUSY_NS_OFFSET, BUSY_NS);
         Memory.putLongRelease(
@@ -65,20 +65,20 @@ class StepRingTest {
     }
 
     @Test
-    void shouldRefuseAStepWhileTheOneInItsEntryIsNotComplete() {
+    void shouldRejectAStepWhileItsEntryIsIncomplete() {
         assertThat(post(1)).isEqualTo(-1);
         complete(1, 1);
         assertThat(post(1)).as("the first entry is the next one").isEqualTo(-1);
     }
 
     @Test
-    void shouldTakeTheEntryOfACompleteStepThatNobodyReleased() {
+    void shouldReuseTheEntryOfACompleteUnreleasedStep() {
         complete(0, 0);
         assertThat(post(1)).isEqualTo(StepRing.ENTRIES);
     }
 
     @Test
-    void shouldKeepAnEntryWhoseLastStepIsReleasedLate() {
+    void shouldKeepAnEntryIfItsLastStepIsReleasedLate() {
         complete(0, 0);
         long ticket = post(0);
         ring.release(0);
