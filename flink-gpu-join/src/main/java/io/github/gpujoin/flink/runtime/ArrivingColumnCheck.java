@@ -7,9 +7,9 @@ import io.github.gpujoin.flink.state.JoinColumns;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Refuses chunks that packers of another version of the job wrote. Channels of an unaligned
- * checkpoint hold such chunks, and nobody migrates them. Schemas that differ are refused when a
- * chunk is read; this compares the types of serialized columns, which a schema does not have.
+ * Rejects chunks that packers of another version of the job wrote. Channels of an unaligned
+ * checkpoint hold such chunks, and no migration applies to them. Readers of chunks compare schemas;
+ * this class compares the types of serialized columns, which a schema does not contain.
  */
 final class ArrivingColumnCheck {
 
@@ -27,7 +27,7 @@ final class ArrivingColumnCheck {
     }
 
     /**
-     * @param chunk of a packer; those of the replicas' log, which have no partition, were migrated
+     * @param chunk of a packer; chunks without a partition are of the replica log and migrated
      * @throws SuppressRestartsException if its columns have other types
      */
     void check(Chunk chunk) {

@@ -15,7 +15,7 @@ import java.util.ArrayDeque;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * The build side of a subtask: its log in state, and the engine's tables that are made of it.
+ * The build side of a subtask: its log in state, and the engine's tables, which are built from it.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -32,14 +32,14 @@ final class BuildSide {
     /** Collects chunks of many partitions while the build side loads. */
     private final PartitionDivider divider;
 
-    /** Changes that the log has, and that the engine gets when its tables are complete. */
+    /** Logged changes that the engine receives once its tables are complete. */
     private final ArrayDeque<Chunk> deferred = new ArrayDeque<>();
 
     private long buildStartNs;
 
     /**
      * @param divider of chunks of the partitioned dimension
-     * @param checkNotCancelled throws if the task does not go on
+     * @param checkNotCancelled throws if the task has been cancelled
      */
     BuildSide(
             JoinEngine engine,
@@ -60,7 +60,7 @@ final class BuildSide {
         this.checkNotCancelled = checkNotCancelled;
     }
 
-    /** Takes a chunk that came: rows, or changes behind all facts that the engine has answered. */
+    /** Appends rows, or changes that follow all facts the engine has answered. */
     void append(Chunk chunk) throws Exception {
         long startNs = System.nanoTime();
         limit.add(chunk);
@@ -75,7 +75,7 @@ final class BuildSide {
         counts.times().addSince(Stage.LOAD, startNs);
     }
 
-    /** Writes rows to the log that were collected. */
+    /** Writes collected rows to the log. */
     private void divideCollected() throws Exception {
         divider.divide(this::appendPart);
     }
@@ -90,12 +90,12 @@ final class BuildSide {
         }
     }
 
-    /** Applies deletions of rows that the log has no longer. */
+    /** Applies deletions of rows that have left the log. */
     void delete(Chunk chunk) {
         engine.submitBuild(chunk.dimension(), chunk);
     }
 
-    /** All is there that the join waits for; the engine's build steps follow. */
+    /** Ends loading; the engine's build steps follow. */
     void startBuild() throws Exception {
         divideCollected();
         buildStartNs = System.nanoTime();
@@ -103,9 +103,9 @@ final class BuildSide {
     }
 
     /**
-     * The engine's tables are complete, but for changes that came meanwhile.
+     * Ends the build of the tables, and applies changes that arrived meanwhile.
      *
-     * @return how long that took, in ms
+     * @return duration of the build in ms
      */
     long complete() throws Exception {
         log.holdRewrites(false);
@@ -116,13 +116,13 @@ final class BuildSide {
         return counts.built(buildStartNs);
     }
 
-    /** Whether it was when the restored snapshot was written. */
+    /** Whether the build side was complete in the restored snapshot. */
     boolean wasComplete() throws Exception {
         return log.isComplete();
     }
 
     /**
-     * Loads what a snapshot holds, but for rows whose time to live is over by now.
+     * Loads the rows of a snapshot, except those that have expired since.
      *
      * @param division of a {@link HybridJoinEngine}, else null
      */
@@ -142,7 +142,7 @@ final class BuildSide {
         load(chunk);
     }
 
-    /** Tables are made of what the log has of the partition when all of it is known. */
+    /** The engine builds tables from the log once it knows the sizes of all partitions. */
     private void restored(HybridJoinEngine divided, int dimension, PartitionSize size)
             throws Exception {
         checkNotCancelled.run();

@@ -25,8 +25,8 @@ import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Receives the chunks of all edges into the join, and those that travel beside an edge: by local
- * exchange from a packer of this process, or through rings from other subtasks.
+ * Receives the chunks of all edges into the join. An element is the chunk itself or a ticket, whose
+ * payload arrives by local exchange from a packer of this process, or through a ring.
  */
 final class ChunkReceiver implements AutoCloseable {
 
@@ -55,9 +55,9 @@ final class ChunkReceiver implements AutoCloseable {
     /**
      * @param inputs all edges into the operator, in the order of the task's input gates
      * @param coordinator of the operator
-     * @param memory the subtask's share, for rings alone
-     * @param cancelled whether the task is
-     * @throws IOException where the rings' transport cannot be had
+     * @param memory the subtask's share, of which rings take theirs
+     * @param cancelled whether the task is cancelled
+     * @throws IOException if the transport of the rings is not available
      */
     static ChunkReceiver open(
             List<StreamEdge> inputs,
@@ -123,12 +123,12 @@ final class ChunkReceiver implements AutoCloseable {
         return ringMemory.lengthBytes();
     }
 
-    /** The partition that each channel of facts reads. */
+    /** The result partition of each channel of facts. */
     List<ResultPartitionID> factSenders() {
         return factSenders;
     }
 
-    /** Opens the receiving end of the facts' edge, if that may be a local exchange. */
+    /** Opens the receiving end of a local exchange, if the facts' edge can be one. */
     private static Optional<LocalExchange> exchange(List<StreamEdge> inputs, Environment task) {
         for (int i = 0; i < inputs.size(); i++) {
             if (mayExchangeLocally(inputs.get(i))) {
@@ -157,11 +157,11 @@ final class ChunkReceiver implements AutoCloseable {
         return writers;
     }
 
-    /** A ticket in a snapshot would be for a ring that is gone when the snapshot is restored. */
+    /** The ring of a ticket in a snapshot does not exist any more when it is restored. */
     private static void requireAligned(StreamEdge input) {
         if (input.supportsUnalignedCheckpoints()) {
             throw new IllegalStateException(
-                    "an edge with rings is checkpointed aligned only: edge=" + input);
+                    "Edge with rings is checkpointed unaligned: edge=" + input);
         }
     }
 

@@ -5,8 +5,8 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import org.apache.flink.runtime.metrics.TimerGauge;
 
 /**
- * Polls the engine for results. From a poll that finds none until the next one, or until other work
- * begins, the subtask waits for the engine, which Flink counts as idle time.
+ * Polls the engine for results, and counts the task as idle from a poll without results until the
+ * next poll or other work.
  */
 final class EnginePolls {
 
@@ -14,7 +14,7 @@ final class EnginePolls {
     private final TimerGauge idle;
 
     /**
-     * @param idle of the task
+     * @param idle idle time of the task
      */
     EnginePolls(JoinEngine engine, TimerGauge idle) {
         this.engine = engine;
@@ -31,7 +31,7 @@ final class EnginePolls {
         return batch;
     }
 
-    /** Other work begins. */
+    /** Ends the idle time, as other work begins. */
     void interrupted() {
         idle.markEnd();
     }

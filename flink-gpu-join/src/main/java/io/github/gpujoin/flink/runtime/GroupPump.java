@@ -15,13 +15,12 @@ import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Moves groups from an aggregating engine to the output: sums of a part of the facts, to be added
- * up downstream.
+ * Emits groups of an aggregating engine: partial sums, which a downstream operator adds up.
  *
- * <p>Groups are emitted before every barrier, with nothing in flight, so no group is in state and
- * each fact is in exactly one group emitted before the barrier or after it. They are emitted where
- * the engine has no room for more, at the end, and before a watermark is passed on: that at most
- * once in an interval, for which watermarks wait, because each time all groups may go out.
+ * <p>Groups are emitted before every barrier, with no probe in flight. So no group is in state, and
+ * each fact is in exactly one group, before or after the barrier. Groups are also emitted when the
+ * engine is full, at the end, and before a watermark. The last happens at most once in an interval,
+ * since it may emit all groups; watermarks wait for it.
  */
 final class GroupPump<OUT> implements ResultPump {
 
@@ -38,7 +37,7 @@ final class GroupPump<OUT> implements ResultPump {
     private boolean timerRuns;
 
     /**
-     * @param check throws where the task does not go on
+     * @param check throws if the task has been cancelled
      * @param intervalMs least time between two emissions for watermarks
      */
     GroupPump(
@@ -78,11 +77,11 @@ final class GroupPump<OUT> implements ResultPump {
     }
 
     @Override
-    public void handOutKept() {}
+    public void flushEmitter() {}
 
     /**
-     * Keeps the element until the next emission; before the build side is complete there is none.
-     * That facts are active again goes in front of their groups.
+     * Holds the element until the next emission; before the build side is complete there is none.
+     * The status ACTIVE precedes the groups of the facts that follow it.
      */
     @Override
     public void pass(StreamElement element) {
@@ -108,7 +107,7 @@ final class GroupPump<OUT> implements ResultPump {
         }
     }
 
-    /** Waits for the engine's short queue, and emits. */
+    /** Waits for the in-flight probes, and emits. */
     @Override
     public void beforeBarrier() throws Exception {
         while (engine.inFlightCount() > 0) {

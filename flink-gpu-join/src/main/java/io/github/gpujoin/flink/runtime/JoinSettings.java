@@ -10,17 +10,16 @@ import io.github.gpujoin.flink.state.JoinColumns;
 import java.io.Serializable;
 
 /**
- * What a join is and how it is run. Travels with the job.
+ * Describes a join and how it runs. Serialized with the job.
  *
  * @param partitions radix partitions, as many as there are key groups
  * @param groupIntervalMs least time between two emissions of groups for watermarks
- * @param rings how chunks of the edges by partition come
- * @param reporting how each subtask tells of itself
- * @param eventTime has facts see versions of their event time; null for facts that are joined as
- *     they come
- * @param ttls how long rows live
+ * @param rings transport of the edges between subtasks
+ * @param reporting of each subtask
+ * @param eventTime of a versioned dimension, or null if facts are joined as they arrive
+ * @param ttls times to live of rows
  * @param replicas dimensions that a {@link ReplicaOperator} before the join logs and replays
- * @param lateRows what happens to rows of a dimension that is complete
+ * @param lateRows treatment of rows that arrive after their dimension is complete
  * @param columns of {@code spec}, with their Flink types, which snapshots hold
  */
 public record JoinSettings(
@@ -37,7 +36,7 @@ public record JoinSettings(
         JoinColumns columns)
         implements Serializable {
 
-    /** Of a join whose columns hold values of their own type. */
+    /** A join whose columns hold values of their own type. */
     public JoinSettings(
             JoinSpec spec,
             EngineSelection engines,

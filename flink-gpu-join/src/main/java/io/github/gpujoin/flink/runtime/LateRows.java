@@ -16,8 +16,8 @@ import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Fails on rows of dimensions that arrive after the dimension was complete, drops them, or emits
- * them to a side output, as the policy says. Such rows are in no result. Runs in the task's mailbox
+ * Applies the policy to late rows, which arrive after their dimension is complete: fails, drops
+ * them, or emits them to a side output. Late rows are in no result. Runs in the task's mailbox
  * thread.
  */
 public final class LateRows {
@@ -30,7 +30,7 @@ public final class LateRows {
     private final Map<Integer, ChunkRows> rows = new HashMap<>();
 
     /**
-     * @param counter of late rows, those of side outputs included
+     * @param counter of late rows, also of those in side outputs
      * @param emitsReplicated whether this subtask emits rows that every subtask receives
      */
     public LateRows(
@@ -48,8 +48,8 @@ public final class LateRows {
 
     /**
      * @param chunk of a dimension that is complete
-     * @param where the dimension is, for the message
-     * @throws IllegalStateException where the policy is to fail
+     * @param where the dimension stands, for the message
+     * @throws IllegalStateException if the policy is to fail
      */
     public void accept(Chunk chunk, String where) {
         OutputTag<Row> tag = policy.sideOutputs().get(chunk.dimension());

@@ -25,26 +25,26 @@ import org.apache.flink.runtime.state.KeyGroupRange;
  */
 final class LoadProgress {
 
-    private record Place(int dimension, int partition) {}
+    private record MarkedPart(int dimension, int partition) {}
 
     private final List<Integer> awaited;
 
-    /** Those of the awaited ones whose marks come anew after each restore, behind their rows. */
+    /** Those of the awaited dimensions whose rows and marks are replayed after each restore. */
     private final Set<Integer> replayed;
 
     private final KeyGroupRange partitions;
     private final EndedDimensions state;
 
     /** Status of each source subtask, by their number. */
-    private final Map<Place, Map<Integer, Status[]>> sources = new HashMap<>();
+    private final Map<MarkedPart, Map<Integer, Status[]>> sources = new HashMap<>();
 
-    /** Dimensions that had ended in the restored snapshot, a bit each, by partition. */
+    /** Dimensions that had ended in the restored snapshot, one bit each, by partition. */
     private final Map<Integer, Long> restored = new HashMap<>();
 
-    /** Index of a partition that was incomplete when last asked, by dimension. */
+    /** Index of a partition that was incomplete at the last call, by dimension. */
     private final Map<Integer, Integer> incomplete = new HashMap<>();
 
-    /** What the state holds, by partition. */
+    /** Content of the state, by partition. */
     private final Map<Integer, Long> written = new HashMap<>();
 
     private boolean isOfEarlierRelease;
@@ -97,8 +97,8 @@ final class LoadProgress {
     }
 
     /**
-     * Whether the restored snapshot does not say which dimensions had ended. Then the largest
-     * watermark of the input does.
+     * Whether the restored snapshot does not hold which dimensions had ended. Then the largest
+     * watermark of the input marks their end.
      */
     boolean isOfEarlierRelease() {
         return isOfEarlierRelease;
@@ -110,7 +110,9 @@ final class LoadProgress {
                     "Load mark of an unknown dimension: %s, dimensions=%s. Restart the job."
                             .formatted(mark, awaited));
         }
-        sources.computeIfAbsent(new Place(mark.dimension(), mark.partition()), p -> new HashMap<>())
+        sources.computeIfAbsent(
+                                new MarkedPart(mark.dimension(), mark.partition()),
+                                p -> new HashMap<>())
                         .computeIfAbsent(mark.parallelism(), LoadProgress::allLoading)[
                         mark.subtask()] =
                 mark.status();
@@ -132,7 +134,7 @@ final class LoadProgress {
         return true;
     }
 
-    /** Whether the rows of a replayed dimension came by partition, rather than all of them here. */
+    /** Whether this subtask received only its partitions of a replayed dimension. */
     boolean isPartitioned(int dimension) {
         return sources.keySet().stream()
                 .anyMatch(
@@ -141,22 +143,23 @@ final class LoadProgress {
                                         && place.partition() != ChunkDescriptor.UNPARTITIONED);
     }
 
-    /** Whether the rows of all replayed dimensions are here. */
+    /** Whether all replayed dimensions are complete. */
     boolean isReplayed() {
         return replayed.stream().allMatch(this::isComplete);
     }
 
     private boolean isComplete(int dimension) {
-        if (isComplete(new Place(dimension, ChunkDescriptor.UNPARTITIONED))) {
+        if (isComplete(new MarkedPart(dimension, ChunkDescriptor.UNPARTITIONED))) {
             return true;
         }
-        // Marks arrive in the order of partitions, so the last obstacle is nearly always still it.
+        // Marks arrive in the order of partitions, so the last incomplete one is checked first.
         int count = partitions.getNumberOfKeyGroups();
         int first = incomplete.getOrDefault(dimension, 0);
         for (int i = 0; i < count; i++) {
             int index = (first + i) % count;
             int partition = partitions.getStartKeyGroup() + index;
-            if (!wasEnded(dimension, partition) && !isComplete(new Place(dimension, partition))) {
+            if (!wasEnded(dimension, partition)
+                    && !isComplete(new MarkedPart(dimension, partition))) {
                 incomplete.put(dimension, index);
                 return false;
             }
@@ -164,7 +167,7 @@ final class LoadProgress {
         return true;
     }
 
-    private boolean isComplete(Place place) {
+    private boolean isComplete(MarkedPart place) {
         for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
             if (count(statuses, Status.LOADING) == 0 && count(statuses, Status.COMPLETE) > 0) {
                 return true;
@@ -173,7 +176,7 @@ final class LoadProgress {
         return false;
     }
 
-    private boolean hasEnded(Place place) {
+    private boolean hasEnded(MarkedPart place) {
         for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
             if (count(statuses, Status.COMPLETE) == statuses.length) {
                 return true;
@@ -201,8 +204,8 @@ final class LoadProgress {
             long ended = 0;
             for (int dimension : awaited) {
                 if (wasEnded(dimension, partition)
-                        || hasEnded(new Place(dimension, ChunkDescriptor.UNPARTITIONED))
-                        || hasEnded(new Place(dimension, partition))) {
+                        || hasEnded(new MarkedPart(dimension, ChunkDescriptor.UNPARTITIONED))
+                        || hasEnded(new MarkedPart(dimension, partition))) {
                     ended |= 1L << dimension;
                 }
             }

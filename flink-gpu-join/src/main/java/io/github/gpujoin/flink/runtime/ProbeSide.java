@@ -25,17 +25,17 @@ import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * The facts of a subtask on their way through the engine. In {@link JoinPhase#LOAD} they wait in
- * state. In {@link JoinPhase#JOIN} they go to the engine, and its results to the output. Facts that
- * the engine has no room for wait in state, {@value #MAX_WAITING_BYTES} bytes at most: beyond that,
- * processing a chunk takes until one of them is joined, so that a slow output holds the input up.
- * What waits is worked off in self-posted mails of a few milliseconds, too.
+ * Joins facts in the order of arrival. In {@link JoinPhase#LOAD} facts wait in state. In {@link
+ * JoinPhase#JOIN} they go to the engine, and its results to the output. If the engine is full, up
+ * to {@value #MAX_WAITING_BYTES} bytes of facts wait in state. Beyond that, processing a chunk
+ * lasts until one of them is joined, which is the backpressure of a slow output. Waiting facts are
+ * also joined in self-posted mails of a few milliseconds.
  *
- * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after a checkpoint is
- * announced, facts in front of its barrier are put into the state without a wait, up to a limit
- * that covers what the channels hold. No results are emitted while facts arrive or the output has
- * no free buffer: Flink reads no input while there is none, so each buffer that a slow output frees
- * must go to reading. A fast output still has all results before the barrier.
+ * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after the announcement of a
+ * checkpoint, facts before its barrier are written to the state without a wait, up to a limit that
+ * covers the content of the channels. No results are emitted while facts arrive or the output has
+ * no free buffer: Flink reads no input without one, so each buffer that a slow output frees must
+ * serve reading. A fast output still receives all results before the barrier.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -53,13 +53,13 @@ final class ProbeSide implements ProbePath {
     /** What one channel may hold in front of a barrier: buffers, exchange by reference, rings. */
     static final int BYTES_OF_CHANNEL = 2 << 20;
 
-    /** Between two looks for an answer of the engine. */
-    private static final long LOOK_AGAIN_NS = TimeUnit.MICROSECONDS.toNanos(20);
+    /** Time between two polls for results of the engine. */
+    private static final long POLL_INTERVAL_NS = TimeUnit.MICROSECONDS.toNanos(20);
 
-    /** Time that one mail works before others get their turn. */
+    /** Time for which one mail works. */
     static final long MAIL_MS = 10;
 
-    /** Stands for build rows without a match where results are waited for. */
+    /** Order of the unmatched build rows, apart from those of {@link ProbeDeferral#orderOf}. */
     private static final int UNMATCHED = Integer.MIN_VALUE;
 
     private final JoinEngine engine;
@@ -80,7 +80,7 @@ final class ProbeSide implements ProbePath {
     private final long maxBytesForBarrier;
 
     /**
-     * Collects chunks of many partitions while the build side loads; empty between two calls else.
+     * Collects chunks of many partitions while the build side loads; otherwise empty between calls.
      */
     private final PartitionDivider divider;
 
@@ -88,23 +88,23 @@ final class ProbeSide implements ProbePath {
     private boolean mailPosted;
     private boolean idle;
 
-    /** Not after a restore of complete dimensions: facts only wait until these are replayed. */
+    /** False after a restore of complete dimensions, as facts wait for their replay only. */
     private boolean factsExpire = true;
 
     /** Since the last mail. */
     private boolean factsArrived;
 
-    /** Fewest bytes that have waited in JOIN: at first, what LOAD left behind. */
+    /** Fewest bytes that have waited in JOIN; at first, what LOAD left. */
     private long leastQueuedBytes = Long.MAX_VALUE;
 
     /**
-     * @param pumpOf makes the pump of the engine's results, given who is told of each chunk whose
-     *     results are all emitted
-     * @param times gets the time that joining takes, emitting included
-     * @param check throws where the task does not go on
+     * @param pumpOf makes the pump of the engine's results; its argument is called for each chunk
+     *     whose results are all emitted
+     * @param times receives the time of joining, emission included
+     * @param check throws if the task has been cancelled
      * @param barrierIsDue whether a checkpoint began {@value #MAX_WAIT_MS} ms ago or earlier whose
      *     barrier has not arrived
-     * @param senders pause while too many facts wait
+     * @param senders of facts, which pause while too many wait
      * @param channels of facts
      * @param receivers subtasks of the join, over which a sender spreads its rows
      * @param divider of chunks of facts
@@ -169,7 +169,7 @@ final class ProbeSide implements ProbePath {
         postMail();
     }
 
-    // ------------------------------------------------------------------ what comes
+    // ------------------------------------------------------------------ input
 
     /** Accepts facts; joins while too many wait. */
     @Override
@@ -197,7 +197,7 @@ final class ProbeSide implements ProbePath {
         }
     }
 
-    /** Accepts rows that were collected, partition by partition. */
+    /** Submits collected rows, partition by partition. */
     private void divideCollected() throws Exception {
         divider.divide(this::submit);
     }
@@ -224,9 +224,9 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * Takes facts, to be joined later.
+     * Submits facts, or lets them wait.
      *
-     * @return whether they go to the engine next, behind those that wait
+     * @return whether the engine is next to join them, after those that wait
      */
     boolean submit(Chunk chunk) throws Exception {
         InFlightProbe probe = new InFlightProbe(chunk, 0);
@@ -249,7 +249,7 @@ final class ProbeSide implements ProbePath {
         return true;
     }
 
-    /** Joins until few chunks wait, unless a barrier is behind them. */
+    /** Joins until few chunks wait, unless a barrier follows them. */
     void awaitRoom() throws Exception {
         factsArrived = true;
         if (makesWayForBarrier()) {
@@ -273,8 +273,8 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * Whether facts are put into the state rather than joined, as a barrier is behind them. The
-     * limit does not count what LOAD left behind: a slow sink may take hours for that.
+     * Whether facts go to the state rather than to the engine, since a barrier follows them. The
+     * limit does not count what LOAD left, as a slow sink may take hours for that.
      */
     boolean makesWayForBarrier() {
         long queuedBytes = log.queuedBytes();
@@ -286,8 +286,8 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * The largest one is passed on by {@link #endInput} only: it also comes where one channel has
-     * ended and the others are idle, and does not where the facts end while idle.
+     * {@link #endInput} alone emits the largest watermark. Flink also sends it when one channel has
+     * ended and the others are idle, and does not send it when the facts end while idle.
      */
     @Override
     public void accept(Watermark mark) throws Exception {
@@ -319,16 +319,16 @@ final class ProbeSide implements ProbePath {
             watermarks.accepted(UNMATCHED);
         }
         if (idle) {
-            // a watermark of an idle stream is lost
+            // Flink drops a watermark of an idle stream.
             accept(WatermarkStatus.ACTIVE);
         }
         watermarks.hold(Watermark.MAX_WATERMARK);
         postMail();
     }
 
-    // ------------------------------------------------------------------ barriers and the end
+    // ------------------------------------------------------------------ barriers and end
 
-    /** Emits what the output is to have before a barrier. */
+    /** Emits results that should precede a barrier. */
     void flush() throws Exception {
         if (phase == JoinPhase.JOIN) {
             long startNs = System.nanoTime();
@@ -339,9 +339,9 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * Emits what the engine answers until then. A device answers within a millisecond or so what a
-     * CPU had answered at once; behind the barrier of a stop, its results would reach a sink
-     * without transactions, and come again after the restore.
+     * Emits the engine's results until the deadline. A device needs about a millisecond where a CPU
+     * needs none. Behind the barrier of a stop, results would reach a sink without transactions,
+     * and again after the restore.
      */
     private void emitAnswers(long deadlineNs) throws Exception {
         while (engine.inFlightCount() > 0
@@ -350,7 +350,7 @@ final class ProbeSide implements ProbePath {
                 && System.nanoTime() - deadlineNs < 0) {
             if (!pump.turn()) {
                 check.run();
-                LockSupport.parkNanos(LOOK_AGAIN_NS);
+                LockSupport.parkNanos(POLL_INTERVAL_NS);
             }
         }
     }
@@ -358,7 +358,7 @@ final class ProbeSide implements ProbePath {
     /**
      * Emits the results of all facts so far.
      *
-     * @param check throws where the task does not go on
+     * @param check throws if the task has been cancelled
      */
     void awaitAll(ThrowingRunnable<Exception> check) throws Exception {
         while (hasFacts()) {
@@ -368,9 +368,9 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * Emits the results of all facts that the engine has; those that wait in state go on waiting.
+     * Emits the results of all facts that the engine holds; those in state continue to wait.
      *
-     * @param check throws where the task does not go on
+     * @param check throws if the task has been cancelled
      */
     void awaitEngine(ThrowingRunnable<Exception> check) throws Exception {
         if (phase == JoinPhase.LOAD) {
@@ -380,10 +380,10 @@ final class ProbeSide implements ProbePath {
             pump.turn();
             check.run();
         }
-        pump.handOutKept();
+        pump.flushEmitter();
     }
 
-    /** Writes what the engine has in flight to the state. */
+    /** Writes the engine's in-flight probes to the state. */
     @Override
     public void snapshot() throws Exception {
         divideCollected();
@@ -393,7 +393,7 @@ final class ProbeSide implements ProbePath {
         unmatched.snapshot();
     }
 
-    /** The same facts in chunks that state can hold. */
+    /** The same probes in chunks of one partition each, as state holds them. */
     private List<InFlightProbe> divided(List<InFlightProbe> probes) throws Exception {
         List<InFlightProbe> parts = new ArrayList<>();
         for (InFlightProbe probe : probes) {
@@ -424,12 +424,12 @@ final class ProbeSide implements ProbePath {
 
     // ------------------------------------------------------------------ work
 
-    /** Has what waits worked off in mails. */
+    /** Posts a mail that joins waiting facts, unless one is posted. */
     void postMail() {
         senders.update(phase == JoinPhase.JOIN && !hasRoom());
         if (!mailPosted && hasWork()) {
             mailPosted = true;
-            mailbox.execute(this::onMail, "join facts that wait");
+            mailbox.execute(this::onMail, "join waiting facts");
         }
     }
 
@@ -448,7 +448,7 @@ final class ProbeSide implements ProbePath {
         return makesWayForBarrier() && (factsArrived || !output.isAvailable());
     }
 
-    /** Chunks of one line are answered in the order in which they came. */
+    /** Chunks of one order are completed in the sequence of their arrival. */
     private int line(Chunk chunk) {
         return deferral.orderOf(chunk.partition());
     }
@@ -457,7 +457,7 @@ final class ProbeSide implements ProbePath {
         watermarks.completed(line(chunk));
     }
 
-    /** Submits behind what waits in state, never past it. */
+    /** Submits, unless other probes wait in state. */
     private boolean trySubmit(InFlightProbe probe) {
         return log.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
     }
@@ -470,7 +470,7 @@ final class ProbeSide implements ProbePath {
         return isAnswering() || !log.isEmpty();
     }
 
-    /** Whether the engine has facts, or makes its tables anew for some. */
+    /** Whether the engine holds probes, or rebuilds its tables for some. */
     private boolean isAnswering() {
         return engine.inFlightCount() > 0
                 || pump.holdsBatch()
@@ -478,8 +478,8 @@ final class ProbeSide implements ProbePath {
     }
 
     /**
-     * Feeds the engine from state and emits results, for about that long at most and while the
-     * output has room.
+     * Submits waiting probes and emits results, for about that time at most and while the output
+     * has room.
      */
     private void work(long forMs) throws Exception {
         if (!output.hasRoom()) {
@@ -496,10 +496,10 @@ final class ProbeSide implements ProbePath {
             goesOn &= output.hasRoom();
         }
         if (phase == JoinPhase.JOIN && engine.inFlightCount() == 0 && !pump.holdsBatch()) {
-            engine.poll(); // lets go of what the last batch needed
+            engine.poll(); // releases the buffers of the last batch
         }
-        // A barrier may come next, and it must not find results that nobody has.
-        pump.handOutKept();
+        // A barrier may follow, and no result may be counted as emitted that is still buffered.
+        pump.flushEmitter();
         times.addSince(StageTimes.Stage.JOIN, startNs);
     }
 

@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Measures replicated dimensions while they are loaded, and refuses those that are larger than
- * dimensions may be that are replicated unasked. Dimensions that change are not measured: how many
- * of their rows are live is known to the log alone.
+ * Measures replicated dimensions while they are loaded, and fails the job if one that was not
+ * {@code .replicated()} explicitly exceeds the limit. Changelog dimensions are not measured, since
+ * only the log knows how many of their rows are live.
  */
 final class ReplicaLimit {
 
@@ -54,7 +54,7 @@ final class ReplicaLimit {
         }
     }
 
-    /** Facts have the partitions of one dimension, so no second one can be partitioned. */
+    /** Facts are partitioned by the key of one dimension, so no second one can be partitioned. */
     private String other(int dimension) {
         MeasuredDimension other = replicas.measured();
         return other == null || other.number() == dimension

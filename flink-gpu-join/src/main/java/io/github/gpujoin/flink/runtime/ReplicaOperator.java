@@ -49,7 +49,7 @@ import org.apache.flink.util.OutputTag;
  *
  * <p>Flink drops the state of a subtask that has finished. The packers of all dimensions, of facts
  * and of versions are connected to every subtask here, so a subtask finishes only after all of them
- * have ended, and the checkpoint that lets it finish holds no fact that is still to be joined. See
+ * have ended, and the last checkpoint before that holds no fact that is still to be joined. See
  * docs/decisions/0001.
  *
  * <p>Runs in the task's mailbox thread.
@@ -59,7 +59,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
 
     private static final long serialVersionUID = 1L;
 
-    /** Time that one mail replays before others get their turn. */
+    /** Time for which one mail replays. */
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
@@ -78,13 +78,13 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     /** Null if no dimension is measured. */
     private transient DistributionClient inquiry;
 
-    /** Of the measured dimension. While it is not known, the replay waits. */
+    /** Of the measured dimension. While it is unknown, the replay waits. */
     private transient Distribution distribution;
 
     /** Whether all dimensions are complete, in this attempt or one before. */
     private transient boolean complete;
 
-    /** Whether this attempt has told the join so. */
+    /** Whether this attempt has sent the marks. */
     private transient boolean marked;
 
     ReplicaOperator(StreamOperatorParameters<Chunk> parameters, ReplicaSettings settings) {
@@ -152,7 +152,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
             log.checkKeys(settings.columns().keyCheck());
             progress.restore(migration.readAgain());
             complete = log.isComplete();
-            // Dimensions that are not read again may not say a second time that they ended.
+            // Dimensions that are not read again may not report their end a second time.
             if (!complete && !migration.readAgain().isEmpty() && progress.isComplete()) {
                 complete = true;
                 log.setComplete();
@@ -182,7 +182,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         mailbox.execute(this::report, "report the measured size");
     }
 
-    /** Else an input may have ended for one subtask but not for another in a checkpoint. */
+    /** Otherwise an input could have ended in a checkpoint for one subtask and not for another. */
     private static void requireAligned(StreamEdge input) {
         if (input.supportsUnalignedCheckpoints()) {
             throw new IllegalStateException(
@@ -194,7 +194,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        // The largest watermark still has to complete the dimensions of a snapshot of release
+        // The largest watermark must still complete the dimensions of a snapshot of release
         // 0.1.0.
         if (complete || !progress.isOfEarlierRelease()) {
             progress.snapshot();
@@ -334,7 +334,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         markComplete();
     }
 
-    /** Tells the join once the log is replayed. */
+    /** Sends marks to the join, once the log is replayed. */
     private void markComplete() {
         if (!complete || marked || !log.isReplayed()) {
             return;
@@ -361,7 +361,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         emit(mark.toChunk(settings.spec().dimensions().get(dimension).schema()));
     }
 
-    /** Says nothing, unless the restored snapshot does not hold which dimensions had ended. */
+    /** Ignored, unless the restored snapshot does not hold which dimensions had ended. */
     @Override
     public void processWatermark(Watermark mark) throws Exception {
         if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {
@@ -369,11 +369,11 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** An idle dimension is not a complete one; {@link LoadMark} has that it is idle. */
+    /** Ignored: {@link LoadMark}s carry idleness, and an idle dimension is not complete. */
     @Override
     public void processWatermarkStatus(WatermarkStatus status) {}
 
-    /** The log sets the key where it touches state. */
+    /** The log sets the key where it accesses state. */
     @Override
     public void setKeyContextElement(StreamRecord<Chunk> record) {}
 }

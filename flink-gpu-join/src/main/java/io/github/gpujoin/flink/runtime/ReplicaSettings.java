@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param spec of the join
  * @param partitions radix partitions, as many as there are key groups
- * @param ttls of replicated dimensions, each partition of which has a log of its own here
+ * @param ttls of replicated dimensions; each partition has its own log
  * @param lateRows what happens to rows of a dimension that is complete
  * @param columns of {@code spec}, with their Flink types, which snapshots hold
  * @param partitionedDimension its number, -1 for none

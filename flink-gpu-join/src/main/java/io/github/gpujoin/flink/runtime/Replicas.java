@@ -8,9 +8,9 @@ import java.util.Set;
 /**
  * The replicated dimensions that a {@link ReplicaOperator} logs and replays. Travels with the job.
  *
- * @param maxBytes by number of the dimension: the most bytes of its rows, {@value #UNLIMITED} for
+ * @param maxBytes largest size of each dimension in bytes, by number; {@value #UNLIMITED} for
  *     dimensions that are replicated at any size
- * @param measured the one of them that stays partitioned if it proves large; null if there is none
+ * @param measured the one that stays partitioned if it exceeds the limit, or null
  */
 public record Replicas(Map<Integer, Long> maxBytes, MeasuredDimension measured)
         implements Serializable {
@@ -18,14 +18,14 @@ public record Replicas(Map<Integer, Long> maxBytes, MeasuredDimension measured)
     /** For {@link #maxBytes}. */
     public static final long UNLIMITED = Long.MAX_VALUE;
 
-    /** All dimensions are partitioned, or logged by the join itself. */
+    /** No dimension is replayed: the join logs all of them. */
     public static final Replicas NONE = new Replicas(Map.of());
 
     public Replicas {
         maxBytes = Map.copyOf(maxBytes);
     }
 
-    /** Dimensions that are replicated in any case. */
+    /** Replicated dimensions, none of which is measured. */
     public Replicas(Map<Integer, Long> maxBytes) {
         this(maxBytes, null);
     }

@@ -8,40 +8,40 @@ import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
-/** Moves results from the engine to the output. Not thread-safe. */
+/** Emits the results of an engine. Not thread-safe. */
 interface ResultPump {
 
     /**
-     * Hands some results to the emitter, at least one batch if one is ready.
+     * Emits some results, at least one batch if one is ready.
      *
      * @return whether there was one
      */
     boolean turn() throws Exception;
 
-    /** Whether a batch of the engine is emitted in part, which must be whole before it polls. */
+    /** Whether a batch is emitted in part; the engine must not be polled before it is whole. */
     default boolean holdsBatch() {
         return false;
     }
 
     /**
-     * Facts in flight, with how far their results were emitted.
+     * In-flight probes, each with the number of its emitted rows.
      *
-     * @param inFlight as the engine sees it: what it gave counts as emitted
+     * @param inFlight as the engine counts: rows of polled results are emitted
      */
     default List<InFlightProbe> emitted(List<InFlightProbe> inFlight) {
         return inFlight;
     }
 
-    /** Emits results that the emitter keeps, as those that do not fill a chunk. */
-    void handOutKept() throws Exception;
+    /** Emits the results that the emitter buffers, such as those of a chunk that is not full. */
+    void flushEmitter() throws Exception;
 
     /**
-     * Emits what the output is to have before a barrier, with the engine JOINING: after this the
-     * engine's snapshot says what was emitted.
+     * Emits what must precede a barrier. Afterwards the engine's snapshot states what was emitted.
+     * To be called in {@link JoinPhase#JOIN}.
      */
     void beforeBarrier() throws Exception;
 
-    /** Emits what is no record behind all results of the facts before it. */
+    /** Emits an element other than a record, behind the results of all facts before it. */
     void pass(StreamElement element) throws Exception;
 
     static void emit(StreamElement element, Output<?> output) {

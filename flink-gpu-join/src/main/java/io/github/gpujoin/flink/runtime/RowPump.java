@@ -14,20 +14,20 @@ import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Moves rows from the engine to the output, so that after every {@link #turn()} and {@link
- * #handOutKept()} {@link #emitted} says exactly what was emitted.
+ * Emits result rows of the engine. After each {@link #turn()} and {@link #flushEmitter()}, {@link
+ * #emitted} returns the exact progress.
  *
- * <p>Progress is counted in whole probe rows, because only there do all engines agree on an order.
- * A batch may end in the middle of a row; the results of that row are held back until the next
- * turn, which does not end before the row is whole.
+ * <p>Progress counts whole probe rows, because all engines agree on their order only. A batch may
+ * end within a probe row. The results of that row are held back until the next turn, which does not
+ * end before the row is whole.
  *
  * <pre>
  *   batch 1: rows 0 0 1 2 2 | completedRows=2    emit 0 0 1, hold back 2 2
  *   batch 2: rows 2 2 3     | completedRows=4    emit 2 2 (held), 2 2, 3
  * </pre>
  *
- * <p>A turn emits about a {@linkplain ResultEmitter#sliceRows() slice} of whole probe rows, so that
- * a slow output does not keep the thread for a whole batch. A probe row is never cut.
+ * <p>A turn emits about one {@linkplain ResultEmitter#sliceRows() slice} of whole probe rows, so a
+ * slow output does not occupy the thread for a whole batch.
  */
 final class RowPump<OUT> implements ResultPump {
 
@@ -40,18 +40,18 @@ final class RowPump<OUT> implements ResultPump {
     private final FanOutMonitor fanOut;
     private final ThrowingRunnable<Exception> check;
 
-    /** Batch with results held back from {@link #heldFrom} on; null if none are. */
+    /** Batch with results held back from {@link #heldFrom} on, or null. */
     private ResultBatch heldBatch;
 
     private int heldFrom;
 
-    /** Batch whose whole probe rows are emitted before {@link #cutFrom}; null if there is none. */
+    /** Batch whose whole probe rows are emitted up to {@link #cutFrom}, or null. */
     private ResultBatch cutBatch;
 
     private int cutFrom;
 
     /**
-     * @param check throws where the task does not go on
+     * @param check throws if the task has been cancelled
      */
     RowPump(
             EnginePolls polls,
@@ -83,7 +83,7 @@ final class RowPump<OUT> implements ResultPump {
                 fanOut.accept(batch);
                 begunRow = emit(batch, begunRow);
             } else if (begunRow != NONE) {
-                // The rest of the row is on its way; ending here would repeat it after a restore.
+                // The rest of the row follows; ending here would repeat the row after a restore.
                 check.run();
                 Thread.onSpinWait();
             }
@@ -92,19 +92,19 @@ final class RowPump<OUT> implements ResultPump {
     }
 
     @Override
-    public void handOutKept() throws Exception {
+    public void flushEmitter() throws Exception {
         emitter.flush(output);
     }
 
-    /** What is in flight goes into the snapshot, with how far it was emitted. */
+    /** In-flight probes, each with the number of its emitted rows. */
     @Override
     public void beforeBarrier() throws Exception {
-        handOutKept();
+        flushEmitter();
     }
 
     @Override
     public void pass(StreamElement element) throws Exception {
-        handOutKept();
+        flushEmitter();
         ResultPump.emit(element, output);
     }
 
@@ -118,11 +118,11 @@ final class RowPump<OUT> implements ResultPump {
         return batch.probeRow(batch.rowCount() - 1);
     }
 
-    /** Emits the rows that are whole; returns the row that was begun and is not, if any. */
+    /** Emits whole probe rows; returns the row that has begun but is not whole, if any. */
     private int emit(ResultBatch batch, int begunRow) throws Exception {
         int whole = wholeRows(batch);
         if (whole == 0 && batch.rowCount() > 0) {
-            // All of one row that goes on in the next batch: held back, it would be overwritten.
+            // The batch holds one row that continues in the next batch, which would overwrite it.
             emitRows(batch, 0, batch.rowCount());
             return batch.probeRow(0);
         }
@@ -162,7 +162,7 @@ final class RowPump<OUT> implements ResultPump {
         return end;
     }
 
-    /** All whole rows of the batch are emitted. */
+    /** Marks the whole rows of the batch as emitted. */
     private void finish(ResultBatch batch, int whole) throws Exception {
         emitter.completed(batch.completedRows(), output);
         if (whole < batch.rowCount()) {
@@ -198,7 +198,7 @@ final class RowPump<OUT> implements ResultPump {
         }
     }
 
-    /** Results in front of the first one whose probe row is not completed; rows ascend. */
+    /** Number of results before the first one whose probe row is not complete; rows ascend. */
     private static int wholeRows(ResultBatch batch) {
         int low = 0;
         int high = batch.rowCount();

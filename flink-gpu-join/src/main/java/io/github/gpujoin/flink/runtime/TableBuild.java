@@ -6,7 +6,7 @@ import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Completes an engine's tables in self-posted mails of a few milliseconds, so that barriers and
+ * Builds an engine's tables in self-posted mails of a few milliseconds, so that barriers and
  * cancellation never wait for the whole build.
  *
  * <p>Runs in the task's mailbox thread.
@@ -19,7 +19,7 @@ final class TableBuild {
     private boolean running;
 
     /**
-     * @param onBuilt run once, when the tables are complete
+     * @param onBuilt called once, when the tables are complete
      */
     TableBuild(JoinEngine engine, MailboxExecutor mailbox, ThrowingRunnable<Exception> onBuilt) {
         this.engine = engine;
@@ -27,12 +27,12 @@ final class TableBuild {
         this.onBuilt = onBuilt;
     }
 
-    /** Whether tables are being made. */
+    /** Whether tables are being built. */
     boolean isRunning() {
         return running;
     }
 
-    /** Starts, and completes small tables at once; to be called once. */
+    /** Starts the build, and completes small tables at once. To be called once. */
     void start() throws Exception {
         running = true;
         turn();
@@ -45,9 +45,9 @@ final class TableBuild {
     }
 
     /**
-     * Completes the tables, if they are being made.
+     * Completes the tables, if they are being built.
      *
-     * @param check throws if the task does not go on
+     * @param check throws if the task has been cancelled
      */
     void await(ThrowingRunnable<Exception> check) throws Exception {
         while (running && !work()) {
@@ -55,10 +55,10 @@ final class TableBuild {
         }
     }
 
-    /** Works for about the time of a mail; whether the tables are complete. */
+    /** Builds for about the time of one mail; returns whether the tables are complete. */
     private boolean work() throws Exception {
         long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
-        // If a step fails, Flink may still run a mail of ours before it reports the failure.
+        // If a step fails, Flink may still run one of our mails before it reports the failure.
         running = false;
         while (!engine.buildStep(JoinEngine.BUILD_STEP_ROWS)) {
             if (System.nanoTime() - deadlineNs >= 0) {

@@ -12,19 +12,18 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Gives the build rows that no fact matched, after the last fact, each once, where the join keeps
- * them. A row is marked when it is in a result, with a fact or without, and marks are in state. So
- * it does not matter where between two rows a snapshot is taken, nor that the facts end again after
- * a restore.
+ * Emits the build rows that no fact matched, each once, after the last fact of a right or full
+ * join. A row is marked when a result holds it, with a fact or without, and marks are in state. So
+ * a snapshot may be taken between any two rows, and the facts may end again after a restore.
  */
 final class UnmatchedBuildRows<OUT> {
 
     private enum State {
         /** The join drops such rows; nothing is marked. */
         DROPPED,
-        FACTS_COME,
+        FACTS_ARRIVE,
         FACTS_ENDED,
-        GIVEN
+        EMITTED
     }
 
     private final UnmatchedBuildEmitter<OUT> emitter;
@@ -33,7 +32,7 @@ final class UnmatchedBuildRows<OUT> {
     private final Output<StreamRecord<OUT>> output;
     private State state;
 
-    /** Of the log, being read; null before the first and after the last. */
+    /** The log's chunk being read; null before the first and after the last. */
     private Chunk chunk;
 
     private int nextRow;
@@ -47,13 +46,13 @@ final class UnmatchedBuildRows<OUT> {
         this.marks = marks;
         this.log = log;
         this.output = output;
-        this.state = emitter == null ? State.DROPPED : State.FACTS_COME;
+        this.state = emitter == null ? State.DROPPED : State.FACTS_ARRIVE;
     }
 
     /**
-     * @param results says whether such rows are kept, and emits them
+     * @param results emits such rows, if the join keeps them
      * @param setCurrentKey of the operator that owns the keyed state
-     * @param log of the build side, to be read once
+     * @param log of the build side, read once
      */
     static <OUT> UnmatchedBuildRows<OUT> of(
             ResultEmitter<OUT> results,
@@ -71,19 +70,19 @@ final class UnmatchedBuildRows<OUT> {
         return new UnmatchedBuildRows<>(emitter, marks, log, output);
     }
 
-    /** The chunk as it is to stand in the log, behind those before it. */
+    /** The chunk for the log, with numbers that follow those before it. */
     Chunk numbered(Chunk chunk) {
         return state == State.DROPPED ? chunk : marks.number(chunk);
     }
 
-    /** Takes note of rows of a restored log, which have numbers. */
+    /** Counts numbered rows of a restored log. */
     void restored(int partition, long rows) {
         if (state != State.DROPPED) {
             marks.count(partition, rows);
         }
     }
 
-    /** Takes the marks of a snapshot up. */
+    /** Reads the marks of a snapshot. */
     void restore() throws Exception {
         if (state != State.DROPPED) {
             marks.restore();
@@ -98,29 +97,29 @@ final class UnmatchedBuildRows<OUT> {
     }
 
     /**
-     * Takes note that no fact comes any more.
+     * Records the end of the facts.
      *
-     * @return whether rows are due now that were not before
+     * @return whether unmatched rows are due now and were not before
      */
     boolean factsEnded() {
-        boolean news = state == State.FACTS_COME;
+        boolean news = state == State.FACTS_ARRIVE;
         state = news ? State.FACTS_ENDED : state;
         return news;
     }
 
-    /** Whether {@link #turn} has something to do, once the results of all facts are emitted. */
+    /** Whether {@link #turn} has rows left, once the results of all facts are emitted. */
     boolean isDue() {
         return state == State.FACTS_ENDED;
     }
 
-    /** Looks at some rows of the log, and emits those without a mark. */
+    /** Reads some rows of the log, and emits those without a mark. */
     void turn() throws Exception {
         if (chunk == null || nextRow == chunk.rowCount()) {
             chunk = log.next();
             nextRow = 0;
         }
         if (chunk == null) {
-            state = State.GIVEN;
+            state = State.EMITTED;
             return;
         }
         int end = Math.min(chunk.rowCount(), nextRow + ResultEmitter.SLICE_ROWS);

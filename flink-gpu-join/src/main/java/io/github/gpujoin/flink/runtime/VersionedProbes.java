@@ -23,11 +23,11 @@ import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Has facts and versions of a dimension joined in the order of their event times: {@link
- * EventTimeOrder} says what comes next, in mails of a few milliseconds, and what came too late goes
- * to the side outputs. Watermarks and idleness are those of facts and versions together, which come
- * by one input; they wait until the other dimensions are complete. Watermarks and idleness of the
- * result follow the facts before them.
+ * Joins facts with the versions of a dimension in the order of event time. {@link EventTimeOrder}
+ * sorts them, in mails of a few milliseconds; late rows go to side outputs. Facts and versions
+ * arrive on one input, so watermarks and idleness are those of both. They take effect once the
+ * other dimensions are complete. Watermarks and idleness of the result follow the facts before
+ * them.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -48,15 +48,17 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     private final Counter lateVersions;
     private boolean mailPosted;
 
-    /** Of both streams. */
+    /** Of facts and versions, in ms. */
     private long watermark = Long.MIN_VALUE;
 
     private boolean idle;
 
-    /** Whether the result was said to be idle. */
-    private boolean saidIdle;
+    /** The last status of the result. */
+    private boolean resultIsIdle;
 
-    /** A latency marker or a watermark of another kind, and the largest time of facts before it. */
+    /**
+     * A latency marker or a generalised watermark, and the largest event time of facts before it.
+     */
     private record Other(long factTime, StreamElement element) {}
 
     private final ArrayDeque<Other> others = new ArrayDeque<>();
@@ -65,7 +67,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
 
     /**
      * @param applyChange writes a change to the log and the table
-     * @param check throws where the task does not go on
+     * @param check throws if the task has been cancelled
      */
     VersionedProbes(
             JoinSpec spec,
@@ -98,7 +100,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
         awaitOrder();
     }
 
-    /** A slow output holds the input up: rows that are due are joined before more are read. */
+    /** Joins the due rows before more are read: the backpressure of a slow output. */
     private void awaitOrder() throws Exception {
         while (order.hasWork() && !probeSide.makesWayForBarrier()) {
             check.run();
@@ -107,7 +109,9 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
         }
     }
 
-    /** Passes the element on behind the facts that came before it, in whatever order they go on. */
+    /**
+     * Emits the element behind the facts that arrived before it, in whatever order they are joined.
+     */
     @Override
     public void acceptOther(StreamElement element) throws Exception {
         if (element.isLatencyMarker() && others.size() >= WatermarkGate.MAX_MARKERS) {
@@ -162,7 +166,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
             return;
         }
         if (!idle) {
-            say(WatermarkStatus.ACTIVE);
+            emitStatus(WatermarkStatus.ACTIVE);
         }
         order.advanceTo(watermark);
         work();
@@ -171,9 +175,9 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     private void work() throws Exception {
         order.work(MAIL_NS);
         if (!order.hasWork()) {
-            // What is due goes first: a watermark of an idle stream is lost.
+            // The due rows come first, since Flink drops a watermark of an idle stream.
             if (idle) {
-                say(WatermarkStatus.IDLE);
+                emitStatus(WatermarkStatus.IDLE);
             }
         } else if (!mailPosted) {
             mailPosted = true;
@@ -186,9 +190,9 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
         }
     }
 
-    private void say(WatermarkStatus status) throws Exception {
-        if (saidIdle != status.isIdle()) {
-            saidIdle = status.isIdle();
+    private void emitStatus(WatermarkStatus status) throws Exception {
+        if (resultIsIdle != status.isIdle()) {
+            resultIsIdle = status.isIdle();
             probeSide.accept(status);
         }
     }
@@ -197,7 +201,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     public void change(Chunk versions) throws Exception {
         probeSide.awaitAll(check);
         applyChange.accept(versions);
-        // The device may be lost with the change; what is due waits for the tables of the CPU.
+        // The change may fail the device; due rows then wait for the tables of the CPU.
         probeSide.postMail();
     }
 
@@ -231,7 +235,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     /** Joins all rows that wait, whatever the watermarks were. */
     @Override
     public void finish() throws Exception {
-        say(WatermarkStatus.ACTIVE);
+        emitStatus(WatermarkStatus.ACTIVE);
         order.advanceTo(Long.MAX_VALUE);
         while (order.hasWork()) {
             probeSide.awaitAll(check);

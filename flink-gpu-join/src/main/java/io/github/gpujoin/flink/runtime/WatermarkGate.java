@@ -8,16 +8,16 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Holds watermarks, idleness and latency markers of the facts back until the results of all facts
- * before them are emitted, those that an emitter keeps included. Chunks of one partition are
- * completed in the order in which they are accepted, those of different ones in any.
+ * Holds watermarks, statuses and latency markers until the results of all facts before them are
+ * emitted, buffered ones included. Chunks of one partition are completed in the order in which they
+ * are accepted; chunks of different partitions in any order.
  */
 final class WatermarkGate {
 
     /** Latency markers beyond that many are dropped: they would measure the same wait. */
     static final int MAX_MARKERS = 1_000;
 
-    /** An element, and how many chunks were accepted before it, which must all be completed. */
+    /** An element, and the number of chunks accepted before it, all of which must be completed. */
     private record Held(long afterChunks, StreamElement element) {}
 
     private final ThrowingConsumer<StreamElement, Exception> pass;
@@ -27,7 +27,7 @@ final class WatermarkGate {
     private long acceptedChunks;
 
     /**
-     * @param pass emits an element behind results that are still kept back
+     * @param pass emits an element behind buffered results
      */
     WatermarkGate(ThrowingConsumer<StreamElement, Exception> pass) {
         this.pass = pass;
@@ -38,7 +38,7 @@ final class WatermarkGate {
         allOpen.add(acceptedChunks++);
     }
 
-    /** The oldest open chunk of the partition is completed. */
+    /** Completes the oldest open chunk of the partition. */
     void completed(int partition) throws Exception {
         allOpen.remove(open.get(partition).remove());
         while (!held.isEmpty() && isPast(held.peek().afterChunks)) {
@@ -65,7 +65,7 @@ final class WatermarkGate {
         held.add(new Held(acceptedChunks, element));
     }
 
-    /** Whether the later element says all that the earlier one did, with no fact in between. */
+    /** Whether the later element makes the earlier one obsolete, with no fact in between. */
     private static boolean replaces(StreamElement later, StreamElement earlier) {
         return later.getClass() == earlier.getClass()
                 && (later.isWatermark() || later.isWatermarkStatus());

@@ -12,12 +12,12 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.util.SerializedValue;
 
 /**
- * Asks the coordinator of an operator how the measured dimension is distributed, until it answers.
- * Questions come from one thread, answers from others.
+ * Asks the coordinator of an operator for the distribution of the measured dimension, until it
+ * answers. One thread asks; other threads deliver answers.
  */
 public final class DistributionClient implements AutoCloseable {
 
-    /** Reports of all subtasks while a dimension of the limit's size is loaded, about. */
+    /** Approximate number of reports of all subtasks until a dimension reaches the limit. */
     private static final int REPORTS = 64;
 
     private static final long RETRY_MS = 1_000;
@@ -38,8 +38,7 @@ public final class DistributionClient implements AutoCloseable {
 
     /**
      * @param operator whose coordinator is asked
-     * @param onAnswer called once {@link #answer} says how the dimension is distributed, in any
-     *     thread
+     * @param onAnswer called by any thread once {@link #answer} is known
      */
     public DistributionClient(
             TaskOperatorEventGateway gateway,
@@ -54,7 +53,7 @@ public final class DistributionClient implements AutoCloseable {
         this.onAnswer = onAnswer;
     }
 
-    /** How the dimension is distributed; {@link Distribution#MEASURED} while that is not known. */
+    /** The distribution; {@link Distribution#MEASURED} while it is unknown. */
     public Distribution answer() {
         return answer;
     }
@@ -71,7 +70,7 @@ public final class DistributionClient implements AutoCloseable {
                         task.getIndexOfThisSubtask(), task.getAttemptNumber(), passedCheckpoint));
     }
 
-    /** Reports what a subtask has measured, unless its last report says about the same. */
+    /** Reports the measured bytes, unless they differ little from the last report. */
     public void report(long bytes, boolean complete) {
         long stepBytes = dimension.maxBytes() / REPORTS / task.getNumberOfParallelSubtasks();
         if (reported == null
@@ -104,7 +103,7 @@ public final class DistributionClient implements AutoCloseable {
             answer = distribution;
             onAnswer.run();
         } else {
-            // Flink's RPC waits for an answer for a time only.
+            // Flink's RPC waits for an answer for a limited time.
             CompletableFuture.delayedExecutor(RETRY_MS, TimeUnit.MILLISECONDS)
                     .execute(() -> sendAgain(request));
         }

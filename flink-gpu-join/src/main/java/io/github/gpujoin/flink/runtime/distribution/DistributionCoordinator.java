@@ -11,7 +11,7 @@ import org.apache.flink.runtime.operators.coordination.OperatorEvent;
  * Coordinator of one of the operators that a {@link DistributionDecision} concerns.
  *
  * <p>Both hold the decision in checkpoints, since Flink drops that of packers which have finished.
- * The packers are told only when no checkpoint without it is under way. So a checkpoint that holds
+ * The packers get it only while no checkpoint without it is in progress. So a checkpoint that holds
  * facts for a replicated dimension holds that decision too.
  */
 abstract class DistributionCoordinator implements OperatorCoordinator {

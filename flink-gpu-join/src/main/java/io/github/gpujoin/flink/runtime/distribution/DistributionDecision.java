@@ -42,7 +42,7 @@ final class DistributionDecision {
     private final Map<Integer, Question> questions = new HashMap<>();
     private final Map<Integer, Question> packers = new HashMap<>();
 
-    /** Checkpoints under way that hold no decision. */
+    /** Checkpoints in progress that hold no decision. */
     private final Set<Long> undecided = new HashSet<>();
 
     private Distribution decided = Distribution.MEASURED;
@@ -52,14 +52,14 @@ final class DistributionDecision {
 
     private long restoredCheckpoint = OperatorCoordinator.NO_CHECKPOINT;
 
-    /** What coordinators had in that checkpoint; null if nothing. */
+    /** The decision in the restored checkpoint, or null. */
     private Distribution restored;
 
     DistributionDecision(MeasuredDimension dimension) {
         this.dimension = dimension;
     }
 
-    /** The one of a join, which it makes if there is none. */
+    /** The decision of a join; made at the first call. */
     static DistributionDecision of(CoordinatorStore store, MeasuredDimension dimension) {
         String key = "gpu-join distribution: " + dimension.join();
         store.putIfAbsent(key, new DistributionDecision(dimension));
@@ -69,10 +69,10 @@ final class DistributionDecision {
     // ------------------------------------------------------------------ the log of the dimension
 
     /**
-     * Takes a report.
+     * Records a report.
      *
      * @param parallelism of the log
-     * @return answers once it is decided, or once the subtask asks again
+     * @return completes with the decision, or when the subtask asks again
      */
     CompletableFuture<CoordinationResponse> ask(SizeReport report, int parallelism) {
         SizeReport before = reports.get(report.subtask());
@@ -86,7 +86,7 @@ final class DistributionDecision {
         return answer;
     }
 
-    /** A task that lives on after its attempt does not replace the question of a later one. */
+    /** A question of an older attempt does not replace that of a later one. */
     private static CompletableFuture<CoordinationResponse> put(
             int subtask, int attempt, long passedCheckpoint, Map<Integer, Question> into) {
         Question before = into.get(subtask);
@@ -199,7 +199,7 @@ final class DistributionDecision {
         return toBytes();
     }
 
-    /** A checkpoint is complete or aborted. */
+    /** Called when a checkpoint is complete or aborted. */
     void checkpointEnded(long checkpoint) {
         if (undecided.remove(checkpoint)) {
             answerIfDecided();
@@ -275,12 +275,12 @@ final class DistributionDecision {
         };
     }
 
-    /** In a class of Flink's own: what reads responses knows no class of a job's jar. */
+    /** In a class of Flink: its RPC cannot load classes of a job's jar. */
     private static CoordinationResponse response(Distribution distribution) {
         return new CollectCoordinationResponse("", code(distribution), List.of());
     }
 
-    /** Reads a response; {@link Distribution#MEASURED} if it says nothing. */
+    /** Reads a response; {@link Distribution#MEASURED} if it holds none. */
     static Distribution of(CoordinationResponse response) {
         return response instanceof CollectCoordinationResponse collected
                 ? distribution((int) collected.getLastCheckpointedOffset())

@@ -5,8 +5,8 @@ import io.github.gpujoin.flink.state.EventTimeLog;
 import java.util.Comparator;
 
 /**
- * A chunk in state whose rows wait for their event time. It is on the heap from when the watermark
- * has come to its first row until it has passed the last one.
+ * A chunk in state whose rows wait for their event time. It is also on the heap while the watermark
+ * lies between its first and its last row.
  */
 final class DeferredChunk {
 
@@ -20,12 +20,12 @@ final class DeferredChunk {
 
     private long time;
 
-    /** Null before its first row is asked for. */
+    /** Null until its first row is due. */
     private EventTimeCursor rows;
 
     /**
      * @param position in the log
-     * @param rows of it, of which there are some
+     * @param rows of the chunk, at least one
      */
     DeferredChunk(EventTimeLog log, long position, EventTimeCursor rows, long sequence) {
         this.log = log;
@@ -36,18 +36,18 @@ final class DeferredChunk {
         this.time = rows.time();
     }
 
-    /** The chunk whose next row comes first; of rows of one time, the one that arrived first. */
+    /** Order of the chunks' next rows by event time, then by arrival. */
     static Comparator<DeferredChunk> byNextTime() {
         return Comparator.comparingLong(DeferredChunk::time)
                 .thenComparingLong(chunk -> chunk.sequence);
     }
 
-    /** Event time in ms of the row that comes next. */
+    /** Event time of the next row, in ms. */
     long time() {
         return time;
     }
 
-    /** A cursor at the row that comes next. */
+    /** A cursor at the next row. */
     EventTimeCursor rows() throws Exception {
         if (rows == null) {
             Chunk chunk = log.get(partition, position);
@@ -56,7 +56,7 @@ final class DeferredChunk {
         return rows;
     }
 
-    /** Goes on to the next row; false where there is none, and nothing is in state any more. */
+    /** Moves to the next row; false if there is none, and the state no longer holds the chunk. */
     boolean advance() throws Exception {
         rows.advance();
         if (rows.isEmpty()) {
@@ -67,7 +67,7 @@ final class DeferredChunk {
         return true;
     }
 
-    /** Has the state hold the rows that still wait, and no others. */
+    /** Writes the rows that still wait to the state, and removes the others. */
     void snapshot() throws Exception {
         if (rows != null && rows.isBegun()) {
             log.replace(rows.rest(), position);

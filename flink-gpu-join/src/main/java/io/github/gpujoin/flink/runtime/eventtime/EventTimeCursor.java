@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.function.IntConsumer;
 
-/** Rows of a chunk in order of their event time, and of arrival where that is equal. A cursor. */
+/** A cursor over the rows of a chunk by event time, then by arrival. */
 final class EventTimeCursor {
 
     private final Chunk chunk;
@@ -17,8 +17,8 @@ final class EventTimeCursor {
 
     /**
      * @param joinedUpTo rows of this time or before it are late
-     * @param onLate given each of those
-     * @throws IllegalArgumentException where a row has no event time
+     * @param onLate receives each late row
+     * @throws IllegalArgumentException if a row has no event time
      */
     EventTimeCursor(Chunk chunk, int timeColumn, long joinedUpTo, IntConsumer onLate) {
         this.chunk = chunk;
@@ -77,17 +77,17 @@ final class EventTimeCursor {
         return rows.length - next;
     }
 
-    /** Row of the chunk that comes next. */
+    /** Index of the next row in the chunk. */
     int row() {
         return rows[next];
     }
 
-    /** Its event time in ms. */
+    /** Event time of the next row, in ms. */
     long time() {
         return chunk.getLong(timeColumn, rows[next]);
     }
 
-    /** The largest event time of the rows that are left, of which there are some, in ms. */
+    /** Largest event time of the remaining rows, in ms; at least one must remain. */
     long lastTime() {
         return chunk.getLong(timeColumn, rows[rows.length - 1]);
     }
@@ -96,7 +96,7 @@ final class EventTimeCursor {
         next++;
     }
 
-    /** A chunk of what is left. */
+    /** A chunk of the remaining rows. */
     Chunk rest() {
         if (size() == chunk.rowCount()) {
             return chunk;

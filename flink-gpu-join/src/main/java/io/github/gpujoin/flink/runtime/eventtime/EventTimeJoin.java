@@ -11,8 +11,8 @@ import org.apache.flink.util.OutputTag;
  * @param dimension number of the dimension, by whose key facts are sent
  * @param versionTimeColumn fixed INT64 column of the dimension, event time in ms
  * @param factTimeColumn fixed INT64 column of the facts, event time in ms
- * @param lateFacts for facts of a time that was joined already
- * @param lateVersions for versions of such a time
+ * @param lateFacts side output of facts whose event time is already joined
+ * @param lateVersions side output of versions whose event time is already joined
  */
 public record EventTimeJoin(
         int dimension,

@@ -17,14 +17,13 @@ import java.util.PriorityQueue;
 import org.apache.flink.util.function.BiConsumerWithException;
 
 /**
- * Puts facts and versions of a dimension into the order of their event times: what is before the
- * watermark goes on, a version in front of the facts of its time, and the rest waits. So the
- * dimension's table need only hold what is valid at one time, and each engine that applies changes
- * joins by event time.
+ * Sorts facts and versions of a dimension by event time. Rows up to the watermark are emitted, a
+ * version before the facts of its time; the others wait. So the dimension's table holds what is
+ * valid at one time only, and every engine that applies changes can join by event time.
  *
- * <p>Rows go on in batches, first the versions and then the facts: a version is not put in front of
- * a fact before it that has its key, but of others it may be. Keys are told apart by a bit of their
- * hash; where two share one, a batch only ends sooner.
+ * <p>Rows are emitted in batches, the versions of a batch before its facts. A version may precede
+ * earlier facts of other keys, but not of its own. One bit of a hash stands for each key; if two
+ * keys share a bit, a batch ends earlier than it must.
  *
  * <pre>
  *   time      1     2     3     4     5     6
@@ -32,30 +31,30 @@ import org.apache.flink.util.function.BiConsumerWithException;
  *   batches   a=1 ?b  |  b=7 ?a ?c  |  a=2
  * </pre>
  *
- * <p>Rows that wait are in state, but for those of chunks that the watermark stands in. Runs in the
- * task's mailbox thread.
+ * <p>Waiting rows are in state; chunks that the watermark has reached are on the heap, too. Runs in
+ * the task's mailbox thread.
  */
 public final class EventTimeOrder {
 
-    /** Where batches go. */
+    /** Joins the batches. */
     public interface Target {
 
-        /** A change that comes behind all facts so far. */
+        /** Applies versions behind all facts so far. */
         void change(Chunk versions) throws Exception;
 
         void facts(Chunk facts) throws Exception;
 
-        /** Whether facts are taken without a wait. */
+        /** Whether facts are accepted without a wait. */
         default boolean hasRoom() {
             return true;
         }
 
-        /** Whether the results of all facts so far are emitted, so that a change need not wait. */
+        /** Whether the results of all facts so far are emitted, so that versions need not wait. */
         default boolean isAnswered() {
             return true;
         }
 
-        /** All facts up to the time went on. */
+        /** All facts up to the event time, in ms, are emitted. */
         void joinedUpTo(long time) throws Exception;
     }
 
@@ -77,20 +76,20 @@ public final class EventTimeOrder {
     /** Bits of the keys of {@link #factBatch}. */
     private final BitSet factKeys = new BitSet(KEY_BITS);
 
-    /** Of partitions of a restored snapshot that was further than the watermark is. */
+    /** Event times up to which partitions of the restored snapshot were joined, in ms. */
     private Map<Integer, Long> restoredUpTo = Map.of();
 
     private long sequence;
     private long watermark = Long.MIN_VALUE;
 
-    /** The largest watermark that is not the end. */
+    /** The largest watermark before the end of the input. */
     private long watermarkBeforeEnd = Long.MIN_VALUE;
 
     private long doneUpTo = Long.MIN_VALUE;
     private long waitingRows;
     private long largestFactTime = Long.MIN_VALUE;
 
-    /** Rows of a side that go on together, in a chunk for each partition. */
+    /** Rows of a side that are emitted together, in one chunk a partition. */
     private static final class Batch {
         private final ChunkSchema schema;
         private final int dimension;
@@ -123,8 +122,8 @@ public final class EventTimeOrder {
     }
 
     /**
-     * @param log holds the rows that wait
-     * @param onLate given a chunk and a row of it whose time was joined already
+     * @param log holds the waiting rows
+     * @param onLate receives a chunk and the index of a late row in it
      */
     public EventTimeOrder(
             JoinSpec spec,
@@ -141,19 +140,19 @@ public final class EventTimeOrder {
         this.factBatch = new Batch(spec.factSchema(), ChunkDescriptor.FACTS);
     }
 
-    /** Rows that wait for their time. */
+    /** Number of rows that wait for their event time. */
     public long waitingRows() {
         return waitingRows;
     }
 
-    /** The largest event time of all facts that waited or wait, restored ones included, in ms. */
+    /** Largest event time of all facts so far, restored ones included, in ms. */
     public long largestFactTime() {
         return largestFactTime;
     }
 
-    // ------------------------------------------------------------------ what comes
+    // ------------------------------------------------------------------ input
 
-    /** Takes a chunk of facts, or of versions. */
+    /** Accepts a chunk of facts or of versions. */
     public void accept(Chunk chunk) throws Exception {
         List<Integer> late = new ArrayList<>();
         long joined = joinedUpTo(chunk.partition(), watermark);
@@ -174,7 +173,7 @@ public final class EventTimeOrder {
         return chunk.dimension() == ChunkDescriptor.FACTS;
     }
 
-    /** Watermarks may start anew after a restore; what was joined before stays joined. */
+    /** Watermarks may restart at a smaller time after a restore; rows joined before stay joined. */
     private long joinedUpTo(int partition, long mark) {
         return Math.max(mark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
     }
@@ -188,7 +187,7 @@ public final class EventTimeOrder {
         (isFacts ? facts : versions).add(new DeferredChunk(log, position, rows, sequence++));
     }
 
-    /** No row of this time or before it comes any more. */
+    /** Advances the watermark. */
     public void advanceTo(long newWatermark) {
         watermark = Math.max(watermark, newWatermark);
         if (watermark != Long.MAX_VALUE) {
@@ -196,13 +195,13 @@ public final class EventTimeOrder {
         }
     }
 
-    // ------------------------------------------------------------------ what goes on
+    // ------------------------------------------------------------------ output
 
     public boolean hasWork() {
         return watermark > doneUpTo;
     }
 
-    /** Lets rows up to the watermark go on, for about that long at most, while there is room. */
+    /** Emits rows up to the watermark, for about that time at most and while there is room. */
     public void work(long forNs) throws Exception {
         long deadlineNs = System.nanoTime() + forNs;
         while (hasWork() && targetIsReady()) {
@@ -222,7 +221,7 @@ public final class EventTimeOrder {
         return due(versions) == null ? target.hasRoom() : target.isAnswered();
     }
 
-    /** Fills the batch; false where no row is left up to the watermark. */
+    /** Fills the batch; false if no row is left up to the watermark. */
     private boolean nextBatch() throws Exception {
         while (true) {
             DeferredChunk version = due(versions);
@@ -253,7 +252,7 @@ public final class EventTimeOrder {
         return SlotHash.slot(SlotHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
     }
 
-    /** Puts the queue's next row into the batch; whether that is full now. */
+    /** Moves the queue's next row into the batch; returns whether the batch is full. */
     private boolean take(PriorityQueue<DeferredChunk> queue, Batch batch) throws Exception {
         DeferredChunk chunk = queue.remove();
         boolean full = batch.add(chunk.rows());
@@ -276,7 +275,7 @@ public final class EventTimeOrder {
 
     // ------------------------------------------------------------------ snapshots
 
-    /** The end is not in it: a job that goes on from a drained savepoint has rows again. */
+    /** Without the end of the input: a job restored from a drained savepoint has new rows. */
     public void snapshot() throws Exception {
         for (DeferredChunk chunk : facts) {
             chunk.snapshot();

@@ -15,10 +15,10 @@ import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Takes rows of dimensions away that were not changed for their time to live, in processing time.
- * The log says when each row was changed; it is read anew, a partition in a mail, when its oldest
- * row is due, so nothing but that row's time is kept beside it. Rows go up to a tenth of their time
- * to live late.
+ * Removes dimension rows that have not changed for their time to live, in processing time. The log
+ * holds the time of each row's last change. When its oldest row is due, a mail rereads one
+ * partition of the log, so only that row's time is kept on the heap. Rows expire late by up to a
+ * tenth of their time to live.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -28,7 +28,7 @@ public final class DimensionExpiry {
 
     private record Place(int dimension, int partition) {}
 
-    /** Where rows are logged. */
+    /** The log of dimension rows. */
     @FunctionalInterface
     public interface Log {
 
@@ -58,13 +58,13 @@ public final class DimensionExpiry {
     private final MailboxExecutor mailbox;
     private final Counter expiredRows;
 
-    /** When the oldest row of a log was changed, or earlier; none where that is not known. */
+    /** A lower bound of the time of the oldest row of each log; absent if unknown. */
     private final Map<Place, Long> oldest = new HashMap<>();
 
     /**
      * @param isBuilding whether the engine is building its tables; rows then expire at a later tick
-     * @param answerFacts has the engine answer all facts that it has. They see rows that expire
-     *     now, and where the engine fails it is the log that they are joined with
+     * @param answerFacts emits the results of all facts that the engine holds. They see rows that
+     *     expire now; if the engine failed later, they would be joined with the log
      * @param delete applies deletions to the table
      */
     public DimensionExpiry(
@@ -89,7 +89,7 @@ public final class DimensionExpiry {
         ttls.forEach(ttl -> time.registerTimer(time.getCurrentProcessingTime(), t -> tick(ttl)));
     }
 
-    /** The chunk as it is to stand in the log. */
+    /** The chunk for the log, with the time of the change. */
     public Chunk stamped(Chunk chunk) {
         for (DimensionTtl ttl : ttls) {
             if (ttl.dimension() == chunk.dimension()) {
@@ -100,7 +100,7 @@ public final class DimensionExpiry {
         return chunk;
     }
 
-    /** Takes rows of a restored log away whose time ended before; facts may wait to be joined. */
+    /** Removes rows of a restored log that expired meanwhile; facts may already wait. */
     public void restored() throws Exception {
         for (DimensionTtl ttl : ttls) {
             for (Place place : places(ttl)) {
@@ -163,7 +163,7 @@ public final class DimensionExpiry {
                             expiredRows.inc(deletions.rowCount());
                             delete.accept(deletions);
                         });
-        // what comes from now on is younger than now
+        // rows that arrive from now on are younger
         oldest.put(place, Math.min(left, time.getCurrentProcessingTime()));
     }
 }

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.runtime.expiry;
 import java.io.Serializable;
 
 /**
- * How long a row of a dimension that changes lives after its last change. Travels with the job.
+ * Time to live of a row of a changelog dimension since its last change. Travels with the job.
  *
  * @param timeColumn fixed INT64 column of the dimension, in which the join keeps the processing
  *     time in ms at which a change arrived
@@ -15,11 +15,11 @@ public record DimensionTtl(int dimension, int timeColumn, long ttlMs, boolean pa
     public DimensionTtl {
         if (ttlMs < 1) {
             throw new IllegalArgumentException(
-                    "a time to live is at least 1 ms: dimension=" + dimension + ", ttlMs=" + ttlMs);
+                    "Time to live shorter than 1 ms: dimension=" + dimension + ", ttlMs=" + ttlMs);
         }
     }
 
-    /** The same where each partition has a log of its own. */
+    /** The same, if each partition has its own log. */
     public DimensionTtl byPartition() {
         return new DimensionTtl(dimension, timeColumn, ttlMs, true);
     }

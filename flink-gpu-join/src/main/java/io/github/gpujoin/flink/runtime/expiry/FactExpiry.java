@@ -9,15 +9,15 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * Drops facts that waited longer for the dimensions to be complete than they live: as others come,
- * so that the log does not grow beyond what comes in that time, and before any of it is joined.
- * Their time runs from their arrival, or from a restore on where the dimensions were not complete.
+ * Drops facts whose time to live ended while they waited for the dimensions. It drops some as
+ * others arrive, which bounds the log, and the rest before the first fact is joined. The time runs
+ * from the arrival of a fact, or from a restore before the dimensions were complete.
  *
  * <p>Runs in the task's mailbox thread.
  */
 public final class FactExpiry {
 
-    /** Chunks that each one which comes takes out, where their time is over. */
+    /** Expired chunks that are dropped for each one that arrives. */
     private static final int DROPS_A_CHUNK = 2;
 
     private final long ttlMs;
@@ -25,11 +25,13 @@ public final class FactExpiry {
     private final ProcessingTimeService time;
     private final Counter expiredFacts;
 
-    /** When the chunks came that wait in the log, in its order; none where facts live for ever. */
+    /**
+     * Arrival times of the waiting chunks, in the order of the log; empty without a time to live.
+     */
     private final ArrayDeque<Long> arrivalsMs = new ArrayDeque<>();
 
     /**
-     * @param ttlMs {@link TimesToLive#FOREVER} for facts that wait as long as it takes
+     * @param ttlMs {@link TimesToLive#FOREVER} for no limit
      */
     public FactExpiry(long ttlMs, ProbeLog log, ProcessingTimeService time, Counter expiredFacts) {
         this.ttlMs = ttlMs;
@@ -43,7 +45,7 @@ public final class FactExpiry {
         return ttlMs != TimesToLive.FOREVER;
     }
 
-    /** Takes note of a chunk that the log has. */
+    /** Records the arrival of a chunk that the log holds now. */
     public void waits() {
         if (ttlMs != TimesToLive.FOREVER) {
             arrivalsMs.add(time.getCurrentProcessingTime());
@@ -51,15 +53,15 @@ public final class FactExpiry {
     }
 
     /**
-     * Takes the oldest chunks out of the log whose time is over, a few at a time.
+     * Drops a few of the expired chunks, oldest first.
      *
-     * @param dropped given each of them
+     * @param dropped receives each dropped chunk
      */
     public void dropSome(ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
         drop(DROPS_A_CHUNK, dropped);
     }
 
-    /** Takes all of them out; what is left does not expire any more. */
+    /** Drops all expired chunks; the others do not expire any more. */
     public void dropAll(ThrowingConsumer<Chunk, Exception> dropped) throws Exception {
         drop(Integer.MAX_VALUE, dropped);
         arrivalsMs.clear();

@@ -7,9 +7,9 @@ import java.util.Set;
 /**
  * How long rows of each side live, in processing time. Travels with the job.
  *
- * @param factsMs how long facts wait for the dimensions to be complete; {@value #FOREVER} for as
- *     long as it takes
- * @param dimensions those whose rows do not live until they are deleted
+ * @param factsMs longest time for which facts wait for the dimensions; {@value #FOREVER} for no
+ *     limit
+ * @param dimensions whose rows expire
  */
 public record TimesToLive(long factsMs, List<DimensionTtl> dimensions) implements Serializable {
 
@@ -22,13 +22,13 @@ public record TimesToLive(long factsMs, List<DimensionTtl> dimensions) implement
     public TimesToLive {
         if (factsMs < 1) {
             throw new IllegalArgumentException(
-                    "a time to live is at least 1 ms: side=facts, ttlMs=" + factsMs);
+                    "Time to live shorter than 1 ms: side=facts, ttlMs=" + factsMs);
         }
         dimensions = List.copyOf(dimensions);
     }
 
     /**
-     * Without those of some dimensions.
+     * The same without some dimensions.
      *
      * @param numbers of the dimensions
      */
