@@ -7,8 +7,8 @@ import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkSchema;
 
 /**
- * How far one source subtask of a dimension is, for one partition of it. Travels on the dimension's
- * edge as a chunk without rows, so it follows all rows that the subtask sent before it.
+ * Load status of one source subtask of a dimension, for one partition. A mark is a chunk without
+ * rows on the dimension's edge, so it follows all rows that the subtask sent before it.
  *
  * <pre>
  *   the header of {@link ChunkDescriptor}, with
@@ -20,24 +20,24 @@ import io.github.gpujoin.core.layout.ChunkSchema;
  *
  * @param partition of the rows, or {@link ChunkDescriptor#UNPARTITIONED}
  * @param subtask that sent the rows, from 0
- * @param parallelism number of subtasks that send rows of the dimension
+ * @param parallelism count of subtasks that send rows of the dimension
  */
 public record LoadMark(int dimension, int partition, int subtask, int parallelism, Status status) {
 
-    /** What a source subtask has said of its rows. Flink's meaning of idleness holds. */
+    /** Load status of a source subtask. */
     public enum Status {
         /** More rows are expected. */
         LOADING,
-        /** The source is idle: nobody waits for it. */
+        /** The source is idle in Flink's sense, so the join does not wait for it. */
         IDLE,
-        /** The watermark has passed, or the input has ended. */
+        /** The watermark has passed the end of the load, or the input has ended. */
         COMPLETE
     }
 
     private static final Status[] STATUSES = Status.values();
 
     /**
-     * @throws ChunkFormatException where the subtask is not one of the parallelism
+     * @throws ChunkFormatException if the subtask is negative or not below the parallelism
      */
     public LoadMark {
         if (subtask < 0 || subtask >= parallelism) {
@@ -47,7 +47,7 @@ public record LoadMark(int dimension, int partition, int subtask, int parallelis
         }
     }
 
-    /** Whether a chunk is a mark, and so no rows and no ticket for any. */
+    /** Whether a chunk is a mark, rather than rows or a ticket. */
     public static boolean isMark(Chunk chunk) {
         return chunk.epoch() < 0 && chunk.rowCount() == 0;
     }
@@ -55,13 +55,13 @@ public record LoadMark(int dimension, int partition, int subtask, int parallelis
     /**
      * Reads a chunk that {@link #isMark} accepts.
      *
-     * @throws ChunkFormatException where a field is out of range
+     * @throws ChunkFormatException if a field is out of range
      */
     public static LoadMark of(Chunk chunk) {
         long status = chunk.epoch() & Long.MAX_VALUE;
         if (status >= STATUSES.length) {
             throw new ChunkFormatException(
-                    "Unknown load status %d: dimension=%d. All tasks of a job run one version."
+                    "Unknown load status: status=%d, dimension=%d. Run one version in all tasks."
                             .formatted(status, chunk.dimension()));
         }
         return new LoadMark(
@@ -73,6 +73,8 @@ public record LoadMark(int dimension, int partition, int subtask, int parallelis
     }
 
     /**
+     * Returns the mark as a chunk without rows.
+     *
      * @param schema of the dimension
      */
     public Chunk toChunk(ChunkSchema schema) {

@@ -10,7 +10,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.OutputTag;
 
-/** Counts the rows of chunks on their way to an output. */
+/** Counts the rows of the chunks that it forwards to an output. */
 public final class RowCountingOutput<T> implements Output<StreamRecord<T>> {
 
     private final Output<StreamRecord<T>> output;

@@ -8,10 +8,11 @@ import org.apache.flink.runtime.metrics.groups.TaskIOMetricGroup;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 
 /**
- * Makes Flink's own metrics of an operator and its task count rows and their bytes. Flink counts
- * each chunk as one record, and for a chunk that travels beside its channel the bytes of a ticket.
+ * Corrects Flink's metrics of an operator and its task to count rows and their bytes. Flink counts
+ * each chunk as one record. If only a ticket travels through Flink's channel, Flink counts the
+ * bytes of the ticket.
  *
- * <p>For the mailbox thread.
+ * <p>Runs in the task's mailbox thread.
  */
 public final class RowCounts {
 
@@ -22,13 +23,13 @@ public final class RowCounts {
     private final Counter taskBytesOut;
 
     /**
-     * @param operator which Flink has set up
+     * @param operator after Flink's setup of it
      */
     public RowCounts(AbstractStreamOperator<?> operator) {
         OperatorIOMetricGroup ofOperator = operator.getMetricGroup().getIOMetricGroup();
         TaskIOMetricGroup ofTask =
                 operator.getContainingTask().getEnvironment().getMetricGroup().getIOMetricGroup();
-        // The task's count of records that come in is the first operator's own.
+        // The first operator's counter is also the task's counter of incoming records.
         recordsIn = ofOperator.getNumRecordsInCounter();
         recordsOut = ofOperator.getNumRecordsOutCounter();
         taskRecordsOut =
@@ -51,7 +52,7 @@ public final class RowCounts {
     }
 
     /**
-     * Counts a chunk that arrived as a record, or as a record with a ticket for it.
+     * Counts a chunk that arrived as a record itself or through a ticket.
      *
      * @param arrived the chunk or the ticket
      */
@@ -66,13 +67,13 @@ public final class RowCounts {
         taskRecordsOut.inc(chunk.rowCount() - 1);
     }
 
-    /** Counts a chunk that was emitted as a record to another operator of the task. */
+    /** Counts a chunk that was emitted as a record to a chained operator of the task. */
     public void emittedInChain(Chunk chunk) {
         recordsOut.inc(chunk.rowCount() - 1);
     }
 
     /**
-     * Counts a chunk that was emitted as a record, or as a record with a ticket for it.
+     * Counts a chunk that was emitted as a record itself or through a ticket.
      *
      * @param sent the chunk or the ticket
      */

@@ -20,9 +20,10 @@ import org.apache.flink.util.OutputTag;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * The output of an operator at the end of its chain, which receivers in the same process may pause
- * ({@link InputHold}). What the task emits nevertheless, in timers and in front of a barrier, takes
- * overdraft buffers. For the task's thread.
+ * The output of the last operator of a chain, which receivers in the same process can pause ({@link
+ * InputHold}). A paused task still emits in timers and before a barrier, into overdraft buffers.
+ *
+ * <p>Runs in the task's mailbox thread.
  */
 public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
 
@@ -38,10 +39,10 @@ public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
     }
 
     /**
-     * Returns the output, holdable on all partitions that the operator writes to, side outputs
-     * included.
+     * Wraps an output. Receivers can then pause each partition that the operator writes, side
+     * outputs included.
      *
-     * @param operator whose output it is
+     * @param operator owner of the output
      */
     public static <T> HoldableOutput<T> of(
             Output<T> output, StreamConfig operator, Environment task, ClassLoader classes) {
@@ -69,9 +70,10 @@ public final class HoldableOutput<T> implements Output<T>, AutoCloseable {
     }
 
     /**
-     * Emits what goes before a barrier.
+     * Emits the rows before a barrier, and marks the barrier as passed.
      *
-     * @param emission emits all rows before the barrier of the checkpoint
+     * @param checkpoint of the barrier
+     * @param emission emits all rows before the barrier
      */
     public void emitBeforeBarrier(long checkpoint, ThrowingRunnable<Exception> emission)
             throws Exception {

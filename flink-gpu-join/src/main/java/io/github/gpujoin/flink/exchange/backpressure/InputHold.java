@@ -7,9 +7,11 @@ import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Pauses the senders of an input that run in the same process, while the receiver is full. Without
- * this, they would fill the channels again after each barrier, and each barrier would bring all of
- * that into the receiver's state. For the task's thread.
+ * Pauses the senders of an input in the same process while the receiver is full. Otherwise they
+ * would refill the channels after each barrier, and the receiver would have to write that content
+ * to its state before the next barrier.
+ *
+ * <p>Runs in the receiver's mailbox thread.
  */
 public final class InputHold implements AutoCloseable {
 
@@ -21,15 +23,19 @@ public final class InputHold implements AutoCloseable {
     private long askedFor = NONE;
 
     /**
-     * @param senders partitions that the input reads
-     * @param announcedCheckpoint whose barrier the receiver awaits; -1 if there is none
+     * @param senders result partitions that the input reads
+     * @param announcedCheckpoint returns the checkpoint whose barrier the receiver awaits; -1 if
+     *     there is none
      */
     public InputHold(Collection<ResultPartitionID> senders, LongSupplier announcedCheckpoint) {
         this.senders = senders.stream().distinct().map(OutputHold::of).toList();
         this.announcedCheckpoint = announcedCheckpoint;
     }
 
-    /** Tells the senders whether to pause; often called. */
+    /**
+     * Pauses or resumes the senders. Cheap if nothing changes, so callers may call it for every
+     * element.
+     */
     public void update(boolean full) {
         if (full) {
             senders.forEach(OutputHold::relieve);

@@ -12,32 +12,32 @@ import org.apache.flink.runtime.io.network.buffer.BufferPool;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 
 /**
- * Pauses the task that writes a partition while a receiver in the same process is full: takes all
- * free buffers of the partition's pool. Flink then calls the task between two elements no more, as
- * behind a slow receiver, and counts that as backpressure. Mails run, and barriers pass, because
+ * Pauses the task that writes a partition while a receiver in the same process is full. The hold
+ * requests all free buffers of the partition's pool. Flink then stops processing input, as with a
+ * slow receiver, and counts the pause as backpressure. Mails and barriers are not delayed, because
  * they need no buffer of the pool.
  *
- * <p>What mails emit, such as part-full chunks in front of a barrier, takes overdraft buffers. A
- * buffer that came back to the pool for them would let Flink process another element, which the
- * next barrier would bring into the receiver's state, so that each barrier brought one.
+ * <p>Mails emit into overdraft buffers, such as partially filled chunks before a barrier. A buffer
+ * that returned to the pool would let Flink process one more element. The receiver would write that
+ * element to its state before the next barrier, and so on at each barrier.
  *
- * <p>A receiver that awaits the barrier of a checkpoint must not keep its sender from reading it.
- * So a hold has no effect between the announcement of a checkpoint and its barrier in the sender,
- * unless the sender is a source, which the checkpoint reaches by a mail.
+ * <p>A receiver that awaits the barrier of a checkpoint must not keep its sender from reading that
+ * barrier. So a hold has no effect between the announcement of a checkpoint and its barrier in the
+ * sender. A source is the exception, since a checkpoint reaches it by a mail.
  *
- * <p>Receivers ask in any thread; the sender's thread takes the buffers. On a partition of another
- * process nobody takes any.
+ * <p>Receivers call {@link #ask} in any thread; the sender's thread requests the buffers. A hold
+ * has no effect on a partition of another process.
  */
 final class OutputHold implements BufferListener, AutoCloseable {
 
-    /** An emission that takes longer waits for a buffer. */
+    /** Longest emission that does not wait for a buffer. */
     private static final long MAX_EMISSION_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Map<ResultPartitionID, OutputHold> OPEN = new ConcurrentHashMap<>();
 
     private final ResultPartitionID partition;
 
-    /** Announced checkpoint of each receiver that is full. */
+    /** Announced checkpoint of each full receiver, or -1. */
     private final Map<Object, Long> full = new HashMap<>();
 
     private final List<Buffer> taken = new ArrayList<>();
@@ -47,18 +47,19 @@ final class OutputHold implements BufferListener, AutoCloseable {
     private volatile boolean holds;
 
     /**
-     * Start of an emission of the paused sender, by {@link System#nanoTime}; 0 if there is none.
+     * Start of the current emission of the paused sender in {@link System#nanoTime}; 0 if there is
+     * none.
      */
     private volatile long emissionStartNs;
 
-    /** Overdraft buffers that the pool has while the sender is not paused. */
+    /** Overdraft buffers of the pool while the sender is not paused. */
     private int overdraftBuffers;
 
     private OutputHold(ResultPartitionID partition) {
         this.partition = partition;
     }
 
-    /** Returns the one of both ends; each of them closes it. */
+    /** Returns the hold of a partition, which both ends share and close. */
     static OutputHold of(ResultPartitionID partition) {
         return OPEN.computeIfAbsent(partition, OutputHold::new);
     }
@@ -67,7 +68,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
         return OPEN.size();
     }
 
-    /** Partitions whose senders are paused. */
+    /** Count of partitions whose senders are paused. */
     static long pausedCount() {
         return OPEN.values().stream().filter(hold -> hold.holds).count();
     }
@@ -77,7 +78,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
     /**
      * Pauses the sender until {@link #release}.
      *
-     * @param announcedCheckpoint whose barrier the receiver awaits; -1 if there is none
+     * @param announcedCheckpoint checkpoint whose barrier the receiver awaits; -1 if there is none
      */
     void ask(Object receiver, long announcedCheckpoint) {
         synchronized (this) {
@@ -89,7 +90,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
-    /** The receiver has room, or ends. */
+    /** Resumes the sender, since the receiver has room or has ended. */
     void release(Object receiver) {
         synchronized (this) {
             full.remove(receiver);
@@ -100,7 +101,10 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
-    /** Gives the buffers back where the sender needs more than it has; often called. */
+    /**
+     * Recycles the buffers if an emission of the sender waits for one. Cheap, so receivers call it
+     * for every element.
+     */
     void relieve() {
         long startNs = emissionStartNs;
         if (startNs != 0 && System.nanoTime() - startNs > MAX_EMISSION_NS) {
@@ -114,19 +118,24 @@ final class OutputHold implements BufferListener, AutoCloseable {
 
     // ------------------------------------------------------------------ the sender
 
-    /** The sender reads no input, so it stays paused while a barrier is awaited. */
+    /**
+     * Pauses the sender also while a receiver awaits a barrier, since a source reads no barrier.
+     */
     synchronized void holdSource() {
         passedCheckpoint = Long.MAX_VALUE;
         update();
     }
 
-    /** The sender is about to emit a barrier, after all rows that go before it. */
+    /** The sender has emitted all rows before a barrier, and emits the barrier next. */
     synchronized void passed(long checkpoint) {
         passedCheckpoint = Math.max(passedCheckpoint, checkpoint);
         update();
     }
 
-    /** The sender is about to emit, and may be paused. Each emission has an end. */
+    /**
+     * Provides overdraft buffers to an emission of a paused sender. {@link #endEmission} must
+     * follow.
+     */
     void beginEmission(BufferPool pool) {
         if (holds) {
             overdraftBuffers = pool.getMaxOverdraftBuffersPerGate();
@@ -135,7 +144,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
-    /** Takes the pool's free buffers if a receiver asks for it. */
+    /** Ends an emission, and requests the pool's free buffers if a receiver is full. */
     void endEmission(BufferPool pool) {
         if (emissionStartNs != 0) {
             emissionStartNs = 0;
@@ -160,7 +169,10 @@ final class OutputHold implements BufferListener, AutoCloseable {
         }
     }
 
-    /** A pool with free buffers is unavailable while one channel has all that it may. */
+    /**
+     * Requests all free buffers. A pool with free buffers provides none while one channel has
+     * reached its limit.
+     */
     private void takeFree(BufferPool pool) {
         while (pool.getNumberOfAvailableMemorySegments() > 0) {
             Buffer buffer = pool.requestBuffer();
@@ -185,7 +197,10 @@ final class OutputHold implements BufferListener, AutoCloseable {
         dropped.forEach(Buffer::recycleBuffer);
     }
 
-    /** The receiver has read a buffer: without this, it would let the sender emit an element. */
+    /**
+     * Keeps a buffer that the receiver has read, as it would otherwise resume the sender for one
+     * element.
+     */
     @Override
     public synchronized boolean notifyBufferAvailable(Buffer buffer) {
         listens = false;

@@ -12,12 +12,14 @@ import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.metrics.groups.TaskIOMetricGroup;
 
 /**
- * How much a task may emit, so that a barrier does not wait for all that the buffers of a slow
- * output hold: two buffers a receiver and what left the task in the last {@value #TARGET_MS} ms. A
- * fast output thus has all its buffers. For the task's thread.
+ * Bounds what a task queues for its outputs, so that a barrier does not wait for all buffers of a
+ * slow output. The bound is one buffer per receiver, one more, and as many as left the task in
+ * {@value #TARGET_MS} ms. A fast output can thus fill all its buffers.
  *
- * <p>The bound is in buffers that Flink sends without a flush: one of each receiver may be unfilled
- * for as long as the buffer timeout says.
+ * <p>One buffer per receiver is allowed, since Flink may keep it partially filled until the buffer
+ * timeout.
+ *
+ * <p>Runs in the task's mailbox thread.
  */
 public final class OutputRoom {
 
@@ -45,7 +47,7 @@ public final class OutputRoom {
         backPressured = metrics.getHardBackPressuredTimePerSecond();
     }
 
-    /** Whether all outputs have a free buffer: only then does Flink read input. */
+    /** Whether all outputs have a free buffer. Flink reads no input otherwise. */
     public boolean isAvailable() {
         for (ResultPartitionWriter writer : task.getAllWriters()) {
             if (!writer.isAvailable()) {
@@ -55,7 +57,7 @@ public final class OutputRoom {
         return true;
     }
 
-    /** Whether more may be emitted. */
+    /** Whether the queues of all outputs are below their bound. */
     public boolean hasRoom() {
         return partitions.isEmpty() || hasRoom(System.nanoTime());
     }
@@ -81,12 +83,12 @@ public final class OutputRoom {
         }
     }
 
-    /** Buffers beside the unfilled ones, given how many left in a time. */
+    /** Bound beside the partially filled buffers, from the rate at which buffers left the task. */
     private static long allowed(long buffers, long windowNs) {
         return 1 + buffers * TimeUnit.MILLISECONDS.toNanos(TARGET_MS) / windowNs;
     }
 
-    /** Waits a little for room; counts as backpressure. */
+    /** Waits 1 ms for room, which counts as backpressure. */
     public void pause() {
         backPressured.markStart();
         LockSupport.parkNanos(PAUSE_NS);

@@ -1,5 +1,7 @@
 /**
- * Pauses senders of facts between two elements while a join holds enough of them in state, and
- * bounds what a join queues for a slow sink. Barriers always pass.
+ * Backpressure beyond Flink's own: pauses senders of facts while a join holds many facts in state,
+ * and bounds what a join queues for a slow sink. Neither delays a barrier. Start with {@link
+ * io.github.gpujoin.flink.exchange.backpressure.InputHold} for the first and {@link
+ * io.github.gpujoin.flink.exchange.backpressure.OutputRoom} for the second.
  */
 package io.github.gpujoin.flink.exchange.backpressure;

@@ -9,27 +9,27 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The receiving end of an edge between two tasks of one process. Chunks pass beside the edge, as
- * references; a {@linkplain LocalExchangeTicket ticket} for each goes through it.
+ * The receiving end of an edge between two tasks of one process. A queue beside the edge passes
+ * chunks as references; Flink's channel carries a {@linkplain LocalExchangeTicket ticket} for each.
  *
  * <pre>
  *   sender --- ticket, ticket, chunk, ticket ---> receiver     Flink's channel: order, barriers
  *      \------ chunk,  chunk,         chunk -------/            this queue
  * </pre>
  *
- * <p>Both ends are named by a {@link OneToOneEdge}, so that the channel and the queue have the same
- * two ends, and a sender never finds the receiver of another execution attempt. On any other edge
- * all chunks go through the channel.
+ * <p>A {@link OneToOneEdge} identifies both ends. So the channel and the queue have the same two
+ * ends, and a sender never finds the receiver of another execution attempt. On any other edge, all
+ * chunks go through the channel.
  *
- * <p>Order, barriers and backpressure stay those of the channel, and a chunk that finds no room
- * goes through the channel itself. With aligned checkpoints no ticket is ever in a snapshot: the
- * receiver has read all chunks before a barrier when the barrier reaches it.
+ * <p>The channel determines order, barriers and backpressure. If the queue is full, a chunk goes
+ * through the channel itself. With aligned checkpoints no snapshot contains a ticket, because the
+ * receiver reads all chunks before a barrier before it reads the barrier.
  *
- * <p>One thread sends, one receives.
+ * <p>Safe for one sending and one receiving thread.
  */
 public final class LocalExchange implements AutoCloseable {
 
-    /** Chunks that the sender may be ahead; few, so that they are still in the cache. */
+    /** Queued chunks, at most. Few, so that the receiver finds them in the processor's cache. */
     private static final int CAPACITY = 4;
 
     private static final Map<OneToOneEdge, LocalExchange> OPEN = new ConcurrentHashMap<>();
@@ -46,7 +46,7 @@ public final class LocalExchange implements AutoCloseable {
     /**
      * Opens the receiving end.
      *
-     * @throws IllegalStateException if it is open
+     * @throws IllegalStateException if it is open already
      */
     public static LocalExchange open(OneToOneEdge edge) {
         LocalExchange exchange = new LocalExchange(edge);
@@ -63,26 +63,27 @@ public final class LocalExchange implements AutoCloseable {
     }
 
     /**
-     * Queues a chunk whose ticket the sender emits next.
+     * Queues a chunk. The sender must emit its ticket next.
      *
-     * @return false if there is no room, or the receiver has closed
+     * @return false if the queue is full, or the receiver has closed
      */
     boolean offer(Chunk chunk) {
         return !isClosed && chunks.offer(chunk);
     }
 
     /**
-     * Queues a chunk whose ticket the sender emits next.
+     * Queues a chunk, and waits for room if necessary. The sender must emit its ticket next.
      *
-     * @return false if there was no room for that long, or the receiver has closed
+     * @return false if the queue stayed full for the timeout, or the receiver has closed
      */
     boolean offer(Chunk chunk, long timeoutMs) throws InterruptedException {
         return !isClosed && chunks.offer(chunk, timeoutMs, TimeUnit.MILLISECONDS);
     }
 
     /**
-     * Returns the chunk that arrived through the channel, or the one that it is a ticket for.
+     * Returns an arrived chunk or, for a ticket, its chunk from the queue.
      *
+     * @param arrived chunk or ticket from the channel
      * @throws IllegalStateException if the ticket is not for the next chunk of the queue
      */
     public Chunk received(Chunk arrived) {
@@ -99,13 +100,16 @@ public final class LocalExchange implements AutoCloseable {
         return chunk;
     }
 
-    /** Whether a chunk may be of an edge with local exchange: it is of no partition. */
+    /**
+     * Whether a chunk may have arrived on an edge with local exchange, whose chunks have no
+     * partition.
+     */
     public static boolean mayReceive(Chunk arrived) {
         return arrived.partition() == ChunkDescriptor.UNPARTITIONED;
     }
 
     /**
-     * Returns the chunk that arrived through the channel of an edge without local exchange.
+     * Returns a chunk that arrived on an edge without local exchange.
      *
      * @throws IllegalStateException if it is a ticket
      */
@@ -132,7 +136,10 @@ public final class LocalExchange implements AutoCloseable {
                         + ".");
     }
 
-    /** Drops unread chunks. A sender that still holds this end sends through the channel. */
+    /**
+     * Drops unread chunks. A sender that still refers to this end sends through the channel from
+     * now on.
+     */
     @Override
     public void close() {
         isClosed = true;

@@ -5,14 +5,16 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import org.apache.flink.runtime.metrics.TimerGauge;
 
 /**
- * The sending end of a {@link LocalExchange}, for one thread. Chunks go through the channel until
- * the receiver has opened in this process, and always if it opens in another one.
+ * The sending end of a {@link LocalExchange}. Chunks go through Flink's channel until the receiver
+ * opens in this process, and always if it opens in another one.
+ *
+ * <p>For one thread.
  */
 public final class LocalExchangeSender {
 
     /**
-     * Longest wait for room. A receiver that is not blocked itself takes a chunk within that time;
-     * otherwise the channel's own backpressure is the right one.
+     * Longest wait for room. A receiver without backpressure of its own reads a chunk within that
+     * time; otherwise the channel's backpressure applies.
      */
     private static final long MAX_WAIT_MS = 10;
 
@@ -23,7 +25,7 @@ public final class LocalExchangeSender {
 
     /**
      * @param edge from the sender to its receiver
-     * @param schema of the chunks and of tickets
+     * @param schema of the chunks and tickets
      * @param backPressured counts waits for room
      */
     public LocalExchangeSender(OneToOneEdge edge, ChunkSchema schema, TimerGauge backPressured) {
@@ -32,7 +34,12 @@ public final class LocalExchangeSender {
         this.tickets = new LocalExchangeTicket.Writer(edge, schema);
     }
 
-    /** Returns what to send through the channel: a ticket, or the chunk itself, which has rows. */
+    /**
+     * Sends a chunk, and returns what the caller must emit to the channel: its ticket or the chunk
+     * itself.
+     *
+     * @param chunk with at least one row
+     */
     public Chunk send(Chunk chunk) {
         if (receiver == null) {
             receiver = LocalExchange.find(edge);
@@ -48,7 +55,7 @@ public final class LocalExchangeSender {
         try {
             return receiver.offer(chunk, MAX_WAIT_MS);
         } catch (InterruptedException e) {
-            // The task is being cancelled; the channel notices that by itself.
+            // Flink is cancelling the task, which the emission to the channel detects.
             Thread.currentThread().interrupt();
             return false;
         } finally {

@@ -8,8 +8,8 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * Stands in Flink's channel for a chunk that is passed by reference: a chunk without rows, 64
- * bytes, whose header describes the chunk.
+ * Represents in Flink's channel a chunk that is passed by reference. A ticket is a chunk without
+ * rows, 64 bytes long, whose header describes the chunk.
  *
  * <pre>
  *   the header of {@link ChunkDescriptor}, with
@@ -19,14 +19,14 @@ import io.github.gpujoin.core.region.Memory;
  *     checksum  over the ticket
  * </pre>
  *
- * <p>The header's checksum covers row count, length, dimension, partition and sequence. The payload
- * needs none: no byte of it is copied between the two threads.
+ * <p>The checksum of the chunk's header covers row count, length, dimension, partition and
+ * sequence. The payload needs no checksum, because no thread copies it.
  */
 final class LocalExchangeTicket {
 
     private LocalExchangeTicket() {}
 
-    /** Makes the tickets of one sender, for one thread. */
+    /** Writes the tickets of one sender. For one thread. */
     static final class Writer {
 
         private final ChunkBuilder builder;
@@ -50,7 +50,7 @@ final class LocalExchangeTicket {
         return chunk.rowCount() == 0 && chunk.epoch() != 0;
     }
 
-    /** Whether it is the ticket of that number on an edge. */
+    /** Whether a ticket is of an edge and has a number there. */
     static boolean isFor(Chunk ticket, OneToOneEdge edge, int number) {
         return ticket.epoch() == epochOf(edge) && numberOf(ticket) == number;
     }
@@ -74,7 +74,10 @@ final class LocalExchangeTicket {
         return (int) (ticket.sequence() >>> Integer.SIZE);
     }
 
-    /** Positive: 0 stands for no ticket, and other marks have negative epochs. */
+    /**
+     * A positive epoch of an edge. Epoch 0 marks chunks that are no tickets, and load marks have
+     * negative epochs.
+     */
     private static long epochOf(OneToOneEdge edge) {
         int attempt = edge.partition().getProducerId().getAttemptNumber() + 1;
         return (edge.hashCode() & (long) Integer.MAX_VALUE) << Integer.SIZE | attempt;

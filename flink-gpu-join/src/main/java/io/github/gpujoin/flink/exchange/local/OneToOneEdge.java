@@ -13,16 +13,16 @@ import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
 
 /**
- * An edge between one subpartition and one channel, as two tasks were deployed. The job graph does
- * not tell: each vertex may be rescaled by itself, and a forward edge then connects a subtask with
- * several others.
+ * An edge between one subpartition and one channel in the deployed job. The job graph does not show
+ * such edges: Flink may rescale each vertex by itself, and a forward edge then connects a subtask
+ * with several others.
  *
- * @param partition of the sender, which contains its execution attempt
+ * @param partition of the sender; the identifier contains its execution attempt
  * @param subpartition index in the partition
  */
 public record OneToOneEdge(ResultPartitionID partition, int subpartition) {
 
-    /** The edge into an input, if it has one channel that reads one subpartition. */
+    /** Returns the edge of an input, if the input has one channel that reads one subpartition. */
     public static Optional<OneToOneEdge> into(InputGate gate) {
         if (gate.getNumberOfInputChannels() != 1) {
             return Optional.empty();
@@ -35,9 +35,9 @@ public record OneToOneEdge(ResultPartitionID partition, int subpartition) {
     }
 
     /**
-     * The forward edge that an operator writes its records to, if one subtask reads them all.
+     * Returns the forward edge of an operator's main output, if one subtask reads all its records.
      *
-     * @param operator which has no other such edge
+     * @param operator with at most one such edge
      */
     public static Optional<OneToOneEdge> outOf(
             StreamConfig operator, Environment task, ClassLoader classes) {

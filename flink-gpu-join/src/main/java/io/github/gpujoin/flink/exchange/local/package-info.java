@@ -1,6 +1,7 @@
 /**
- * Local exchange: hands chunks by reference from one task to another of the same process. Flink's
- * channel carries a {@link io.github.gpujoin.flink.exchange.local.LocalExchangeTicket ticket} in
- * place of the payload, so barriers and backpressure stay Flink's.
+ * Local exchange: passes chunks by reference between tasks of one process. Flink's channel carries
+ * a {@link io.github.gpujoin.flink.exchange.local.LocalExchangeTicket ticket} in place of the
+ * payload, so order, barriers and backpressure stay Flink's. Start with {@link
+ * io.github.gpujoin.flink.exchange.local.LocalExchange}.
  */
 package io.github.gpujoin.flink.exchange.local;

@@ -36,7 +36,7 @@ class OutputHoldTest {
     }
 
     @AfterEach
-    void allBuffersComeBack() throws Exception {
+    void requireAllBuffersRecycled() throws Exception {
         receiver.close();
         sender.close();
         pool.lazyDestroy();
@@ -57,7 +57,7 @@ class OutputHoldTest {
         assertThat(pool.isAvailable()).isTrue();
     }
 
-    /** Otherwise each barrier would bring an element of the sender into the receiver's state. */
+    /** Otherwise the receiver would write one element more to its state at each barrier. */
     @Test
     void shouldStayPausedWhenTheReceiverHasReadABuffer() {
         Buffer first = pool.requestBuffer();
@@ -97,7 +97,7 @@ class OutputHoldTest {
         }
     }
 
-    /** A buffer that came back to the pool would let the sender process another element. */
+    /** A buffer that returned to the pool would let the sender process another element. */
     @Test
     void shouldEmitInOverdraftBuffersWhileTheSenderIsPaused() {
         receiver.update(true);
@@ -118,7 +118,7 @@ class OutputHoldTest {
 
     @Test
     @Timeout(30)
-    void shouldGiveTheBuffersBackToAnEmissionThatWaitsForOne() throws Exception {
+    void shouldRecycleBuffersForAnEmissionThatWaitsForOne() throws Exception {
         receiver.update(true);
         sender.endEmission(pool);
         sender.beginEmission(pool);
@@ -137,10 +137,10 @@ class OutputHoldTest {
         assertThat(pool.isAvailable()).isFalse();
     }
 
-    /** Such a pool is unavailable and has free buffers: a busy wait would block the receiver. */
+    /** Such a pool has free buffers and is unavailable, so a busy wait would block the receiver. */
     @Test
     @Timeout(30)
-    void shouldPauseTheSenderWhileOneChannelHasAllBuffersThatItMay() throws Exception {
+    void shouldPauseTheSenderWhileOneChannelHasReachedItsLimit() throws Exception {
         pool.lazyDestroy();
         pool = network.createBufferPool(BUFFERS, BUFFERS, 2, BUFFERS / 2, 0);
         List<BufferBuilder> channel = new ArrayList<>();

@@ -25,7 +25,7 @@ class OutputRoomTest {
     private static final int BUFFER_BYTES = 1024;
     private static final int RECEIVERS = 2;
 
-    /** Of an output of which nothing has left so far: two buffers of the receiver that is full. */
+    /** Bound of an output that has sent no buffer so far. */
     private static final int SLOW = RECEIVERS + 1;
 
     private static final long WINDOW_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -92,7 +92,7 @@ class OutputRoomTest {
     }
 
     @Test
-    void shouldHaveRoomForFewBuffersOfASlowOutput() throws Exception {
+    void shouldLimitTheBuffersOfASlowOutput() throws Exception {
         emit(SLOW);
         assertThat(room.hasRoom(startNs)).isTrue();
         emit(1);
@@ -103,10 +103,10 @@ class OutputRoomTest {
     }
 
     @Test
-    void shouldHaveRoomForWhatAFastOutputReadsInTheTargetTime() throws Exception {
+    void shouldAllowTheBuffersThatAFastOutputReadsInTheTargetTime() throws Exception {
         emit(50);
         read(50);
-        // 20 of them in 200 ms of 500
+        // 50 buffers in 500 ms are 20 in 200 ms.
         assertThat(room.hasRoom(startNs + WINDOW_NS)).isTrue();
         emit(SLOW + 19);
         assertThat(room.hasRoom(startNs + WINDOW_NS)).isTrue();
@@ -115,13 +115,13 @@ class OutputRoomTest {
     }
 
     @Test
-    void shouldHaveLittleRoomAgainOnceAFastOutputIsSlow() throws Exception {
+    void shouldLowerTheLimitOnceAFastOutputIsSlow() throws Exception {
         emit(50);
         read(50);
         assertThat(room.hasRoom(startNs + WINDOW_NS)).isTrue();
         emit(SLOW + 1);
         assertThat(room.hasRoom(startNs + WINDOW_NS)).isTrue();
-        // the buffers of the last window are 4 of 500 ms, or 1 of 200 ms
+        // 4 buffers in the last window of 500 ms are 1 in 200 ms.
         read(SLOW + 1);
         assertThat(room.hasRoom(startNs + 2 * WINDOW_NS)).isTrue();
         assertThat(room.hasRoom(startNs + 3 * WINDOW_NS)).isTrue();

@@ -51,7 +51,7 @@ class PausedSenderITCase {
     private static final int KEYS = 100;
     private static final int FACTS = 100_000;
 
-    /** Makes 50 MB of facts, a hundred times what the join holds for a slow output. */
+    /** Makes facts of 50 MB in total, a hundred times what the join holds for a slow output. */
     private static final String PADDING = "x".repeat(500);
 
     private static final Set<Long> RESULTS = ConcurrentHashMap.newKeySet();
@@ -69,7 +69,7 @@ class PausedSenderITCase {
         public Numbered() {}
     }
 
-    /** Takes 200 us a row while slow, in the task of the join. */
+    /** Needs 200 us per row while it is slow; runs in the task of the join. */
     private static final class SlowSink extends RichMapFunction<Row, Row> {
         private static final long serialVersionUID = 1L;
 
@@ -77,7 +77,7 @@ class PausedSenderITCase {
         public Row map(Row row) {
             if (fails && getRuntimeContext().getTaskInfo().getAttemptNumber() == 0) {
                 isSlow = false;
-                throw new IllegalStateException("a failure while senders are paused");
+                throw new IllegalStateException("Failure while senders are paused");
             }
             if (isSlow) {
                 LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(200));
@@ -113,7 +113,7 @@ class PausedSenderITCase {
 
     @ParameterizedTest(name = "partitioned: {0}")
     @ValueSource(booleans = {true, false})
-    void shouldGiveAllResultsOfAJobThatFailedWhileSendersWerePaused(boolean isPartitioned)
+    void shouldEmitAllResultsAfterAFailureWhileSendersArePaused(boolean isPartitioned)
             throws Exception {
         job = startUntilPaused(isPartitioned);
         fails = true;
@@ -124,7 +124,7 @@ class PausedSenderITCase {
 
     @ParameterizedTest(name = "partitioned: {0}")
     @ValueSource(booleans = {true, false})
-    void shouldGiveAllResultsOfAJobWhoseSinkBecomesFast(boolean isPartitioned) throws Exception {
+    void shouldEmitAllResultsOnceTheSinkIsFast(boolean isPartitioned) throws Exception {
         job = startUntilPaused(isPartitioned);
         isSlow = false;
         job.getJobExecutionResult().get(120, TimeUnit.SECONDS);
@@ -138,7 +138,7 @@ class PausedSenderITCase {
         }
     }
 
-    /** Flink returns the buffers of a job a little after its end. */
+    /** Flink recycles the buffers of a job some ms after its end. */
     private static void assertThatNothingIsHeld() throws Exception {
         for (int i = 0; i < 200 && usedBuffers() > 0; i++) {
             TimeUnit.MILLISECONDS.sleep(50);
@@ -170,7 +170,7 @@ class PausedSenderITCase {
 
     private static JobClient start(boolean isPartitioned) throws Exception {
         Configuration config = new Configuration();
-        // A GPU's ring takes all facts, so that none wait.
+        // A GPU's ring has room for all facts, so none would wait.
         config.setString("gpu-join.engine", "cpu");
         config.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         config.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1);

@@ -55,7 +55,7 @@ class LocalExchangeTest {
     }
 
     @Test
-    void shouldReceiveTheVeryChunkThatWasSent() {
+    void shouldReceiveTheSentChunkByReference() {
         try (LocalExchange receiver = LocalExchange.open(edge)) {
             Chunk chunk = chunk(1);
             Chunk ticket = sender().send(chunk);
@@ -66,7 +66,7 @@ class LocalExchangeTest {
     }
 
     @Test
-    void shouldReceiveAChunkWhoseChecksumWasComputedMeanwhile() {
+    void shouldReceiveAChunkAfterItsChecksumIsComputed() {
         try (LocalExchange receiver = LocalExchange.open(edge)) {
             Chunk chunk = chunk(1);
             Chunk ticket = sender().send(chunk);
@@ -86,7 +86,7 @@ class LocalExchangeTest {
                     sent.add(chunk(sent.size()));
                     channel.add(sender.send(sent.get(sent.size() - 1)));
                 }
-                // The queue is full, so at least one chunk is in the channel itself.
+                // The queue is full, so at least one chunk goes through the channel.
                 assertThat(channel).anyMatch(chunk -> chunk.rowCount() == 1);
                 List<Chunk> received = channel.stream().map(receiver::received).toList();
                 assertThat(received).containsExactlyElementsOf(sent);
