@@ -60,7 +60,7 @@ cat >"$work/bench" <<EOF
 here=\$(cd "\$(dirname "\$0")" && pwd)
 exec "\$here/jre/bin/java" -Xmx16g -XX:+ExitOnOutOfMemoryError $* \\
   -Dgpujoin.native-bench="\$here/gpu_bench" \${GPU_JOIN_JVM_ARGS:-} \\
-  -cp "\$here/lib/*" io.github.gpujoin.benchmarks.Bench "\$@"
+  -cp "\$here/lib/*" io.github.gpujoin.bench.Bench "\$@"
 EOF
 chmod +x "$work/bench"
 tar -C "$work" -cf - bench gpu_bench jre lib | xz -9 -T0 >"$file"

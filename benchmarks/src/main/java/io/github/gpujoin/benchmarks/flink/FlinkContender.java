@@ -66,7 +66,7 @@ public final class FlinkContender implements Contender {
         this(name, tuples, maxProbeRows, threads, new Configuration(), job);
     }
 
-    static StreamExecutionEnvironment environment(int threads, Configuration settings) {
+    public static StreamExecutionEnvironment environment(int threads, Configuration settings) {
         Configuration configuration = new Configuration();
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, threads);
         configuration.set(TaskManagerOptions.NETWORK_MEMORY_MIN, MemorySize.ofMebiBytes(256));

@@ -35,7 +35,7 @@ import java.util.concurrent.atomic.LongAdder;
  * its source to the last result arriving. Sources and sinks find their run by its number, since
  * they are serialised on the way to the cluster; so the cluster must be in this process.
  */
-final class FlinkRun implements AutoCloseable {
+public final class FlinkRun implements AutoCloseable {
 
     private static final Map<Integer, FlinkRun> OPEN = new ConcurrentHashMap<>();
     private static final AtomicInteger NEXT_ID = new AtomicInteger();
@@ -82,17 +82,17 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** A run whose probe sources send the timed chunks once. */
-    static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
+    public static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
         return register(new FlinkRun(tuples, timed, parallelism, false, AT_ONCE));
     }
 
     /** A run whose probe sources send the probe chunks over and over until it is cancelled. */
-    static FlinkRun endless(Tuples tuples, int parallelism) {
+    public static FlinkRun endless(Tuples tuples, int parallelism) {
         return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, AT_ONCE));
     }
 
     /** An endless run whose build sources send one of several portions at each call. */
-    static FlinkRun inPortions(Tuples tuples, int parallelism, int portions) {
+    public static FlinkRun inPortions(Tuples tuples, int parallelism, int portions) {
         List<CompletableFuture<Void>> gates = new ArrayList<>();
         for (int i = 0; i < portions; i++) {
             gates.add(new CompletableFuture<>());
@@ -119,12 +119,12 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** Has all sinks together take so many rows a second at most; for before the job starts. */
-    void holdSinksTo(double rowsPerSecond) {
+    public void holdSinksTo(double rowsPerSecond) {
         sinkRowsPerSecond = rowsPerSecond / parallelism;
     }
 
     /** Has each build chunk sent so many times; for before the job starts. */
-    void multiplyBuild(int times) {
+    public void multiplyBuild(int times) {
         fanOut = times;
     }
 
@@ -175,7 +175,7 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** Lets build sources send a portion; returns when they have, or false when time is up. */
-    boolean sendBuild(int portion, long timeoutS) throws InterruptedException {
+    public boolean sendBuild(int portion, long timeoutS) throws InterruptedException {
         buildGates.get(portion).complete(null);
         return buildSent.get(portion).await(timeoutS, TimeUnit.SECONDS);
     }
@@ -192,7 +192,7 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** Completes when all primes have been answered. */
-    CompletableFuture<Void> gate() {
+    public CompletableFuture<Void> gate() {
         return gate;
     }
 
@@ -218,7 +218,7 @@ final class FlinkRun implements AutoCloseable {
         return gate.isDone();
     }
 
-    String progress() {
+    public String progress() {
         return "primes=" + primeRows + ", answers=" + primesAnswered.get();
     }
 
@@ -227,7 +227,7 @@ final class FlinkRun implements AutoCloseable {
         endlessRows.add(rows);
     }
 
-    long resultRows() {
+    public long resultRows() {
         return endlessRows.sum();
     }
 
@@ -241,16 +241,16 @@ final class FlinkRun implements AutoCloseable {
     }
 
     /** Completes when all sinks have taken their last result. */
-    CompletableFuture<Void> allFinished() {
+    public CompletableFuture<Void> allFinished() {
         return allFinished;
     }
 
     /** When the build side was loaded and answered, by {@link System#nanoTime()}. */
-    long startNs() {
+    public long startNs() {
         return startNs;
     }
 
-    synchronized JoinAnswer answer() {
+    public synchronized JoinAnswer answer() {
         return answer;
     }
 

@@ -45,14 +45,14 @@ public final class StarJoinJobs {
                 name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
     }
 
-    static void columnar(StreamExecutionEnvironment env, FlinkRun run) {
+    public static void columnar(StreamExecutionEnvironment env, FlinkRun run) {
         columnar(env, run, 0);
     }
 
     /**
      * @param expectedBytes of the build side, by which it is replicated or partitioned
      */
-    static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
+    public static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
         StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
                 .select(TupleSchemas.PROBE_PAYLOAD)
                 .dimensionChunks(
@@ -102,7 +102,7 @@ public final class StarJoinJobs {
     }
 
     /** From columns to what the sinks take, each build row as often as the run says. */
-    static void toSinks(StreamExecutionEnvironment env, FlinkRun run, CheckpointedJoin.Sinks to) {
+    public static void toSinks(StreamExecutionEnvironment env, FlinkRun run, Sinks to) {
         int fanOut = run.fanOut();
         DataStream<Chunk> build =
                 chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD)

@@ -14,12 +14,12 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
  * Sends one side of a {@link FlinkRun}, each subtask every n-th chunk. A subtask knows its share
  * from its number, so there are no splits to assign, and after a restore it sends all of it again.
  */
-final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void> {
+public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void> {
 
     private static final long serialVersionUID = 1L;
 
     /** Which relation a source sends. */
-    enum Side {
+    public enum Side {
         BUILD,
         PROBE
     }

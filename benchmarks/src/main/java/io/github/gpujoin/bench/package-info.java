@@ -1,0 +1,5 @@
+/**
+ * The commands of {@code bin/bench}: reads options, runs measurements and writes their files. Start
+ * with {@link io.github.gpujoin.bench.Bench}.
+ */
+package io.github.gpujoin.bench;

@@ -1,2 +1,0 @@
-/** Entry point of the measurements against peers. */
-package io.github.gpujoin.benchmarks;

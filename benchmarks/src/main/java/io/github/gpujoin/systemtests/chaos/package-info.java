@@ -1,0 +1,6 @@
+/**
+ * Chaos tests: runs a job on a cluster of processes, kills and cuts them by a seeded plan, and
+ * compares the rows of its sink with those of DuckDB. Start with {@link
+ * io.github.gpujoin.systemtests.chaos.Chaos}.
+ */
+package io.github.gpujoin.systemtests.chaos;

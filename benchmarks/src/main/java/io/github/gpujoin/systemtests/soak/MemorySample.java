@@ -1,0 +1,41 @@
+package io.github.gpujoin.systemtests.soak;
+
+import io.github.gpujoin.core.region.Region;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * Memory of this process at one moment.
+ *
+ * @param heapBytes live objects: the heap in use after a collection
+ * @param regionBytes off-heap memory in open regions
+ * @param residentBytes what the operating system counts, 0 where it does not tell
+ */
+public record MemorySample(long heapBytes, long regionBytes, long residentBytes) {
+
+    private static final Path STATUS = Path.of("/proc/self/status");
+
+    /** Collects garbage and takes a sample. */
+    public static MemorySample take() throws IOException {
+        System.gc();
+        Runtime runtime = Runtime.getRuntime();
+        return new MemorySample(
+                runtime.totalMemory() - runtime.freeMemory(),
+                Region.openBytes(),
+                residentBytesNow());
+    }
+
+    private static long residentBytesNow() throws IOException {
+        if (!Files.exists(STATUS)) {
+            return 0;
+        }
+        try (Stream<String> lines = Files.lines(STATUS)) {
+            return lines.filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
+                    .findFirst()
+                    .orElse(0);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.gpujoin.systemtests.soak;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+
+/**
+ * Judges whether memory stays flat: the median of the last quarter of the samples against that of
+ * the second. The first quarter is warm-up. Medians, because a sample may catch a chunk more or
+ * less under way.
+ */
+public final class MemoryTrend {
+
+    /** Fewer samples say nothing. */
+    public static final int MIN_SAMPLES = 8;
+
+    private final long liveSlackBytes;
+    private final long residentSlackBytes;
+    private final List<MemorySample> samples = new ArrayList<>();
+
+    /**
+     * @param liveSlackBytes growth of heap or regions that is no trend
+     * @param residentSlackBytes the same for the process, whose collector and allocator keep pages
+     *     that nothing lives in
+     */
+    public MemoryTrend(long liveSlackBytes, long residentSlackBytes) {
+        this.liveSlackBytes = liveSlackBytes;
+        this.residentSlackBytes = residentSlackBytes;
+    }
+
+    public void add(MemorySample sample) {
+        samples.add(sample);
+    }
+
+    /**
+     * Kinds of memory that grew by more than the slack, with the bytes they grew by; empty if
+     * memory is flat.
+     *
+     * @throws IllegalStateException for fewer than {@value #MIN_SAMPLES} samples
+     */
+    public Map<String, Long> growthBytes() {
+        if (samples.size() < MIN_SAMPLES) {
+            throw new IllegalStateException(
+                    "a trend needs at least "
+                            + MIN_SAMPLES
+                            + " samples: samples="
+                            + samples.size());
+        }
+        Map<String, Long> growth = new TreeMap<>();
+        check("heap", MemorySample::heapBytes, liveSlackBytes, growth);
+        check("regions", MemorySample::regionBytes, liveSlackBytes, growth);
+        check("resident", MemorySample::residentBytes, residentSlackBytes, growth);
+        return growth;
+    }
+
+    private void check(
+            String kind,
+            ToLongFunction<MemorySample> figure,
+            long slackBytes,
+            Map<String, Long> growth) {
+        int quarter = samples.size() / 4;
+        long early = median(samples.subList(quarter, 2 * quarter), figure);
+        long late = median(samples.subList(samples.size() - quarter, samples.size()), figure);
+        if (late - early > slackBytes) {
+            growth.put(kind, late - early);
+        }
+    }
+
+    private static long median(List<MemorySample> part, ToLongFunction<MemorySample> figure) {
+        return part.stream().mapToLong(figure).sorted().skip(part.size() / 2).findFirst().orElse(0);
+    }
+}

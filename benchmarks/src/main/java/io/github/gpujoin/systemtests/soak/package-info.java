@@ -1,0 +1,5 @@
+/**
+ * Soak tests: runs a join for minutes, and fails if its memory, its checkpoints or their durations
+ * grow. Start with {@link io.github.gpujoin.systemtests.soak.CheckpointedJoin}.
+ */
+package io.github.gpujoin.systemtests.soak;

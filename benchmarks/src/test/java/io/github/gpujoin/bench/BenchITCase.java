@@ -1,0 +1,202 @@
+package io.github.gpujoin.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.flink.api.options.AppendOnlyRocksDb;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class BenchITCase {
+
+    private static final Pattern RESULT =
+            Pattern.compile("RESULT ([a-z0-9-]+) tuples_per_second=([0-9]+) checksum=([0-9]+)");
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int bench(String... args) {
+        CommandLine line = Bench.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        return line.execute(args);
+    }
+
+    @Test
+    void shouldJoinWithEveryContenderAndAgree(@TempDir Path dir) throws Exception {
+        long openBefore = Region.openCount();
+        Path json = dir.resolve("result.json");
+        int exit =
+                bench(
+                        "join",
+                        "--build-rows=20000",
+                        "--probe-rows=100000",
+                        "--rounds=1",
+                        "--json=" + json);
+        assertThat(exit).as(err.toString()).isZero();
+        List<String[]> results =
+                out.toString()
+                        .lines()
+                        .map(RESULT::matcher)
+                        .filter(Matcher::matches)
+                        .map(line -> new String[] {line.group(1), line.group(2), line.group(3)})
+                        .toList();
+        assertThat(results)
+                .extracting(result -> result[0])
+                .containsExactly(
+                        "ours-engine",
+                        "ours-flink-columnar",
+                        "ours-flink-pojo",
+                        "ours-flink-changing",
+                        "ours-flink-versioned",
+                        "flink-keyed-datastream",
+                        "flink-broadcast-state",
+                        "flink-sql-lookup",
+                        "flink-sql-temporal",
+                        "flink-sql-streaming",
+                        "flink-sql-batch",
+                        "duckdb");
+        assertThat(results).extracting(result -> result[2]).containsOnly(results.get(0)[2]);
+        assertThat(results).allMatch(result -> Long.parseLong(result[1]) > 0);
+        JsonNode document = new ObjectMapper().readTree(json.toFile());
+        assertThat(document.at("/command").asText())
+                .startsWith("bin/bench join --build-rows=20000");
+        assertThat(document.at("/contenders")).hasSize(12);
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void shouldJoinWithEachNumberOfKeyGroups() {
+        int exit =
+                bench(
+                        "join",
+                        "--only=ours-flink-partitioned,ours-flink-partitioned-pojo",
+                        "--key-groups=128,4096",
+                        "--build-rows=20000",
+                        "--probe-rows=100000",
+                        "--rounds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().map(RESULT::matcher).filter(Matcher::matches))
+                .extracting(line -> line.group(1))
+                .containsExactly(
+                        "ours-flink-partitioned-128",
+                        "ours-flink-partitioned-4096",
+                        "ours-flink-partitioned-pojo-128",
+                        "ours-flink-partitioned-pojo-4096");
+    }
+
+    @Test
+    void shouldMeasureWhatCheckpointsCostAndRestoreTheBuildSide(@TempDir Path dir)
+            throws Exception {
+        long openBefore = Region.openCount();
+        Path json = dir.resolve("checkpoint.json");
+        int exit =
+                bench(
+                        "checkpoint",
+                        "--rounds=1",
+                        "--interval-seconds=1",
+                        "--round-seconds=2",
+                        "--warm-up-seconds=0",
+                        "--build-mib=4",
+                        "--portions=2",
+                        "-Dstate.backend.rocksdb.options-factory="
+                                + AppendOnlyRocksDb.class.getName(),
+                        "--folder=" + dir.resolve("checkpoints"),
+                        "--json=" + json);
+        assertThat(exit).as(err.toString()).isZero();
+        JsonNode observations = new ObjectMapper().readTree(json.toFile()).at("/observations");
+        assertThat(observations)
+                .extracting(observation -> observation.at("/name").asText())
+                .containsExactly(
+                        "checkpoint-rate",
+                        "checkpoint-growth",
+                        "checkpoint-growth",
+                        "checkpoint-growth",
+                        "checkpoint-growth-total",
+                        "checkpoint-restore");
+        assertThat(observations.at("/0/values/checkpoints").asInt()).isPositive();
+        assertThat(observations.at("/3/values/new_build_bytes").asInt()).isZero();
+        assertThat(observations.at("/3/values/written_bytes").asLong())
+                .isLessThan(observations.at("/2/values/written_bytes").asLong());
+        assertThat(observations.at("/4/values/written_per_build_byte").asDouble()).isPositive();
+        assertThat(dir.resolve("checkpoints")).doesNotExist();
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"replicated", "partitioned"})
+    void shouldCountEveryPairOfRowsOfAHeavyKey(String distribution) {
+        int exit = bench("heavy-key", "--rows=3000", "--distribution=" + distribution);
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString()).contains("RESULT heavy-key rows=3000 results=9000000 ");
+    }
+
+    @Test
+    void shouldMeasureLatencyUnderLoad() {
+        int exit =
+                bench(
+                        "latency",
+                        "--build-rows=1000",
+                        "--chunk-rows=1024",
+                        "--percent=10",
+                        "--seconds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString())
+                .containsPattern(
+                        "RESULT latency chunk_rows=1024 percent_of_highest=10"
+                                + " rows_per_second=[0-9.E]+ .* p50_us=[0-9.]+ p99_us=[0-9.]+");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"flink", "shm"})
+    void shouldSendChunksBy(String transport) {
+        long openBefore = Region.openCount();
+        int exit =
+                bench(
+                        "transport",
+                        "--only=" + transport,
+                        "--channels=2",
+                        "--chunk-bytes=4096",
+                        "--warm-up-ms=100",
+                        "--measure-ms=1000");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))
+                .hasSize(2)
+                .allMatch(line -> !line.contains(" gb_per_second=0 "));
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "join --build-rows 0, the number must be positive: --build-rows=0",
+        "join --threads -1, the number must be positive: --threads=-1",
+        "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
+        "gpu --log2-rows 30, --log2-rows is from 20 to 29: --log2-rows=30",
+        "gpu --only ring;cpu, --only takes names of groups: unknown=[cpu]",
+        "transport --channels 0, there are 1 to 64 channels: --channels=0",
+        "transport --chunk-bytes 100, chunks have 64 bytes to 16 MiB",
+        "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
+        "heavy-key --rows 0, a side has 1 to 1000000 rows",
+        "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
+        "soak --fan-out 2, --fan-out; --json and --charts apply to slow sinks only",
+        "soak --fan-out 0, a soak has at least 8 samples",
+    })
+    void shouldRejectBadArgumentsInOneSentence(String args, String message) {
+        String[] words = args.replace(';', ',').split(" ");
+        assertThat(bench(words)).isEqualTo(2);
+        assertThat(err.toString())
+                .startsWith("bin/bench " + words[0] + ": " + message.replace(';', ','));
+    }
+}

@@ -1,0 +1,50 @@
+package io.github.gpujoin.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class BenchTest {
+
+    private final StringWriter err = new StringWriter();
+
+    private int bench(String... args) {
+        CommandLine line = Bench.commandLine();
+        line.setErr(new PrintWriter(err));
+        return line.execute(args);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"checkpoint", "gpu", "heavy-key", "hybrid", "join", "latency", "transport"})
+    void shouldRefuseAFileThatCannotBeWrittenBeforeItMeasures(String command) {
+        assertThat(bench(command, "--json=/no/such/folder/x.json")).isEqualTo(2);
+        assertThat(bench(command, "--json=/")).isEqualTo(2);
+        assertThat(err.toString().lines())
+                .hasSize(2)
+                .allSatisfy(
+                        line ->
+                                assertThat(line)
+                                        .startsWith("bin/bench " + command + ": ")
+                                        .contains("'--json'", "a directory that can be written to")
+                                        .endsWith(" (see --help)"));
+    }
+
+    @Test
+    void shouldAskForAMeasurementInOneSentence() {
+        assertThat(bench()).isEqualTo(2);
+        assertThat(err.toString().strip())
+                .isEqualTo("bin/bench: the name of a measurement is missing (see --help)");
+    }
+
+    @Test
+    void shouldRefuseKeyGroupsThatAreNotPositive() {
+        assertThat(bench("join", "--key-groups=128,0")).isEqualTo(2);
+        assertThat(err.toString()).contains("--key-groups=0");
+    }
+}
