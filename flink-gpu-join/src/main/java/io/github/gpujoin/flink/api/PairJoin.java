@@ -240,6 +240,12 @@ public final class PairJoin {
             return this;
         }
 
+        /** Sends records of both sides to the subtask of their key, whatever the expected size. */
+        public Keyed<B, P> partitioned() {
+            pipeline.partitioned();
+            return this;
+        }
+
         /**
          * States the size of the build side. A build side of at most {@code
          * gpu-join.replicate-max-bytes} is replicated, unless the join is right or full.

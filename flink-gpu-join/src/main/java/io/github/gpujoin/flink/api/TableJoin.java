@@ -1,5 +1,7 @@
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.flink.api.data.BadRecord;
+import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.plan.JoinUid;
 import io.github.gpujoin.flink.plan.JoinedTableRows;
@@ -9,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.apache.flink.annotation.Experimental;
+import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
@@ -44,9 +48,9 @@ import org.apache.flink.types.Row;
  * Integers of any width compare as numbers. Other key columns have one type on both sides, as
  * {@link PairJoin} lists them.
  *
- * <p>Results carry the event timestamps and watermarks of the probe table, but time attributes
- * become plain timestamps. {@link #toTable(Schema)} restores one: {@code watermark("ts",
- * "SOURCE_WATERMARK()")}.
+ * <p>Results carry the event timestamps and watermarks of the probe table, and its rowtime
+ * attribute, as results of Flink's interval and temporal joins do. {@link #toTable(Schema)}
+ * declares others.
  *
  * <p>Methods other than {@code toTable} change this builder and return it. Not thread-safe.
  */
@@ -58,7 +62,9 @@ public final class TableJoin {
     private final TableInput probe;
     private PairKind kind = PairKind.INNER;
     private boolean nullSafe;
-    private boolean replicated;
+    private Distribution distribution;
+    private JoinFunction<RowData, RowData, Boolean> condition;
+    private Consumer<DataStream<BadRecord>> badRecords;
     private Long expectedBytes;
     private Long completeAtWatermark;
     private String uid = "gpu-join";
@@ -193,9 +199,30 @@ public final class TableJoin {
         return this;
     }
 
-    /** Sends the whole build table to every subtask; probe rows stay where they are. */
+    /**
+     * Adds a condition that rows with equal keys must meet to match: see {@link
+     * PairJoin.Keyed#matching}. A {@linkplain Tables#buildChangelog changelog} permits none.
+     *
+     * @param condition receives the build row first, then the probe row, each with all columns of
+     *     its table; must neither change nor keep the rows
+     */
+    public TableJoin matching(JoinFunction<RowData, RowData, Boolean> condition) {
+        this.condition = Objects.requireNonNull(condition, "condition");
+        return this;
+    }
+
+    /**
+     * Sends the whole build table to every subtask; probe rows stay where they are. Of this call
+     * and {@link #partitioned}, the last counts.
+     */
     public TableJoin replicated() {
-        replicated = true;
+        distribution = Distribution.REPLICATED;
+        return this;
+    }
+
+    /** Sends rows of both tables to the subtask of their key, whatever the expected size. */
+    public TableJoin partitioned() {
+        distribution = Distribution.PARTITIONED;
         return this;
     }
 
@@ -220,6 +247,12 @@ public final class TableJoin {
         return this;
     }
 
+    /** Sends unreadable rows of both tables to a stream: see {@link StarJoin#badRecords}. */
+    public TableJoin badRecords(Consumer<DataStream<BadRecord>> sink) {
+        badRecords = Objects.requireNonNull(sink, "sink");
+        return this;
+    }
+
     /** Sets the prefix of the uids of the join's operators: see {@link PairJoin.Keyed#uid}. */
     public TableJoin uid(String uid) {
         this.uid = Objects.requireNonNull(uid, "uid");
@@ -227,12 +260,32 @@ public final class TableJoin {
     }
 
     /**
-     * Builds the join; no column of the result is a time attribute.
+     * Describes how this join will run, and why: see {@link StarJoin#explain()}.
+     *
+     * @throws IllegalArgumentException if the description is incomplete or contradicts itself
+     */
+    public String explain() {
+        requireConsistent();
+        return build.isChangelog()
+                ? joinWithChangelog(resultType()).explain()
+                : joinWithWhole().explain();
+    }
+
+    /**
+     * Builds the join. The probe table's rowtime attribute, if it has one, is that of the result,
+     * with the probe table's watermark; not so for right and full joins, whose rows may have none.
+     * Other time attributes become plain timestamps.
      *
      * @throws IllegalArgumentException if the description is incomplete or contradicts itself
      */
     public Table toTable() {
-        return tables.fromDataStream(results());
+        DataStream<RowData> results = results();
+        if (probe.rowtimeColumn() == null || kind.keepsUnmatchedBuild()) {
+            return tables.fromDataStream(results);
+        }
+        return tables.fromDataStream(
+                results,
+                Schema.newBuilder().watermark(probe.rowtimeColumn(), "SOURCE_WATERMARK()").build());
     }
 
     /**
@@ -246,6 +299,22 @@ public final class TableJoin {
     }
 
     private DataStream<RowData> results() {
+        requireConsistent();
+        RowType type = resultType();
+        if (build.isChangelog()) {
+            return joinWithChangelog(type).toRecords(InternalTypeInfo.of(type));
+        }
+        PairJoin.Keyed<RowData, RowData> join = joinWithWhole();
+        if (!hasBuildColumns()) {
+            return join.apply((b, p) -> p, InternalTypeInfo.of(type));
+        }
+        return join.apply(
+                new JoinedTableRows(
+                        build.rowType().getFieldCount(), probe.rowType().getFieldCount()),
+                InternalTypeInfo.of(type));
+    }
+
+    private void requireConsistent() {
         if (build.keyColumns().isEmpty()) {
             throw new IllegalArgumentException(
                     "No key columns: uid=%s. Add .on(probeColumn, buildColumn).".formatted(uid));
@@ -256,10 +325,15 @@ public final class TableJoin {
                                     .formatted(completeAtWatermark, uid)
                             + " Remove .completeAtWatermark(...) or use .buildChangelog(table).");
         }
-        return build.isChangelog() ? joinWithChangelog() : joinWithWhole();
+        if (build.isChangelog() && condition != null) {
+            throw new IllegalArgumentException(
+                    "A join with .buildChangelog(table) has a condition: uid=%s. Remove .matching(...)"
+                                    .formatted(uid)
+                            + " and filter the result, or use .build(table).");
+        }
     }
 
-    private DataStream<RowData> joinWithWhole() {
+    private PairJoin.Keyed<RowData, RowData> joinWithWhole() {
         PairJoin.Keyed<RowData, RowData> join =
                 PairJoin.build(build.boundedStream())
                         .probe(probe.stream())
@@ -277,29 +351,33 @@ public final class TableJoin {
         if (nullSafe) {
             join.nullSafe();
         }
-        if (replicated) {
+        if (distribution == Distribution.REPLICATED) {
             join.replicated();
+        } else if (distribution == Distribution.PARTITIONED) {
+            join.partitioned();
         }
         if (expectedBytes != null) {
             join.expectedBytes(expectedBytes);
         }
-        RowType type = resultType();
-        if (!hasBuildColumns()) {
-            return join.apply((b, p) -> p, InternalTypeInfo.of(type));
+        if (condition != null) {
+            join.matching(condition);
         }
-        return join.apply(
-                new JoinedTableRows(
-                        build.rowType().getFieldCount(), probe.rowType().getFieldCount()),
-                InternalTypeInfo.of(type));
+        if (badRecords != null) {
+            join.badRecords(badRecords);
+        }
+        return join;
     }
 
-    private DataStream<RowData> joinWithChangelog() {
-        RowType type = resultType();
-        return StarJoin.of(probe.stream())
-                .select(probe.rowType().getFieldNames().toArray(String[]::new))
-                .dimension(build.changes(nullSafe), d -> describe(d, type))
-                .uid(JoinUid.of(uid).ofTable())
-                .toRecords(InternalTypeInfo.of(type));
+    private StarJoin<RowData> joinWithChangelog(RowType type) {
+        StarJoin<RowData> join =
+                StarJoin.of(probe.stream())
+                        .select(probe.rowType().getFieldNames().toArray(String[]::new))
+                        .dimension(build.changes(nullSafe), d -> describe(d, type))
+                        .uid(JoinUid.of(uid).ofTable());
+        if (badRecords != null) {
+            join.badRecords(badRecords);
+        }
+        return join;
     }
 
     private void describe(Dimension<RowData> dimension, RowType resultType) {
@@ -323,9 +401,9 @@ public final class TableJoin {
         if (nullSafe) {
             dimension.nullSafe();
         }
-        if (replicated) {
+        if (distribution == Distribution.REPLICATED) {
             dimension.replicated();
-        } else if (expectedBytes != null) {
+        } else if (distribution == null && expectedBytes != null) {
             dimension.expectedBytes(expectedBytes);
         } else {
             dimension.partitioned();

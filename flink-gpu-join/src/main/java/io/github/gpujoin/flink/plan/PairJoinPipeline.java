@@ -163,6 +163,10 @@ public final class PairJoinPipeline<B, P> {
         this.distribution = Distribution.REPLICATED;
     }
 
+    public void partitioned() {
+        this.distribution = Distribution.PARTITIONED;
+    }
+
     /** Type that the function declares. */
     public <R> TypeInformation<R> resultType(JoinFunction<B, P, R> function) {
         return TypeExtractor.getBinaryOperatorReturnType(
@@ -315,7 +319,7 @@ public final class PairJoinPipeline<B, P> {
         if (kind.keepsUnmatchedBuild()) {
             return ReasonCode.KEEPS_BUILD_ROWS;
         }
-        if (distribution == Distribution.REPLICATED) {
+        if (distribution != null) {
             return ReasonCode.ASKED;
         }
         if (expectedBytes == Long.MAX_VALUE) {
@@ -338,8 +342,8 @@ public final class PairJoinPipeline<B, P> {
 
     private boolean isPartitioned(JoinTopology topology) {
         return kind.keepsUnmatchedBuild()
-                || distribution != Distribution.REPLICATED
-                        && expectedBytes > topology.replicateMaxBytes();
+                || distribution == Distribution.PARTITIONED
+                || distribution == null && expectedBytes > topology.replicateMaxBytes();
     }
 
     private void requireNotReplicated() {

@@ -12,11 +12,13 @@ import org.apache.flink.table.api.Schema;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableException;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.table.catalog.Column;
 import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.RowType;
+import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
@@ -42,11 +44,19 @@ public final class TableInput {
     /** Null where rows are inserted only. */
     private final Changelog changelog;
 
+    /** Null if the table has no rowtime attribute. */
+    private final String rowtimeColumn;
+
     private final List<String> keyColumns = new ArrayList<>();
 
     private TableInput(
-            String side, RowType rowType, DataStream<RowData> stream, Changelog changelog) {
+            String side,
+            Table table,
+            RowType rowType,
+            DataStream<RowData> stream,
+            Changelog changelog) {
         this.side = side;
+        this.rowtimeColumn = rowtimeColumn(table);
         this.rowType = rowType;
         this.stream = stream;
         this.changelog = changelog;
@@ -62,7 +72,7 @@ public final class TableInput {
                 DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
         try {
             DataStream<RowData> stream = tables.toDataStream(table, internal);
-            return new TableInput(side, (RowType) internal.getLogicalType(), stream, null);
+            return new TableInput(side, table, (RowType) internal.getLogicalType(), stream, null);
         } catch (TableException e) {
             if (e.getMessage().contains("doesn't support consuming")) {
                 String remedy =
@@ -88,7 +98,23 @@ public final class TableInput {
                 DataTypeUtils.removeTimeAttribute(table.getResolvedSchema().toSourceRowDataType())
                         .notNull();
         RowType rowType = (RowType) row.getLogicalType();
-        return new TableInput(side, rowType, null, new Changelog(tables, table, row));
+        return new TableInput(side, table, rowType, null, new Changelog(tables, table, row));
+    }
+
+    private static String rowtimeColumn(Table table) {
+        return table.getResolvedSchema().getColumns().stream()
+                .filter(
+                        column ->
+                                LogicalTypeChecks.isRowtimeAttribute(
+                                        column.getDataType().getLogicalType()))
+                .map(Column::getName)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Returns the column that is the table's rowtime attribute, or null if none is. */
+    public String rowtimeColumn() {
+        return rowtimeColumn;
     }
 
     public boolean isChangelog() {
