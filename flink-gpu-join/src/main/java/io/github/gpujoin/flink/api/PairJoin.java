@@ -279,6 +279,8 @@ public final class PairJoin {
         /**
          * Sets the prefix of the uids of the join's operators, by which savepoints find their
          * state; {@code "gpu-join"} by default. Each join of a job needs its own.
+         *
+         * @throws IllegalArgumentException if it is blank
          */
         public Keyed<B, P> uid(String uid) {
             return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));

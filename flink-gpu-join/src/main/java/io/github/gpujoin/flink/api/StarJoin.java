@@ -192,6 +192,8 @@ public final class StarJoin<F> {
     /**
      * Sets the prefix of the uids of the join's operators, by which savepoints find their state;
      * {@code "star-join"} by default. Each join of a job needs its own.
+     *
+     * @throws IllegalArgumentException if it is blank
      */
     public StarJoin<F> uid(String uid) {
         return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));

@@ -255,7 +255,7 @@ public final class TableJoin {
 
     /** Sets the prefix of the uids of the join's operators: see {@link PairJoin.Keyed#uid}. */
     public TableJoin uid(String uid) {
-        this.uid = Objects.requireNonNull(uid, "uid");
+        this.uid = JoinUid.of(Objects.requireNonNull(uid, "uid")).text();
         return this;
     }
 

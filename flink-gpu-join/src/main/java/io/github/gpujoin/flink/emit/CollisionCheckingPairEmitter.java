@@ -126,7 +126,17 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
 
     private boolean matches(A candidate) throws Exception {
         return (keys == null || keys.matches(candidate))
-                && (join.condition() == null || join.condition().join(candidate, openRecord()));
+                && (join.condition() == null || meetsCondition(candidate));
+    }
+
+    private boolean meetsCondition(A candidate) throws Exception {
+        Boolean met = join.condition().join(candidate, openRecord());
+        if (met == null) {
+            throw new NullPointerException(
+                    "The condition %s of .matching(...) returned null. Return true or false."
+                            .formatted(join.condition().getClass().getName()));
+        }
+        return met;
     }
 
     private void collect(A record) throws Exception {

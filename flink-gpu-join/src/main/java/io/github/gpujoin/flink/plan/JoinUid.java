@@ -16,7 +16,20 @@ public record JoinUid(String text, boolean ofTables) {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinUid.class);
 
-    /** The uid of a join of streams. */
+    /** Rejects a uid that names nothing. */
+    public JoinUid {
+        if (text.isBlank()) {
+            throw new IllegalArgumentException(
+                    "Blank uid: '%s'. Name the join with .uid(...), or omit the call."
+                            .formatted(text));
+        }
+    }
+
+    /**
+     * The uid of a join of streams.
+     *
+     * @throws IllegalArgumentException if it is blank
+     */
     public static JoinUid of(String text) {
         return new JoinUid(text, false);
     }

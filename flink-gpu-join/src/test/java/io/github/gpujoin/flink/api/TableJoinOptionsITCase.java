@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -20,6 +21,7 @@ import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +70,49 @@ class TableJoinOptionsITCase {
         assertThat(texts(joined))
                 .containsExactlyInAnyOrder(
                         "+I[1, 15, 1, 10]", "+I[2, 15, null, null]", "+I[3, 15, null, null]");
+    }
+
+    @Test
+    void shouldNameAConditionThatReturnsNull() {
+        assertThatThrownBy(() -> texts(join().matching((b, p) -> null).toTable()))
+                .hasStackTraceContaining("The condition " + getClass().getName())
+                .hasStackTraceContaining("of .matching(...) returned null. Return true or false.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " "})
+    void shouldRejectABlankUid(String uid) {
+        DataStream<Row> rows = tables.toDataStream(build());
+        String message =
+                "Blank uid: '%s'. Name the join with .uid(...), or omit the call.".formatted(uid);
+        TableJoin ofTables = join();
+        StarJoin<Row> star = StarJoin.of(rows);
+        PairJoin.Keyed<Row, Row> pair =
+                PairJoin.build(rows)
+                        .probe(rows)
+                        .where(row -> 1L, Types.LONG)
+                        .equalTo(row -> 1L, Types.LONG);
+
+        for (ThrowingCallable call :
+                List.<ThrowingCallable>of(
+                        () -> ofTables.uid(uid), () -> star.uid(uid), () -> pair.uid(uid))) {
+            assertThatThrownBy(call)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage(message);
+        }
+    }
+
+    @Test
+    void shouldLeadFromAnUpdatingQueryToBuildChangelog() {
+        tables.createTemporaryView("lows", build());
+        Table updated = tables.sqlQuery("SELECT id, MAX(low) AS low FROM lows GROUP BY id");
+        TableJoin.Tables in = TableJoin.in(tables);
+
+        assertThatThrownBy(() -> in.build(updated))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Rows of the build table are updated or deleted. Use .buildChangelog(table).");
+        assertThat(in.buildChangelog(updated).probe(probe()).on("k", "id").toTable()).isNotNull();
     }
 
     @Test

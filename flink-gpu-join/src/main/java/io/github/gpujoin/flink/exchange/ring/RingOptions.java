@@ -8,6 +8,8 @@ import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.Serializable;
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
@@ -112,19 +114,37 @@ public record RingOptions(
      * The address to listen on, on the host of a TaskManager.
      *
      * @param taskManager its configuration, whose address comes before that of the job
-     * @throws IllegalConfigurationException where the host is unknown
+     * @throws IllegalConfigurationException if the address is unknown or no interface of this host
+     *     has it
      */
     InetAddress localAddress(ReadableConfig taskManager) {
         String host = taskManager.getOptional(GpuJoinOptions.RING_BIND_ADDRESS).orElse(bindAddress);
         try {
-            return InetAddress.getByName(host);
+            InetAddress address = InetAddress.getByName(host);
+            // Linux binds all of 127.0.0.0/8, though the interface lists one address of it.
+            if (!address.isAnyLocalAddress()
+                    && !address.isLoopbackAddress()
+                    && NetworkInterface.getByInetAddress(address) == null) {
+                throw notOfThisHost(host, null);
+            }
+            return address;
+        } catch (UnknownHostException | SocketException e) {
+            throw notOfThisHost(host, e);
+        }
+    }
+
+    private static IllegalConfigurationException notOfThisHost(String address, Throwable cause) {
+        return new IllegalConfigurationException(
+                "%s=%s is not an address of this host, %s. Set it in this TaskManager's own configuration."
+                        .formatted(GpuJoinOptions.RING_BIND_ADDRESS.key(), address, hostName()),
+                cause);
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().toString();
         } catch (UnknownHostException e) {
-            throw new IllegalConfigurationException(
-                    "rings listen on an address of this host: "
-                            + GpuJoinOptions.RING_BIND_ADDRESS.key()
-                            + "="
-                            + host,
-                    e);
+            return "whose name is unknown";
         }
     }
 

@@ -309,8 +309,8 @@ class RingsTest {
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "0.0.0.0,rings listen on one address of the host",
-        "192.0.2.1,rings that other hosts reach need Flink's internal SSL",
-        "no.such.host.invalid,rings listen on an address of this host"
+        "192.0.2.1,is not an address of this host",
+        "no.such.host.invalid,is not an address of this host"
     })
     void shouldListenOnlyWhereItIsSafe(String host, String rule) {
         Configuration taskManager = new Configuration();
