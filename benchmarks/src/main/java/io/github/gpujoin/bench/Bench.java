@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
             GpuCommand.class,
             JmhCommand.class,
             SoakCommand.class,
+            MemoryCommand.class,
             HeavyKeyCommand.class,
             CheckpointCommand.class,
             LatencyCommand.class,

@@ -30,6 +30,7 @@ public final class PerformancePage {
     private final Map<Path, JsonNode> joins = new LinkedHashMap<>();
     private final Map<Path, JsonNode> observations = new LinkedHashMap<>();
     private final Map<Path, JsonNode> soaks = new LinkedHashMap<>();
+    private final Map<Path, JsonNode> memory = new LinkedHashMap<>();
 
     private PerformancePage(Path gpuFile, GpuReport gpu) {
         this.gpuFile = gpuFile;
@@ -64,11 +65,15 @@ public final class PerformancePage {
                                                         + results));
         PerformancePage page = new PerformancePage(newest.getKey(), newest.getValue());
         page.joins.putAll(joins);
-        observations.forEach(
-                (file, document) ->
-                        (SoakRuns.isOf(document) ? page.soaks : page.observations)
-                                .put(file, document));
+        observations.forEach((file, document) -> page.kindOf(document).put(file, document));
         return page;
+    }
+
+    private Map<Path, JsonNode> kindOf(JsonNode document) {
+        if (MemoryRuns.isOf(document)) {
+            return memory;
+        }
+        return SoakRuns.isOf(document) ? soaks : observations;
     }
 
     private static List<Path> jsonFiles(Path results) throws IOException {
@@ -85,6 +90,7 @@ public final class PerformancePage {
                 .forEach((name, plot) -> plots.put(name + ".svg", plot));
         joins.values().forEach(document -> plots.putAll(joinPlots(document)));
         plots.putAll(soakPlots());
+        memory.values().forEach(document -> plots.putAll(memoryPlots(document)));
         return plots;
     }
 
@@ -101,6 +107,12 @@ public final class PerformancePage {
         if (!soaks.isEmpty()) {
             new SoakRuns(soaks).all().forEach((name, plot) -> plots.put(name + ".svg", plot));
         }
+        return plots;
+    }
+
+    private static Map<String, Plot> memoryPlots(JsonNode document) {
+        Map<String, Plot> plots = new LinkedHashMap<>();
+        new MemoryRuns(document).all().forEach((name, plot) -> plots.put(name + ".svg", plot));
         return plots;
     }
 
@@ -132,6 +144,7 @@ public final class PerformancePage {
                     ObservationTables.append(page, document.at("/observations"));
                 });
         appendSoaks(page);
+        memory.forEach((file, document) -> appendMemory(page, file, document));
         return page.toString();
     }
 
@@ -148,6 +161,12 @@ public final class PerformancePage {
         page.append(first.getValue().at("/time").asText(), 0, 10).append(".\n\n");
         new SoakRuns(soaks).appendTable(page);
         soakPlots().forEach((name, plot) -> appendPicture(page, name, plot));
+    }
+
+    private static void appendMemory(StringBuilder page, Path file, JsonNode document) {
+        appendHeading(page, file, document);
+        new MemoryRuns(document).appendTable(page);
+        memoryPlots(document).forEach((name, plot) -> appendPicture(page, name, plot));
     }
 
     private void appendRun(StringBuilder page) {

@@ -15,8 +15,6 @@ import java.util.stream.Stream;
  */
 public record MemorySample(long heapBytes, long regionBytes, long residentBytes) {
 
-    private static final Path STATUS = Path.of("/proc/self/status");
-
     /** Collects garbage and takes a sample. */
     public static MemorySample take() throws IOException {
         System.gc();
@@ -24,14 +22,20 @@ public record MemorySample(long heapBytes, long regionBytes, long residentBytes)
         return new MemorySample(
                 runtime.totalMemory() - runtime.freeMemory(),
                 Region.openBytes(),
-                residentBytesNow());
+                residentBytes("self"));
     }
 
-    private static long residentBytesNow() throws IOException {
-        if (!Files.exists(STATUS)) {
+    /**
+     * Returns the resident set of a process in bytes, 0 if the operating system does not report it.
+     *
+     * @param process number of the process, or {@code self}
+     */
+    public static long residentBytes(String process) throws IOException {
+        Path status = Path.of("/proc", process, "status");
+        if (!Files.exists(status)) {
             return 0;
         }
-        try (Stream<String> lines = Files.lines(STATUS)) {
+        try (Stream<String> lines = Files.lines(status)) {
             return lines.filter(line -> line.startsWith("VmRSS:"))
                     .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
                     .findFirst()
