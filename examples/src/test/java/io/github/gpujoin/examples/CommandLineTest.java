@@ -119,7 +119,10 @@ class CommandLineTest {
     @Test
     void shouldRefuseBatchMode() {
         Run run = starEtl("--data", data, "--query=1.1", "-D", "execution.runtime-mode=BATCH");
-        assertFailed(run, 1, "star-etl: the join runs in streaming mode, on bounded inputs too");
+        assertFailed(
+                run,
+                1,
+                "star-etl: execution.runtime-mode=BATCH may run subtasks one after another");
     }
 
     @Test

@@ -40,9 +40,7 @@ public final class StreamingMode {
 
     private static IllegalStateException refusal(RuntimeExecutionMode mode) {
         return new IllegalStateException(
-                "the join runs in streaming mode, on bounded inputs too: "
-                        + ExecutionOptions.RUNTIME_MODE.key()
-                        + "="
-                        + mode);
+                "%s=%s may run subtasks one after another, and a join cannot. Set it to STREAMING, for bounded inputs too."
+                        .formatted(ExecutionOptions.RUNTIME_MODE.key(), mode));
     }
 }

@@ -48,7 +48,7 @@ class BatchModeITCase {
         join.uid("join").toRows().sinkTo(new DiscardingSink<>());
         env.setRuntimeMode(mode);
         assertThatThrownBy(env::execute)
-                .hasStackTraceContaining("the join runs in streaming mode")
+                .hasStackTraceContaining("Set it to STREAMING, for bounded inputs too.")
                 .hasStackTraceContaining("execution.runtime-mode=BATCH");
     }
 

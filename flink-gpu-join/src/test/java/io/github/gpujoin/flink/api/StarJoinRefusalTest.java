@@ -309,7 +309,7 @@ class StarJoinRefusalTest {
                                                 data.customerStream(env),
                                                 d -> d.on("customer", "id"))
                                         .toRows())
-                .hasMessageContaining("streaming mode")
+                .hasMessageContaining("Set it to STREAMING")
                 .hasMessageContaining("BATCH");
     }
 
