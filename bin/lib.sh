@@ -108,11 +108,31 @@ is_up_to_date() {
   done
 }
 
+# lock_build --shared|--exclusive: holds the lock of this checkout's class files and jars, also in the JVM that this shell
+# becomes. Running commands share it; a build takes it alone, so that it replaces no jar under a running command.
+lock_build() {
+  # A command that another one started runs under that one's lock.
+  [[ -z ${GPU_JOIN_BUILD_LOCK:-} ]] && command -v flock >/dev/null || return 0
+  [[ -n ${LOCK_FD:-} ]] || exec {LOCK_FD}>"$ROOT/.build.lock"
+  flock "$1" --timeout 1 "$LOCK_FD" && return
+  note "Waiting for other commands of this checkout: $ROOT/.build.lock"
+  flock "$1" "$LOCK_FD"
+}
+
+unlock_build() {
+  [[ -z ${LOCK_FD:-} ]] || flock --unlock "$LOCK_FD"
+}
+
 # build MODULE CLASSPATH_FILE: packages the module and those it stands on, unless nothing changed since.
 build() {
   local module=$1 class_path_file=$2 started
   is_up_to_date "$module" "$class_path_file" && return
   need_maven
+  lock_build --exclusive
+  if is_up_to_date "$module" "$class_path_file"; then # another command has built it meanwhile
+    unlock_build
+    return
+  fi
   note "Building $module (the first build also downloads its dependencies) ..."
   started=$(mktemp)
   maven -q package -DskipTests -Dspotless.check.skip -Dcyclonedx.skip -pl "$module" -am >&2 ||
@@ -120,6 +140,17 @@ build() {
   [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file"
   # The stamp carries the time at which the build began: an edit made meanwhile is built next time.
   mv "$started" "$ROOT/$module/target/built"
+  unlock_build
+}
+
+# build_and_hold MODULE CLASSPATH_FILE: builds, and holds the shared lock from then on.
+build_and_hold() {
+  build "$@"
+  lock_build --shared
+  # A build may have begun in between and failed.
+  build "$@"
+  lock_build --shared
+  export GPU_JOIN_BUILD_LOCK=held
 }
 
 # run_main MODULE MAIN_CLASS NAME ARGS...: becomes the JVM, so that signals reach it.
@@ -129,7 +160,7 @@ run_main() {
   shift 3
   need_java
   local target=$ROOT/$module/target
-  build "$module" "$target/classpath.txt"
+  build_and_hold "$module" "$target/classpath.txt"
   local -a opens extra
   mapfile -t opens < <(jvm_opens)
   read -ra extra <<<"${GPU_JOIN_JVM_ARGS:-}"
@@ -145,7 +176,7 @@ run_tests() {
   shift 2
   need_java
   local target=$ROOT/$module/target
-  build "$module" "$target/test-classpath.txt"
+  build_and_hold "$module" "$target/test-classpath.txt"
   local -a opens extra
   mapfile -t opens < <(jvm_opens)
   read -ra extra <<<"${GPU_JOIN_JVM_ARGS:-}"
