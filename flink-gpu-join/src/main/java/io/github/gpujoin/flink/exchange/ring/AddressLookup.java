@@ -10,82 +10,86 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the coordinator where to write, until it says so.
+ * Requests the addresses of the join's rings from the coordinator until it answers.
  *
- * <p>Asked, not told by an event: Flink delivers events by the mailbox, which a sender that holds
- * its first chunk back does not serve.
+ * <p>Events could not deliver them: Flink delivers events through the mailbox, which a sender does
+ * not serve while its first chunk waits.
+ *
+ * <p>Runs in the agent's thread, except {@link #checkNotFailed}.
  */
 final class AddressLookup implements SessionAgent.Duty {
 
-    /** Takes what was found; by the agent's thread. */
+    /** Called once with the addresses, in the agent's thread. */
     @FunctionalInterface
     interface Finder {
         void found(WriterAddresses addresses) throws IOException;
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(AddressLookup.class);
-    private static final long ASK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long RETRY_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Coordinator coordinator;
     private final Finder finder;
     private final AddressRequest request;
     private CompletableFuture<CoordinationResponse> answer;
-    private long askAtNs;
-    private boolean done;
+    private long nextRequestNs;
+    private boolean isDone;
     private volatile IOException failure;
 
     /**
-     * @throws IOException where the coordinator cannot be told
+     * @throws IOException if the announcement does not reach the coordinator
      */
     AddressLookup(Coordinator coordinator, Finder finder) throws IOException {
         this.coordinator = coordinator;
         this.finder = finder;
         UUID number = UUID.randomUUID();
         this.request = new AddressRequest(number);
-        this.askAtNs = System.nanoTime();
-        coordinator.tell(new WriterReady(number));
+        this.nextRequestNs = System.nanoTime();
+        coordinator.announce(new WriterReady(number));
     }
 
     @Override
     public void step(long nowNs) {
-        if (done) {
+        if (isDone) {
             return;
         }
         try {
-            if (answer == null && nowNs - askAtNs >= 0) {
-                answer = coordinator.ask(request);
+            if (answer == null && nowNs - nextRequestNs >= 0) {
+                answer = coordinator.requestAddresses(request);
             }
             if (answer != null && answer.isDone()) {
                 CompletableFuture<CoordinationResponse> answered = answer;
                 answer = null;
-                askAtNs = nowNs + ASK_AGAIN_NS;
-                take(answered);
+                nextRequestNs = nowNs + RETRY_INTERVAL_NS;
+                handle(answered);
             }
         } catch (IOException | RuntimeException | Error e) {
-            done = true;
-            failure = new IOException("a sender must learn where to write: " + e.getMessage(), e);
+            isDone = true;
+            failure =
+                    new IOException(
+                            "Sender cannot connect to the join's rings: " + e.getMessage(), e);
         }
     }
 
-    private void take(CompletableFuture<CoordinationResponse> answered) throws IOException {
+    private void handle(CompletableFuture<CoordinationResponse> answered) throws IOException {
         WriterAddresses addresses;
         try {
             addresses = WriterAddresses.of(answered.join());
         } catch (CompletionException e) {
-            // Flink's RPC waits for an answer for a time only; who waits longer asks again.
+            // Flink's RPC has timed out. The next step repeats the request.
             LOG.debug("The coordinator has not answered yet", e);
             return;
         }
         if (!addresses.targets().isEmpty()) {
-            done = true;
+            isDone = true;
             finder.found(addresses);
         }
     }
 
     /**
-     * For the mailbox.
+     * Reports a failure to the mailbox thread.
      *
-     * @throws IOException where what was found is of no use
+     * @throws IOException if an address is not usable, or the coordinator is not reachable
      */
     void checkNotFailed() throws IOException {
         IOException failed = failure;

@@ -4,9 +4,10 @@ import java.util.UUID;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 
 /**
- * Asks a sending operator's coordinator where to write; answered by {@link WriterAddresses}.
+ * Request of a sending subtask to its coordinator for the addresses of the join's rings. The answer
+ * is {@link WriterAddresses}.
  *
- * @param number of {@link WriterReady}
+ * @param number secret of the attempt, from its {@link WriterReady}
  */
 record AddressRequest(UUID number) implements CoordinationRequest {
 
@@ -14,6 +15,6 @@ record AddressRequest(UUID number) implements CoordinationRequest {
 
     @Override
     public String toString() {
-        return "AddressRequest"; // the number is a secret
+        return "AddressRequest"; // Omits the number, which is a secret.
     }
 }

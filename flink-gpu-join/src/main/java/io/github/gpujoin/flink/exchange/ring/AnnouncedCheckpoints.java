@@ -10,10 +10,11 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.util.SerializedValue;
 
 /**
- * Knows in a subtask of the join that a checkpoint has begun whose barrier has not arrived, by
- * {@link CheckpointAnnouncements}. Network threads only set a field; the mailbox thread reads it,
- * even while it processes an element. Without an answer the barrier alone tells, which is late
- * behind a slow output, but right.
+ * Tracks in a subtask of the join which checkpoint has begun whose barrier has not arrived. The
+ * coordinator announces it through {@link CheckpointAnnouncements}. RPC threads set a field, which
+ * the mailbox thread reads even while it processes an element. If an announcement is lost, the
+ * subtask only learns of the checkpoint by its barrier, which is late behind a slow output, but
+ * correct.
  */
 public final class AnnouncedCheckpoints implements AutoCloseable {
 
@@ -27,7 +28,7 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
     private volatile long begun = -1;
     private volatile long begunNs;
     private volatile long ended = -1;
-    private volatile boolean closed;
+    private volatile boolean isClosed;
 
     public AnnouncedCheckpoints(
             TaskOperatorEventGateway gateway, OperatorID operator, int subtask) {
@@ -36,9 +37,9 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
         this.subtask = subtask;
     }
 
-    /** Asks the coordinator, again and again. */
+    /** Requests announcements from the coordinator until {@link #close}. */
     public void start() {
-        if (closed) {
+        if (isClosed) {
             return;
         }
         CheckpointRequest request = new CheckpointRequest(asker, subtask, Math.max(begun, ended));
@@ -51,7 +52,7 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
         answer.whenComplete((response, failure) -> answered(response));
     }
 
-    /** Flink's RPC waits for an answer for a time only; who waits longer asks again. */
+    /** Requests the next announcement; after a timeout of Flink's RPC, with a delay. */
     private void answered(CoordinationResponse response) {
         long checkpoint = response == null ? -1 : CheckpointAnnouncements.checkpointOf(response);
         if (checkpoint > begun) {
@@ -62,7 +63,7 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
         }
     }
 
-    /** A checkpoint has begun; any thread. */
+    /** Records that a checkpoint has begun. For any thread. */
     public void begun(long checkpoint) {
         if (begun <= ended) {
             begunNs = System.nanoTime();
@@ -70,12 +71,18 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
         begun = checkpoint;
     }
 
-    /** Whether a checkpoint began so long ago or earlier that the subtask has not taken. */
+    /**
+     * Whether a checkpoint began at least {@code agoMs} ago whose snapshot the subtask has not
+     * written.
+     */
     public boolean isAnnounced(long agoMs) {
         return announced(agoMs) >= 0;
     }
 
-    /** The checkpoint that began so long ago or earlier and was not taken; -1 if there is none. */
+    /**
+     * Returns the checkpoint that began at least {@code agoMs} ago and whose snapshot the subtask
+     * has not written, or -1.
+     */
     public long announced(long agoMs) {
         long checkpoint = begun;
         boolean isDue =
@@ -84,13 +91,15 @@ public final class AnnouncedCheckpoints implements AutoCloseable {
         return isDue ? checkpoint : -1;
     }
 
-    /** The subtask took the checkpoint, or it was aborted. */
+    /**
+     * Records that the subtask has written its snapshot, or that Flink has aborted the checkpoint.
+     */
     public void ended(long checkpoint) {
         ended = Math.max(ended, checkpoint);
     }
 
     @Override
     public void close() {
-        closed = true;
+        isClosed = true;
     }
 }

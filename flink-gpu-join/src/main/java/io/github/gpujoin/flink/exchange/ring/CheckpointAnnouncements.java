@@ -9,56 +9,63 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.streaming.api.operators.collect.CollectCoordinationResponse;
 
 /**
- * Tells subtasks of the join that a checkpoint begins, before its barrier reaches them. They ask,
- * and are answered when it begins: Flink holds a coordinator's events back around a checkpoint, and
- * an event that is lost fails the task, while an answer that is lost costs nothing.
+ * Announces to subtasks of the join that a checkpoint begins, before its barrier reaches them. Each
+ * subtask sends a request, which this class answers when a checkpoint begins. Events are not
+ * suitable: Flink delays a coordinator's events around a checkpoint, and a lost event fails the
+ * task, while a lost answer does no harm.
  *
- * <p>All calls come in the JobMaster's main thread.
+ * <p>Runs in the JobMaster's main thread.
  */
 final class CheckpointAnnouncements {
 
     private static final long NONE = -1;
 
-    private record Question(int subtask, CompletableFuture<CoordinationResponse> answer) {}
+    private record PendingRequest(int subtask, CompletableFuture<CoordinationResponse> answer) {}
 
-    private final Map<UUID, Question> questions = new HashMap<>();
+    private final Map<UUID, PendingRequest> requests = new HashMap<>();
     private long pending = NONE;
 
     void begun(long checkpoint) {
         pending = checkpoint;
-        List<Question> answered = List.copyOf(questions.values());
-        questions.clear();
-        answered.forEach(question -> question.answer().complete(response(checkpoint)));
+        List<PendingRequest> answered = List.copyOf(requests.values());
+        requests.clear();
+        answered.forEach(pendingRequest -> pendingRequest.answer().complete(response(checkpoint)));
     }
 
-    /** The checkpoint is complete or aborted. */
+    /** Records that a checkpoint is complete or aborted. */
     void ended(long checkpoint) {
         if (pending == checkpoint) {
             pending = NONE;
         }
     }
 
-    CompletableFuture<CoordinationResponse> ask(CheckpointRequest request) {
+    CompletableFuture<CoordinationResponse> request(CheckpointRequest request) {
         if (pending > request.after()) {
             return CompletableFuture.completedFuture(response(pending));
         }
-        Question question = new Question(request.subtask(), new CompletableFuture<>());
-        questions.put(request.asker(), question);
-        return question.answer();
+        PendingRequest pendingRequest =
+                new PendingRequest(request.subtask(), new CompletableFuture<>());
+        requests.put(request.asker(), pendingRequest);
+        return pendingRequest.answer();
     }
 
-    /** Forgets the questions of all attempts of a subtask, and the checkpoint that it fails. */
+    /**
+     * Drops the requests of all attempts of a subtask, and the pending checkpoint, which the
+     * failure of the subtask aborts.
+     */
     void reset(int subtask) {
         pending = NONE;
-        questions.values().removeIf(question -> question.subtask() == subtask);
+        requests.values().removeIf(pendingRequest -> pendingRequest.subtask() == subtask);
     }
 
     void resetAll() {
         pending = NONE;
-        questions.clear();
+        requests.clear();
     }
 
-    /** In a class of Flink's own: what reads responses knows no class of a job's jar. */
+    /**
+     * Encodes an answer in a class of Flink, since Flink's RPC cannot load classes of a job's jar.
+     */
     private static CoordinationResponse response(long checkpoint) {
         return new CollectCoordinationResponse("", checkpoint, List.of());
     }

@@ -4,10 +4,11 @@ import java.util.UUID;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 
 /**
- * Asks the join's coordinator for the next checkpoint that begins; answered when it does.
+ * Request of a subtask to the join's coordinator for the next checkpoint. The coordinator answers
+ * when that begins.
  *
- * @param asker one attempt of the subtask
- * @param after the last checkpoint that the asker knows of
+ * @param asker identifies one attempt of the subtask
+ * @param after latest checkpoint that the subtask knows of, or -1
  */
 record CheckpointRequest(UUID asker, int subtask, long after) implements CoordinationRequest {
 

@@ -7,29 +7,29 @@ import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.util.SerializedValue;
 
-/** The coordinator of a sending operator, as one of its subtasks sees it; any thread. */
+/** Messages from a subtask of a sending operator to its coordinator. Thread-safe. */
 interface Coordinator {
 
-    /** Tells which number this attempt will ask by. */
-    void tell(WriterReady ready) throws IOException;
-
-    /** Asks; the answer may take any time. */
-    CompletableFuture<CoordinationResponse> ask(AddressRequest request) throws IOException;
+    /** Announces the number of this attempt's requests. */
+    void announce(WriterReady ready) throws IOException;
 
     /**
-     * The one in the JobMaster.
-     *
-     * @param operator whose coordinator it is
+     * Requests the addresses of the join's rings. The answer may fail with a timeout of Flink's
+     * RPC.
      */
+    CompletableFuture<CoordinationResponse> requestAddresses(AddressRequest request)
+            throws IOException;
+
+    /** Returns the coordinator of an operator, which runs in the JobMaster. */
     static Coordinator remote(OperatorID operator, TaskOperatorEventGateway gateway) {
         return new Coordinator() {
             @Override
-            public void tell(WriterReady ready) throws IOException {
+            public void announce(WriterReady ready) throws IOException {
                 gateway.sendOperatorEventToCoordinator(operator, new SerializedValue<>(ready));
             }
 
             @Override
-            public CompletableFuture<CoordinationResponse> ask(AddressRequest request)
+            public CompletableFuture<CoordinationResponse> requestAddresses(AddressRequest request)
                     throws IOException {
                 return gateway.sendRequestToCoordinator(operator, new SerializedValue<>(request));
             }

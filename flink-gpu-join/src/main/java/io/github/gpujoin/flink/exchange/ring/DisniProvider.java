@@ -5,7 +5,7 @@ import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.net.InetAddress;
 
-/** RDMA verbs by DiSNI: between hosts with RDMA devices. */
+/** RDMA verbs through DiSNI, between hosts with RDMA devices. */
 public final class DisniProvider implements TransportProvider {
 
     @Override

@@ -4,34 +4,36 @@ import com.sun.management.UnixOperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * Tells whether this process lacks file descriptors. Without one, sockets, files and classes fail
- * in ways that do not name the want: cryptography, for one, cannot be initialised.
+ * Detects whether this process lacks file descriptors. Then sockets, files and classes fail with
+ * messages that do not mention descriptors, such as a failed initialization of cryptography.
  */
 final class FileDescriptors {
 
-    /** Fewer are too few for what a ring may need at the same time. */
-    private static final long FEW = 16;
+    /** Descriptors that opening a ring may need at the same time. */
+    private static final long MIN_FREE_COUNT = 16;
 
     private FileDescriptors() {}
 
-    /** A sentence for the end of an error message; empty where there are enough. */
-    static String want() {
+    /**
+     * Returns a suffix for an error message, or an empty string if there are enough descriptors.
+     */
+    static String shortage() {
         if (!(ManagementFactory.getOperatingSystemMXBean()
                 instanceof UnixOperatingSystemMXBean process)) {
             return "";
         }
-        return want(openOf(process), process.getMaxFileDescriptorCount());
+        return shortage(openCount(process), process.getMaxFileDescriptorCount());
     }
 
-    static String want(long open, long limit) {
-        return limit - open >= FEW
+    static String shortage(long open, long limit) {
+        return limit - open >= MIN_FREE_COUNT
                 ? ""
                 : ".\nToo many open files in this process: open=%d, limit=%d. Raise ulimit -n"
                         .formatted(open, limit);
     }
 
-    /** To count them takes one: who cannot has used all. */
-    private static long openOf(UnixOperatingSystemMXBean process) {
+    /** Counting needs a descriptor, so a failed count means that all are open. */
+    private static long openCount(UnixOperatingSystemMXBean process) {
         try {
             long open = process.getOpenFileDescriptorCount();
             return open < 0 ? process.getMaxFileDescriptorCount() : open;

@@ -20,20 +20,21 @@ import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
 
 /**
- * Rings of the join in GPU memory, where a network card writes them (GPUDirect RDMA). Untested on
- * hardware.
+ * Options of rings in GPU memory, which a network card writes directly (GPUDirect RDMA). Untested
+ * on hardware.
  *
- * @param way not {@link GpuDirect#OFF}
- * @param gpu the device, and limits on its memory, which rings and engines keep together
+ * @param way how the card reaches GPU memory, not {@link GpuDirect#OFF}
+ * @param gpu device and limits on its memory, which rings and engines share
  */
 record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
 
     private static final String TRANSPORT = "disni";
 
     /**
-     * Null where rings lie in host memory.
+     * Reads the options of a job.
      *
-     * @throws IllegalConfigurationException where the transport is none of a network card's
+     * @return null if rings lie in host memory
+     * @throws IllegalConfigurationException if the transport is not RDMA
      */
     static GpuDirectOptions of(ReadableConfig config, String transport) {
         GpuDirect way = config.get(GpuJoinOptions.RDMA_GPU_DIRECT);
@@ -42,8 +43,12 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
         }
         if (!transport.equals(TRANSPORT)) {
             throw new IllegalConfigurationException(
-                    "a network card writes GPU memory by RDMA verbs alone: %s, %s=%s (%s, or off)",
-                    setting(way), GpuJoinOptions.TRANSPORT.key(), transport, TRANSPORT);
+                    "Transport cannot write GPU memory: %s, %s=%s. Set the transport to %s, or %s: off.",
+                    setting(way),
+                    GpuJoinOptions.TRANSPORT.key(),
+                    transport,
+                    TRANSPORT,
+                    GpuJoinOptions.RDMA_GPU_DIRECT.key());
         }
         return new GpuDirectOptions(way, JoinConfig.gpuOptions(config));
     }
@@ -56,17 +61,17 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
         return new GpuDirectOptions(way, gpu.withDevice(device));
     }
 
-    /** For logs and explanations. */
+    /** Describes the rings for logs and the join's explanation. */
     @Override
     public String toString() {
         return "rings in GPU memory by GPUDirect, untested on hardware, " + setting(way);
     }
 
     /**
-     * Takes the device.
+     * Opens the device.
      *
-     * @param slotBytes of the rings
-     * @throws TransportException where there is none, or it cannot do that
+     * @param slotBytes slot size of the rings
+     * @throws TransportException if there is no device, or it does not support GPUDirect this way
      */
     GpuTargets open(int slotBytes) throws TransportException {
         GpuRings rings;
@@ -74,7 +79,7 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
             rings = new GpuRings(gpu);
         } catch (GpuUnavailableException e) {
             throw new TransportException(
-                    "rings in GPU memory need a GPU in each process that joins: "
+                    "No GPU for rings in GPU memory: "
                             + setting(way)
                             + ", device="
                             + gpu.device()
@@ -101,26 +106,24 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
     }
 
     /**
-     * @throws TransportException where the GPU's driver does not let a card at its memory this way
+     * @throws TransportException if the GPU's driver does not offer its memory to a card this way
      */
     void requireSupported(GpuDirectSupport support) throws TransportException {
         if (way == GpuDirect.DMABUF && !support.dmaBuf()) {
             throw new TransportException(
-                    "the GPU's driver must export memory as a dma-buf, as the open GPU kernel"
-                            + " modules do: "
+                    "GPU driver does not export memory as a dma-buf: "
                             + setting(way)
                             + ", device="
                             + gpu.device()
-                            + " (peermem, or off)");
+                            + ".\nInstall the open GPU kernel modules, or set peermem or off.");
         }
         if (way == GpuDirect.PEERMEM && !support.peerMemory()) {
             throw new TransportException(
-                    "the GPU must let its memory be pinned for a network card, as those for data"
-                            + " centres do: "
+                    "GPU does not let a network card pin its memory: "
                             + setting(way)
                             + ", device="
                             + gpu.device()
-                            + " (dmabuf, or off)");
+                            + ".\nUse a data center GPU, or set dmabuf or off.");
         }
     }
 
@@ -133,7 +136,7 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
                 return rings.allocate(lengthBytes, slotBytes);
             } catch (GpuUnavailableException e) {
                 throw new TransportException(
-                        "a ring needs device memory: lengthBytes="
+                        "Cannot allocate device memory for a ring: lengthBytes="
                                 + lengthBytes
                                 + ", cause="
                                 + e.getMessage(),

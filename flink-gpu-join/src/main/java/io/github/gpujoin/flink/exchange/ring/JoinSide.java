@@ -1,10 +1,8 @@
 package io.github.gpujoin.flink.exchange.ring;
 
-/**
- * Sides of the join whose chunks are sent to the owners of their partitions, one stream of each.
- */
+/** Sides of the join. Each sends its chunks as one stream to the owners of their partitions. */
 public enum JoinSide {
-    /** Chunks of the dimension that is partitioned. */
+    /** Chunks of the partitioned dimension. */
     BUILD,
     /** Chunks of facts. */
     PROBE

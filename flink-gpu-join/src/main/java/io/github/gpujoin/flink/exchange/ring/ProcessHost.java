@@ -13,13 +13,16 @@ import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
 
 /**
- * Sockets and threads of this process.
+ * The sockets and threads of this process.
  *
- * @param taskManager its configuration
+ * @param taskManager configuration of the process
  */
 record ProcessHost(Configuration taskManager) implements RingHost {
 
-    /** Between two rounds: far below a heartbeat, since handshakes wait for it, too. */
+    /**
+     * Pause between two rounds. Far below the heartbeat interval, since handshakes also wait for
+     * it.
+     */
     private static final long IDLE_NS = 2_000_000;
 
     @Override
@@ -47,7 +50,7 @@ record ProcessHost(Configuration taskManager) implements RingHost {
         private final Runnable round;
         private final Consumer<Throwable> failed;
         private final Thread thread;
-        private volatile boolean stops;
+        private volatile boolean isStopped;
 
         Rounds(String name, Runnable round, Consumer<Throwable> failed) {
             this.round = round;
@@ -57,21 +60,23 @@ record ProcessHost(Configuration taskManager) implements RingHost {
         }
 
         private void run() {
-            while (!stops) {
+            while (!isStopped) {
                 try {
                     round.run();
                     LockSupport.parkNanos(IDLE_NS);
                 } catch (RuntimeException | Error e) {
-                    failed.accept(e); // a fault of memory surfaces at any call after it
+                    failed.accept(
+                            e); // Includes the InternalError of a memory fault, which any later
+                    // call can throw.
                 }
             }
         }
 
         @Override
         public void close() {
-            stops = true;
+            isStopped = true;
             LockSupport.unpark(thread);
-            // What the thread uses is closed next, so its end is waited for all the same.
+            // The caller closes the resources of the thread next, so the wait ignores interrupts.
             Threads.joinUninterruptibly(thread);
         }
     }

@@ -3,8 +3,8 @@ package io.github.gpujoin.flink.exchange.ring;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
 /**
- * A subtask of the join to its coordinator: where its rings are opened, and the secret that opens
- * them. The secret is of one attempt of the subtask; it goes no further than the coordinator.
+ * Event by which a subtask of the join announces the address of its rings and their secret to its
+ * coordinator. Each attempt of the subtask has its own secret, which never leaves the coordinator.
  */
 final class ReaderAddress implements OperatorEvent {
 
@@ -15,7 +15,7 @@ final class ReaderAddress implements OperatorEvent {
     private final byte[] secret;
 
     /**
-     * @param secret of {@link io.github.gpujoin.rdma.session.JobSecret}
+     * @param secret bytes of a {@link io.github.gpujoin.rdma.session.JobSecret}
      */
     ReaderAddress(String host, int port, byte[] secret) {
         this.host = host;

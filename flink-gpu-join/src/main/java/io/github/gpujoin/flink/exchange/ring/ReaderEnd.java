@@ -8,18 +8,18 @@ import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.metrics.TimerGauge;
 
-/** The receiving end of a ring. */
+/** The receiving end of one ring. */
 final class ReaderEnd extends RingEnd {
 
-    private static final long FIRST_LOOK_NS = 10_000;
-    private static final long LAST_LOOK_NS = 1_000_000;
+    private static final long MIN_POLL_INTERVAL_NS = 10_000;
+    private static final long MAX_POLL_INTERVAL_NS = 1_000_000;
 
     private final ReaderSession session;
     private final long maxWaitNs;
 
     /**
-     * @param session this end's own from now on
-     * @param maxWaitNs longest wait for a chunk whose sender is connected
+     * @param session which this end closes
+     * @param maxWaitNs longest wait for the chunk of a ticket
      */
     ReaderEnd(ReaderSession session, long maxWaitNs) {
         this.session = session;
@@ -27,44 +27,46 @@ final class ReaderEnd extends RingEnd {
     }
 
     /**
-     * Takes the chunk of a ticket, which is there or on its way; for the mailbox.
+     * Receives the chunk of a ticket, and waits until it arrives. For the mailbox thread.
      *
-     * @param cancelled whether the task is; looked at while the chunk is waited for
-     * @param idle counts waits
-     * @return a copy that no peer can write any more, checked as every chunk from outside
-     * @throws SessionException where the sender is gone for good
-     * @throws IllegalStateException where the ticket is not for the next chunk, or the chunk does
-     *     not come
+     * @param cancelled whether the task is cancelled; polled during the wait
+     * @param idle counts waits as idle time
+     * @return a private copy, validated like every chunk of another process
+     * @throws SessionException if the session with the sender has failed
+     * @throws IllegalStateException if the ticket is not for the next chunk, or the chunk does not
+     *     arrive in time
      */
-    Chunk take(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle) throws SessionException {
+    Chunk receive(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle)
+            throws SessionException {
         try {
             return await(ticket, cancelled, idle);
         } catch (InternalError e) {
-            throw brokenDown(e);
+            throw sessionFailure(e);
         }
     }
 
     private Chunk await(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle)
             throws SessionException {
         long startNs = System.nanoTime();
-        long waitNs = FIRST_LOOK_NS;
+        long waitNs = MIN_POLL_INTERVAL_NS;
         Chunk chunk;
-        while ((chunk = look(ticket)) == null) {
+        while ((chunk = poll(ticket)) == null) {
             if (cancelled.getAsBoolean() || Thread.currentThread().isInterrupted()) {
-                throw new CancelTaskException("the task was cancelled while it waited for a chunk");
+                throw new CancelTaskException(
+                        "The task was cancelled while it waited for a chunk.");
             }
             if (System.nanoTime() - startNs > maxWaitNs) {
-                throw unexpected("the chunk of a ticket arrives", ticket);
+                throw mismatch("Chunk of a ticket did not arrive in time", ticket);
             }
             idle.markStart();
             LockSupport.parkNanos(waitNs);
             idle.markEnd();
-            waitNs = Math.min(2 * waitNs, LAST_LOOK_NS);
+            waitNs = Math.min(2 * waitNs, MAX_POLL_INTERVAL_NS);
         }
         return chunk;
     }
 
-    private Chunk look(Chunk ticket) throws SessionException {
+    private Chunk poll(Chunk ticket) throws SessionException {
         lock.lock();
         try {
             step(System.nanoTime());
@@ -76,31 +78,33 @@ final class ReaderEnd extends RingEnd {
     }
 
     /**
-     * @return null where the slot is not whole yet, or no more: it is looked at again, and the
-     *     session has it sent again where that does not help
+     * Copies the next slot.
+     *
+     * @return null if the slot has not fully arrived; the caller polls again, and the session
+     *     requests a retransmission if that does not help
      */
     private Chunk tryRead(Chunk ticket) {
         long next = session.releasedSequence() + 1;
         if (ticket.sequence() != next) {
-            throw unexpected("a ticket is for the next chunk of its ring", ticket);
+            throw mismatch("Ticket is not for the next chunk of its ring", ticket);
         }
         byte[] bytes = new byte[session.lengthBytes()];
         if (!session.copyTo(bytes)) {
             return null;
         }
-        // The copy is what the writer put into this sequence's slot, and nobody else can write it:
-        // from here on only a writer that does not do as its tickets say can be found out.
+        // The copy is the slot of this sequence, complete and private. A mismatch from here on is
+        // an error of the writer.
         Chunk chunk = Chunk.wrap(ticket.schema(), bytes);
         if (!RingTicket.isOf(ticket, chunk)) {
-            throw unexpected("a ring brings the chunk that its ticket was written for", ticket);
+            throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();
         return chunk;
     }
 
-    private IllegalStateException unexpected(String rule, Chunk ticket) {
+    private IllegalStateException mismatch(String fault, Chunk ticket) {
         return new IllegalStateException(
-                rule
+                fault
                         + ": channel="
                         + session.channel()
                         + ", attempt="

@@ -15,12 +15,12 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 
 /**
- * Where the ends of a join's rings find each other, in the JobMaster: subtasks of the join announce
- * their addresses, sending subtasks ask and are answered once all are known, each with tokens of
- * its own attempt.
+ * Connects the ends of a join's rings, in the JobMaster. Subtasks of the join announce their
+ * addresses; sending subtasks request them. Once all addresses are known, the rendezvous answers
+ * each request with tokens of the requesting attempt.
  *
- * <p>What was announced counts until the subtask that announced it fails or is reset, so nobody is
- * told an address of an earlier attempt. All calls come in the JobMaster's main thread.
+ * <p>An announcement is valid until its subtask fails or is reset, so no answer contains an address
+ * of an earlier attempt. Runs in the JobMaster's main thread.
  */
 final class Rendezvous {
 
@@ -28,12 +28,12 @@ final class Rendezvous {
 
     private record WriterId(OperatorID operator, int subtask) {}
 
-    /** An attempt that may ask, and its question if it is not answered yet. */
+    /** An attempt that may request addresses, and its latest request. */
     private static final class Writer {
 
         private final int attempt;
         private final UUID number;
-        private CompletableFuture<CoordinationResponse> question =
+        private CompletableFuture<CoordinationResponse> answer =
                 CompletableFuture.completedFuture(null);
 
         Writer(int attempt, UUID number) {
@@ -51,19 +51,21 @@ final class Rendezvous {
         this.job = job;
     }
 
-    /** The one of a join, made where it is not there yet. */
+    /** Returns the rendezvous of a join, which the first call creates. */
     static Rendezvous of(CoordinatorStore store, JobID job, String join) {
         String key = "gpu-join rings: " + join;
         store.putIfAbsent(key, new Rendezvous(uuid(job)));
         return (Rendezvous) store.get(key);
     }
 
-    /** Name of a job in handshakes. */
+    /** Returns the identifier of a job in handshakes. */
     static UUID uuid(JobID job) {
         return new UUID(job.getUpperPart(), job.getLowerPart());
     }
 
     /**
+     * Records the address of a subtask of the join, and answers requests once all are known.
+     *
      * @param count subtasks of the join
      */
     void announce(int subtask, int attempt, ReaderAddress address, int count) {
@@ -72,7 +74,7 @@ final class Rendezvous {
         writers.values().forEach(this::answer);
     }
 
-    /** Forgets what that attempt announced. */
+    /** Drops the address of a failed attempt; that of a later attempt stays. */
     void readerFailed(int subtask, int attempt) {
         readers.computeIfPresent(
                 subtask, (key, reader) -> reader.attempt() == attempt ? null : reader);
@@ -91,17 +93,17 @@ final class Rendezvous {
     }
 
     /**
-     * Answers with {@link WriterAddresses} once all are known; at once with none of them where
-     * nobody is ready by that number.
+     * Answers with {@link WriterAddresses} once all are known. The answer to an unknown number is
+     * {@link WriterAddresses#NONE}, at once.
      */
-    CompletableFuture<CoordinationResponse> ask(UUID number) {
+    CompletableFuture<CoordinationResponse> request(UUID number) {
         for (Writer writer : writers.values()) {
             if (writer.number.equals(number)) {
-                // Who asks again has given its earlier question up.
-                writer.question.complete(WriterAddresses.NONE.toResponse());
-                writer.question = new CompletableFuture<>();
+                // The earlier request of this attempt has timed out.
+                writer.answer.complete(WriterAddresses.NONE.toResponse());
+                writer.answer = new CompletableFuture<>();
                 answer(writer);
-                return writer.question;
+                return writer.answer;
             }
         }
         return CompletableFuture.completedFuture(WriterAddresses.NONE.toResponse());
@@ -122,7 +124,7 @@ final class Rendezvous {
     }
 
     private void answer(Writer writer) {
-        if (writer.question.isDone() || readers.isEmpty() || readers.size() < readerCount) {
+        if (writer.answer.isDone() || readers.isEmpty() || readers.size() < readerCount) {
             return;
         }
         List<Target> targets = new ArrayList<>();
@@ -131,6 +133,6 @@ final class Rendezvous {
             byte[] token = new JobSecret(address.secret()).token(job, writer.attempt).bytes();
             targets.add(new Target(address.host(), address.port(), token));
         }
-        writer.question.complete(new WriterAddresses(targets).toResponse());
+        writer.answer.complete(new WriterAddresses(targets).toResponse());
     }
 }

@@ -8,8 +8,9 @@ import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
 /**
- * Coordinator of one of the operators that meet at a {@link Rendezvous}. Addresses live no longer
- * than the attempts of their subtasks, so there is nothing to be checkpointed.
+ * Coordinator of an operator at one end of a join's rings. It forwards announcements and requests
+ * to the {@link Rendezvous}. Its snapshots are empty, since addresses are valid for one attempt of
+ * a subtask only.
  */
 abstract class RendezvousCoordinator implements OperatorCoordinator {
 
@@ -35,11 +36,11 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
     @Override
     public void notifyCheckpointComplete(long checkpointId) {}
 
-    /** Nothing is sent to a subtask unasked. */
+    /** Does nothing, since coordinators only answer requests. */
     @Override
     public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
 
-    /** Of the join: takes addresses in, and tells when a checkpoint begins. */
+    /** Coordinator of the join: receives addresses, and announces checkpoints. */
     static final class OfReader extends RendezvousCoordinator
             implements CoordinationRequestHandler {
 
@@ -63,7 +64,7 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
             if (!(request instanceof CheckpointRequest asked)) {
                 throw unknown(request);
             }
-            return checkpoints.ask(asked);
+            return checkpoints.request(asked);
         }
 
         @Override
@@ -101,7 +102,7 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
         }
     }
 
-    /** Of an operator that sends: hands addresses out. */
+    /** Coordinator of a sending operator: answers requests for addresses. */
     static final class OfWriter extends RendezvousCoordinator
             implements CoordinationRequestHandler {
 
@@ -123,7 +124,7 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
             if (!(request instanceof AddressRequest asked)) {
                 throw unknown(request);
             }
-            return rendezvous.ask(asked.number());
+            return rendezvous.request(asked.number());
         }
 
         @Override
@@ -144,6 +145,6 @@ abstract class RendezvousCoordinator implements OperatorCoordinator {
 
     private static IllegalArgumentException unknown(Object message) {
         return new IllegalArgumentException(
-                "the join announces addresses, and who sends asks for them: message=" + message);
+                "Unknown message to the coordinator of a join's rings: message=" + message);
     }
 }

@@ -4,18 +4,18 @@ import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 
 /**
- * Makes the coordinators of the operators at the ends of a join's rings.
+ * Creates the coordinators of the operators at both ends of a join's rings.
  *
- * @param join name of the join whose ends meet
+ * @param join name of the join, which identifies the {@link Rendezvous}
  */
 public record RendezvousProvider(OperatorID operator, String join, End end)
         implements OperatorCoordinator.Provider {
 
-    /** What an operator does on the rings. */
+    /** Role of an operator at the rings. */
     public enum End {
-        /** The join. */
+        /** The join, which reads chunks. */
         READER,
-        /** An operator that sends chunks to it. */
+        /** An operator that sends chunks to the join. */
         WRITER
     }
 

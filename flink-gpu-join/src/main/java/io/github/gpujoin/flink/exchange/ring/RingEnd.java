@@ -5,18 +5,21 @@ import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One end of one ring, shared by the mailbox, which moves chunks, and the {@link SessionAgent}.
- * Whoever has the lock works on the session.
+ * One end of one ring. The mailbox thread, which moves chunks, and the {@link SessionAgent} share
+ * it; the lock guards the session.
  */
 abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
 
     final ReentrantLock lock = new ReentrantLock();
     private volatile SessionException failure;
 
-    /** Lets the session go on with what is to be done now; under the lock. */
+    /**
+     * Performs the due work of the session, such as heartbeats and credit. The caller holds the
+     * lock.
+     */
     abstract void stepSession(long nowNs) throws SessionException;
 
-    /** Under the lock; legal twice. */
+    /** Closes the session. The caller holds the lock. Idempotent. */
     abstract void closeSession();
 
     @Override
@@ -29,8 +32,8 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
         } catch (SessionException e) {
             failure = e;
         } catch (RuntimeException | Error e) {
-            // The agent's thread would end with it and stall all rings of the subtask.
-            failure = brokenDown(e);
+            // Rethrown, it would end the agent's thread, and stall all rings of the subtask.
+            failure = sessionFailure(e);
         } finally {
             stepped();
             lock.unlock();
@@ -38,23 +41,23 @@ abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
     }
 
     /**
-     * The failure of this ring's session for what a call of it threw. The mailbox throws it in
-     * place of an {@link InternalError}, on which Flink would end the process.
+     * Returns the failure of a session that threw an unexpected exception. The mailbox thread
+     * throws it instead of an {@link InternalError}, after which Flink would end the process.
      */
-    static SessionException brokenDown(Throwable cause) {
+    static SessionException sessionFailure(Throwable cause) {
         String reason =
                 cause instanceof InternalError fault ? RingFault.describe(fault) : cause.toString();
         return new SessionException(
-                "a ring's session must not break down: " + reason + FileDescriptors.want(), cause);
+                "Session of a ring failed: " + reason + FileDescriptors.shortage(), cause);
     }
 
-    /** Shows others what became of the session, its failure being known; under the lock. */
+    /** Publishes the state of the session after a step. The caller holds the lock. */
     void stepped() {}
 
     /**
-     * For the mailbox.
+     * Reports a failure to the mailbox thread.
      *
-     * @throws SessionException where the session has failed, whoever found it out
+     * @throws SessionException if the session has failed in any thread
      */
     final void checkNotFailed() throws SessionException {
         SessionException failed = failure;

@@ -8,32 +8,36 @@ import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
 
-/** What the rings of a subtask need of their process: control connections, and a thread. */
+/**
+ * The control connections and threads of a process, for the rings of a subtask. Simulations replace
+ * it.
+ */
 public interface RingHost {
 
     /**
-     * Listens for control connections, on a free port.
+     * Listens for control connections on a free port.
      *
-     * @param address the only one to listen on
-     * @throws IOException where the address cannot be had
+     * @param address the only address to listen on
+     * @throws IOException if the address is not available
      */
     ControlServer listen(InetAddress address) throws IOException;
 
-    /** Connects to what another subtask listens on. */
+    /** Returns a dialer of the server of another subtask. */
     ControlLink.Dialer dialer(InetSocketAddress server);
 
     /**
-     * Does something often, far more so than a heartbeat is due, beside the mailbox.
+     * Runs an action repeatedly beside the mailbox thread, at intervals far below the heartbeat
+     * interval.
      *
-     * @param name for people
-     * @param failed told what a round throws; the next one is done all the same
-     * @return ends it; returns once no round is under way, and none comes any more
+     * @param name of the thread
+     * @param failed receives what a round throws; the rounds continue
+     * @return stops the rounds; its close waits for the current round
      */
     AutoCloseable repeat(String name, Runnable round, Consumer<Throwable> failed);
 
     /**
-     * A process of the operating system: sockets over TCP, safe as the configuration asks, and a
-     * thread for each subtask.
+     * Returns the host of this process: TCP sockets, secured according to {@link RingSecurity}, and
+     * one thread per subtask.
      *
      * @param taskManager configuration of the process
      */

@@ -19,18 +19,20 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * How the payload of a join's edges travels between subtasks.
+ * Options of the transport of a join's payload between subtasks.
  *
  * @param transport {@value #FLINK}, or the name of a {@link TransportProvider}
- * @param join name of the join whose ends meet
- * @param partitions radix partitions, one for each key group of the join
- * @param bindAddress host to listen on, unless the TaskManager's own configuration names one
- * @param slotCount chunks that a sender may be ahead of each receiver
- * @param maxRings rings into one subtask of the join
+ * @param join name of the join, which identifies the {@link Rendezvous}
+ * @param partitions radix partitions, one per key group of the join
+ * @param bindAddress host to listen on; a bind address in the TaskManager's configuration overrides
+ *     it
+ * @param slotCount slots of each ring, so the count of chunks that a sender may be ahead of a
+ *     receiver
+ * @param maxRings limit of the rings into one subtask of the join
  * @param payloadBytes longest chunk that goes through a ring
- * @param peerTimeoutMs silence after which a peer counts as dead
- * @param openTimeoutMs longest time that a sender's first chunk waits for its rings
- * @param gpuDirect null where rings lie in host memory
+ * @param peerTimeoutMs time without a message after which a peer counts as failed
+ * @param openTimeoutMs longest wait of a sender's first chunk for its rings
+ * @param gpuDirect null if rings lie in host memory
  */
 public record RingOptions(
         String transport,
@@ -45,25 +47,27 @@ public record RingOptions(
         GpuDirectOptions gpuDirect)
         implements Serializable {
 
-    /** Name of no ring: payload goes through Flink's own channels. */
+    /** Transport without rings: payload goes through Flink's channels. */
     public static final String FLINK = "flink";
 
     private static final int HEARTBEATS_PER_TIMEOUT = 6;
 
-    /** Room for the header and padding of a chunk whose rows are as long as they may be. */
+    /** Room for the header and padding of a chunk whose rows have the maximum length. */
     private static final int SLACK_BYTES = 8 << 10;
 
     /**
-     * @throws IllegalConfigurationException where an option is out of its bounds or no such
-     *     transport is known
+     * Reads the options of a job.
+     *
+     * @throws IllegalConfigurationException if an option is out of range, or the transport is
+     *     unknown
      */
     public static RingOptions of(ReadableConfig config, String join, int partitions) {
         String transport = config.get(GpuJoinOptions.TRANSPORT);
         if (!transport.equals(FLINK)) {
             TransportProvider.named(transport);
         }
-        // The index of variable-width values comes on top of what the builder counts, half of it at
-        // most.
+        // The builder does not count the index of variable-width values, which adds at most half
+        // of the counted bytes.
         long payloadBytes = JoinConfig.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
         return new RingOptions(
                 transport,
@@ -83,15 +87,15 @@ public record RingOptions(
         return !transport.equals(FLINK);
     }
 
-    /** How payload travels, for people. */
+    /** Returns a description of the transport for logs and explanations. */
     public String description() {
         return gpuDirect == null ? transport : transport + ", " + gpuDirect;
     }
 
     /**
-     * These, with rings in GPU memory on the device that the subtask was given.
+     * Returns the options with the device that is assigned to the subtask.
      *
-     * @param assigned gives it, for the one that is configured
+     * @param assigned maps the configured device to the assigned one
      */
     public RingOptions onDevice(IntUnaryOperator assigned) {
         if (gpuDirect == null) {
@@ -111,9 +115,9 @@ public record RingOptions(
     }
 
     /**
-     * The address to listen on, on the host of a TaskManager.
+     * Returns the address to listen on, of a TaskManager's host.
      *
-     * @param taskManager its configuration, whose address comes before that of the job
+     * @param taskManager configuration of the process; its bind address overrides that of the job
      * @throws IllegalConfigurationException if the address is unknown or no interface of this host
      *     has it
      */
@@ -161,12 +165,13 @@ public record RingOptions(
     }
 
     /**
-     * Refuses more rings than a subtask may have, for good: a restart would need as many.
+     * Rejects more rings than a subtask may have. A restart would need as many, so the failure
+     * suppresses restarts.
      *
-     * @param ringCount into one subtask of the join
-     * @throws SuppressRestartsException if they are too many
+     * @param ringCount count of rings into one subtask of the join
+     * @throws SuppressRestartsException if the count exceeds {@code maxRings}
      */
-    void requireFew(int ringCount) {
+    void requireRingLimit(int ringCount) {
         if (ringCount > maxRings) {
             long ringKib = geometry().lengthBytes() >> 10;
             throw new SuppressRestartsException(
@@ -184,15 +189,15 @@ public record RingOptions(
     }
 
     /**
-     * Host memory that the reader's process takes for so many rings.
+     * Returns the host memory that rings need in the reader's process.
      *
-     * @param ringCount into one subtask of the join
+     * @param ringCount count of rings into one subtask of the join
      */
     public long hostBytes(int ringCount) {
         return gpuDirect == null ? ringCount * geometry().lengthBytes() : 0;
     }
 
-    /** Host memory that a sender takes for so many rings. */
+    /** Returns the host memory that rings need in a sender. */
     long senderBytes(int ringCount) {
         return TransportProvider.named(transport).hasSenderBuffers()
                 ? ringCount * geometry().lengthBytes()
@@ -210,7 +215,7 @@ public record RingOptions(
                 peerTimeoutNs / HEARTBEATS_PER_TIMEOUT,
                 peerTimeoutNs,
                 peerTimeoutNs,
-                // A handshake is several answers of a peer, TLS's among them.
+                // A handshake needs several answers of a peer, TLS included.
                 Math.max(usual.handshakeTimeoutNs(), peerTimeoutNs),
                 usual.retryIntervalNs(),
                 usual.reconnectTimeoutNs());

@@ -25,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rings into one subtask of the join, with the door by which their writers come in.
+ * The rings into one subtask of the join, and the server to which their writers connect.
  *
- * <p>Everything is made anew with each attempt of the subtask, the secret too: what an earlier
- * attempt's writers hold opens nothing. For the mailbox thread.
+ * <p>Each attempt of the subtask opens new rings with a new secret, so the tokens of an earlier
+ * attempt are invalid. For the mailbox thread.
  */
 public final class RingReceiver implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RingReceiver.class);
 
-    /** As often as a lost writer may be given the time to come back while a chunk is waited for. */
+    /** Reconnect timeouts that a wait for a chunk may last. */
     private static final int MAX_RECONNECTS = 2;
 
     private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
@@ -48,12 +48,12 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     /**
-     * Opens a ring for each writer and announces the address.
+     * Opens a ring for each writer, and announces the address to the coordinator.
      *
-     * @param writers number of subtasks that send chunks of each side
+     * @param writers count of subtasks that send chunks, by side
      * @param taskManager configuration of the process
-     * @throws IOException where the transport or the address cannot be had; the message says what
-     *     to do
+     * @throws IOException if the transport or the address is not available; the message contains
+     *     the remedy
      */
     public static RingReceiver open(
             RingOptions options,
@@ -80,7 +80,7 @@ public final class RingReceiver implements AutoCloseable {
             Configuration taskManager,
             OperatorEventGateway coordinator)
             throws IOException {
-        options.requireFew(writers.values().stream().mapToInt(Integer::intValue).sum());
+        options.requireRingLimit(writers.values().stream().mapToInt(Integer::intValue).sum());
         InetAddress address = options.localAddress(taskManager);
         RingHost host = options.host(taskManager);
         ControlServer server = host.listen(address);
@@ -126,20 +126,22 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     /**
-     * Counts waits for a chunk of a ring.
+     * Counts waits for chunks of rings as idle time.
      *
-     * @param idle of the task
+     * @param idle idle time of the task
      */
     public void countWaits(TimerGauge idle) {
         this.idle = idle;
     }
 
     /**
-     * The chunk that came through Flink's channel, or the one that it is a ticket for.
+     * Returns an arrived chunk or, for a ticket, its chunk from the ring.
      *
-     * @param cancelled whether the task is; looked at while a chunk is waited for
-     * @throws SessionException where its sender is gone for good, or no other can come in any more
-     * @throws IllegalStateException where the ticket is of no ring, or not of its next chunk
+     * @param arrived chunk or ticket from Flink's channel
+     * @param cancelled whether the task is cancelled; polled during a wait
+     * @throws SessionException if the session with the sender, or the server of all sessions, has
+     *     failed
+     * @throws IllegalStateException if the ticket is of no ring, or not for its next chunk
      */
     public Chunk received(Chunk arrived, BooleanSupplier cancelled) throws SessionException {
         agent.checkNotFailed();
@@ -149,12 +151,12 @@ public final class RingReceiver implements AutoCloseable {
         ReaderEnd end = ends.get(RingTicket.channelOf(arrived));
         if (end == null) {
             throw new IllegalStateException(
-                    "a ticket is of a ring of this subtask: channel="
+                    "Ticket of an unknown ring: channel="
                             + RingTicket.channelOf(arrived)
                             + ", rings="
                             + ends.size());
         }
-        return end.take(arrived, cancelled, idle);
+        return end.receive(arrived, cancelled, idle);
     }
 
     @Override

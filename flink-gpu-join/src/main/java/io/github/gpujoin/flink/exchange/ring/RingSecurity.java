@@ -12,20 +12,20 @@ import org.apache.flink.configuration.SecurityOptions;
 import org.apache.flink.runtime.net.SSLUtils;
 
 /**
- * Turns what a TaskManager's configuration says of security into the control connections of its
- * rings, or into the reason why there can be none.
+ * Creates the sockets of rings' control connections according to the security options of a
+ * TaskManager, or rejects unsafe combinations.
  *
  * <table>
- *   <caption>What an address needs</caption>
+ *   <caption>Required options by address</caption>
  *   <tr><th>address</th><th>{@code security.ssl.internal.enabled}</th>
  *       <th>{@code gpu-join.ring.allow-unencrypted-payload}</th></tr>
- *   <tr><td>loopback</td><td>as it is: TLS where it is on</td><td>not asked</td></tr>
- *   <tr><td>another one of the host</td><td>on</td><td>true</td></tr>
- *   <tr><td>wildcard, multicast</td><td colspan="2">refused</td></tr>
+ *   <tr><td>loopback</td><td>any; TLS if true</td><td>any</td></tr>
+ *   <tr><td>other address of the host</td><td>true</td><td>true</td></tr>
+ *   <tr><td>wildcard, multicast</td><td colspan="2">rejected</td></tr>
  * </table>
  *
- * <p>TLS is Flink's own: its key and trust store, protocols, cipher suites and certificate
- * fingerprint, and certificates of both ends, as between Flink's own processes.
+ * <p>TLS uses Flink's options for internal connections: key and trust store, protocols, cipher
+ * suites and certificate fingerprint. Both ends authenticate by certificates.
  */
 public final class RingSecurity {
 
@@ -34,43 +34,43 @@ public final class RingSecurity {
     private RingSecurity() {}
 
     /**
-     * Sockets for control connections.
+     * Returns the sockets for control connections.
      *
-     * @param taskManager configuration of the process, not of the job: key stores are files of the
-     *     host, and who submits a job does not decide how safe the host is
+     * @param taskManager configuration of the process. Options of the job have no effect: key
+     *     stores are files of the host, and a job must not weaken the security of the host.
      * @param address to listen on, or to connect to
-     * @throws IllegalConfigurationException where the combination is not safe, or Flink's SSL is on
-     *     and not complete
+     * @throws IllegalConfigurationException if the combination is unsafe, or Flink's SSL options
+     *     are incomplete
      */
     public static ControlSockets controlSockets(Configuration taskManager, InetAddress address) {
-        requireOneHost(address);
-        boolean encrypted = SecurityOptions.isInternalSSLEnabled(taskManager);
+        requireUnicast(address);
+        boolean usesTls = SecurityOptions.isInternalSSLEnabled(taskManager);
         if (!address.isLoopbackAddress()) {
-            requireSafeBeyondHost(taskManager, encrypted, address);
+            requireSafeBeyondHost(taskManager, usesTls, address);
         }
-        return encrypted ? internalSsl(taskManager) : ControlSockets.PLAIN;
+        return usesTls ? internalSsl(taskManager) : ControlSockets.PLAIN;
     }
 
-    private static void requireOneHost(InetAddress address) {
+    private static void requireUnicast(InetAddress address) {
         if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
             throw new IllegalConfigurationException(
-                    "rings listen on one address of the host, by which others reach it: address=%s",
-                    address.getHostAddress());
+                    "Rings cannot use a wildcard or multicast address: address=%s. Set %s.",
+                    address.getHostAddress(), GpuJoinOptions.RING_BIND_ADDRESS.key());
         }
     }
 
     private static void requireSafeBeyondHost(
-            Configuration taskManager, boolean encrypted, InetAddress address) {
-        if (!encrypted) {
+            Configuration taskManager, boolean usesTls, InetAddress address) {
+        if (!usesTls) {
             throw new IllegalConfigurationException(
-                    "rings that other hosts reach need Flink's internal SSL, by which both ends"
-                            + " prove themselves: address=%s, %s=false",
+                    "Flink's internal SSL is off, so rings cannot leave this host: address=%s."
+                            + " Set %s: true.",
                     address.getHostAddress(), SecurityOptions.SSL_INTERNAL_ENABLED.key());
         }
         if (!taskManager.get(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD)) {
             throw new IllegalConfigurationException(
-                    "rings do not encrypt rows, which a TaskManager must allow before they leave"
-                            + " its host: address=%s, %s=false",
+                    "Rings would send unencrypted rows to other hosts: address=%s.\n"
+                            + "If your network is trusted, set %s: true in each TaskManager.",
                     address.getHostAddress(), GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD.key());
         }
     }
@@ -82,7 +82,7 @@ public final class RingSecurity {
                         .toList();
         if (!PROTOCOLS.containsAll(protocols)) {
             throw new IllegalConfigurationException(
-                    "rings speak TLSv1.2 or TLSv1.3: %s=%s",
+                    "Unsupported TLS protocol for rings: %s=%s. Set TLSv1.2 or TLSv1.3.",
                     SecurityOptions.SSL_PROTOCOL.key(), String.join(",", protocols));
         }
         try {
@@ -91,7 +91,7 @@ public final class RingSecurity {
                     SSLUtils.createSSLClientSocketFactory(taskManager));
         } catch (Exception e) {
             throw new IllegalConfigurationException(
-                    "Flink's internal SSL is on and must be complete: " + e.getMessage(), e);
+                    "Flink's internal SSL is not usable: " + e.getMessage(), e);
         }
     }
 }

@@ -7,18 +7,21 @@ import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.streaming.api.graph.NonChainedOutput;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 
-/** The edge by which chunks of a packer leave its task for the owners of their partitions. */
+/**
+ * Finds the edge through which chunks of a packer leave its task for the owners of their
+ * partitions.
+ */
 public final class RingSendEdge {
 
     private RingSendEdge() {}
 
     /**
-     * Number of subtasks of the join that the edge ends at, in this execution: a vertex may be
-     * rescaled by itself.
+     * Returns the count of the join's subtasks at the edge's end in this execution. The job graph
+     * may differ, since Flink may rescale a vertex by itself.
      *
      * @param join prefix of the uids of the join's operators
      * @param config of the task
-     * @return empty if the edge is of another task, as without operator chaining
+     * @return empty if the edge starts in another task, as without operator chaining
      */
     public static OptionalInt receivers(
             String join,

@@ -17,25 +17,26 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
 
 /**
- * Stands before an edge that sends chunks to the subtask of their partition, and puts their payload
- * into rings. Without rings it passes chunks on; it is there all the same, so that a savepoint is
- * restored whatever the transport.
+ * Sends chunks to the subtasks of their partitions: payload through rings, tickets through Flink's
+ * channels. Without rings it forwards chunks. It is in the job with every transport, so that a
+ * savepoint can be restored with another one.
  *
- * <p>It has no state: the join takes what comes before a barrier before it takes its own snapshot.
+ * <p>The operator has no state: the join receives all chunks before a barrier before it writes its
+ * own snapshot.
  */
 final class RingSendOperator extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {
 
     private static final long serialVersionUID = 1L;
 
-    private static final long LOOK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long POLL_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final RingOptions options;
     private final JoinSide side;
     private final transient Coordinator coordinator;
 
     private transient long openDeadlineNs;
-    private transient boolean holdsFirstChunk;
+    private transient boolean isFirstChunk;
     private transient RingSender rings;
     private transient RowCounts rows;
     private transient HoldableOutput<StreamRecord<Chunk>> holdable;
@@ -95,7 +96,7 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
             getMetricGroup().gauge("credits", opened::credits);
             openDeadlineNs =
                     System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.openTimeoutMs());
-            holdsFirstChunk = true;
+            isFirstChunk = true;
         }
     }
 
@@ -108,8 +109,8 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
             rows.emitted(mark);
             return;
         }
-        if (holdsFirstChunk) {
-            holdsFirstChunk = false;
+        if (isFirstChunk) {
+            isFirstChunk = false;
             awaitRings();
         }
         Chunk chunk = record.getValue();
@@ -121,23 +122,22 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     }
 
     /**
-     * Holds the first chunk back until all rings are open, or their time is up: else a job of a
-     * second or two would send everything inline.
+     * Blocks the first chunk until all rings are open, or the open timeout expires. Otherwise a job
+     * of a second or two would send all chunks through Flink's channels.
      *
-     * <p>The mailbox stands still meanwhile, as it does where Flink has no buffer for a record. To
-     * yield to it here would let a barrier pass the record that the chain is in the midst of. Nor
-     * can the wait lock up: the join opens its rings before it takes anything, and the agent's
-     * thread connects them.
+     * <p>The wait blocks the mailbox, as a wait for one of Flink's buffers does. Processing mails
+     * here would let a barrier overtake the current record. The wait cannot deadlock: the join
+     * opens its rings before it reads input, and the agent's thread connects them.
      */
     private void awaitRings() throws IOException {
         boolean opened;
         while (!(opened = rings.areAllOpen()) && System.nanoTime() - openDeadlineNs < 0) {
-            sleepUnlessCancelled("it waited for its rings to open");
+            sleepUnlessCancelled("it waited for its rings to open.");
         }
         if (!opened && options.openTimeoutMs() > 0) {
             LOG.warn(
-                    "Not all rings opened in time; chunks go through Flink's channels while one is"
-                            + " not: transport={}, timeoutMs={}, open={}, lastLoss={}, task={}",
+                    "Not all rings opened in time. Chunks of the others go through Flink's channels:"
+                            + " transport={}, timeoutMs={}, open={}, lastLoss={}, task={}",
                     options.transport(),
                     options.openTimeoutMs(),
                     rings.openRings(),
@@ -148,10 +148,10 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
 
     private void sleepUnlessCancelled(String doing) {
         if (getContainingTask().isCanceled() || Thread.currentThread().isInterrupted()) {
-            throw new CancelTaskException("the task was cancelled while " + doing);
+            throw new CancelTaskException("The task was cancelled while " + doing);
         }
         backPressured.markStart();
-        LockSupport.parkNanos(LOOK_AGAIN_NS);
+        LockSupport.parkNanos(POLL_INTERVAL_NS);
         backPressured.markEnd();
     }
 
@@ -163,11 +163,11 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** What the join has not taken may have to be sent again. */
+    /** Waits until the join has received all chunks, since a lost one must be retransmitted. */
     @Override
     public void finish() throws Exception {
         while (rings != null && !rings.isDrained()) {
-            sleepUnlessCancelled("its rings drained");
+            sleepUnlessCancelled("it drained its rings.");
         }
         closeRings();
         super.finish();

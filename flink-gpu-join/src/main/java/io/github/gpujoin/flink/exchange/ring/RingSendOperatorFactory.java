@@ -9,7 +9,7 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 
-/** Makes the operator before an edge that sends chunks to the subtask of their partition. */
+/** Creates the operator that sends chunks to the subtasks of their partitions. */
 public final class RingSendOperatorFactory extends AbstractStreamOperatorFactory<Chunk>
         implements OneInputStreamOperatorFactory<Chunk, Chunk>, CoordinatedOperatorFactory<Chunk> {
 
@@ -19,7 +19,7 @@ public final class RingSendOperatorFactory extends AbstractStreamOperatorFactory
     private final JoinSide side;
 
     /**
-     * @param side of the join whose chunks it sends
+     * @param side whose chunks the operator sends
      */
     public RingSendOperatorFactory(RingOptions options, JoinSide side) {
         this.options = options;

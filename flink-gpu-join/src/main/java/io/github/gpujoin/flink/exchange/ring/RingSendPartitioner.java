@@ -5,8 +5,8 @@ import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
 
 /**
- * Sends chunks to the owners of their partitions, as {@code keyBy} does. It tells the join of which
- * side the edge is, as both sides may come by one input.
+ * Routes chunks to the owners of their partitions, like {@code keyBy}. It also identifies the side
+ * of the edge, since both sides may share one input of the join.
  */
 public final class RingSendPartitioner extends KeyGroupStreamPartitioner<Chunk, Integer> {
 
@@ -16,7 +16,7 @@ public final class RingSendPartitioner extends KeyGroupStreamPartitioner<Chunk, 
     private final JoinSide side;
 
     /**
-     * @param keys gives the key of a chunk's partition
+     * @param keys returns the key of a chunk's partition
      * @param maxParallelism of the join
      * @param join prefix of the uids of the join's operators
      */

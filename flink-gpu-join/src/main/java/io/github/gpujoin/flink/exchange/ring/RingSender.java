@@ -23,15 +23,15 @@ import org.apache.flink.util.IOUtils;
 /**
  * The rings from one sending subtask to all subtasks of the join.
  *
- * <p>A chunk goes through its ring where that is connected and has room, else through Flink's
- * channel as it is. Either is right at any time, because the receiver takes what it gets in the
- * order of the channel. For the mailbox thread.
+ * <p>A chunk goes through its ring if that is connected and has room, and through Flink's channel
+ * otherwise. Both are correct at any time, because the receiver reads chunks and tickets in the
+ * order of the channel. For the mailbox thread, unless stated otherwise.
  */
 final class RingSender implements AutoCloseable {
 
     /**
-     * Longest wait for room. A receiver takes a chunk within that time unless it is held up itself;
-     * then the backpressure of Flink's channel is the right one.
+     * Longest wait for room. A receiver without backpressure of its own reads a chunk within that
+     * time; otherwise the backpressure of Flink's channel applies.
      */
     private static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -47,17 +47,20 @@ final class RingSender implements AutoCloseable {
     private final Configuration taskManager;
     private TimerGauge backPressured = new TimerGauge();
 
-    /** Written by the agent's thread, and read once that has ended. */
+    /**
+     * Memory of the rings, or null. The agent's thread writes the field; {@link #close} reads it
+     * after that thread has ended.
+     */
     private volatile SenderBuffers buffers;
 
-    /** Of each subtask of the join, once the agent's thread has found them. */
+    /** Ends by subtask of the join; empty until the agent's thread knows the addresses. */
     private volatile List<WriterEnd> ends = List.of();
 
     /**
-     * Opens the transport, and connects once the coordinator tells where to.
+     * Opens the transport, and connects once the coordinator provides the addresses.
      *
      * @param taskManager configuration of the process
-     * @throws IOException where the transport cannot be had; the message says what to do
+     * @throws IOException if the transport is not available; the message contains the remedy
      */
     RingSender(
             RingOptions options,
@@ -81,15 +84,15 @@ final class RingSender implements AutoCloseable {
     }
 
     /**
-     * Counts waits for room in a ring.
+     * Counts waits for room in a ring as backpressure.
      *
-     * @param backPressured of the task
+     * @param backPressured backpressured time of the task
      */
     void countWaits(TimerGauge backPressured) {
         this.backPressured = backPressured;
     }
 
-    /** Starts to connect to all subtasks of the join; by the agent's thread. */
+    /** Starts to connect to all subtasks of the join. Runs in the agent's thread. */
     private void connect(WriterAddresses addresses) throws IOException {
         List<WriterEnd> made = new ArrayList<>();
         buffers =
@@ -113,11 +116,11 @@ final class RingSender implements AutoCloseable {
     }
 
     /**
-     * What is to be sent through Flink's channel: the chunk itself, or a ticket for it, which goes
-     * to the same subtask.
+     * Sends a chunk, and returns what the caller must emit to Flink's channel: its ticket or the
+     * chunk itself. Both have the same partition, so they reach the same subtask.
      *
-     * @param chunk of one partition
-     * @throws IOException where a receiver is gone for good, or its address is of no use
+     * @param chunk with rows of one partition
+     * @throws IOException if a session with a receiver has failed, or an address is not usable
      */
     Chunk send(Chunk chunk) throws IOException {
         agent.checkNotFailed();
@@ -136,23 +139,23 @@ final class RingSender implements AutoCloseable {
         return tickets.write(chunk, sequence);
     }
 
-    /** Slots of connected rings that the join has not given back; for any thread. */
+    /** Count of slots of connected rings that the join has not released. For any thread. */
     int occupiedSlots() {
         return ends.stream().filter(WriterEnd::isOpen).mapToInt(WriterEnd::occupiedSlots).sum();
     }
 
-    /** Slots of connected rings that can be written now; for any thread. */
+    /** Count of slots of connected rings that are free. For any thread. */
     int credits() {
         return Math.max(0, openRings() * options.slotCount() - occupiedSlots());
     }
 
-    /** Rings that are connected now. */
+    /** Count of connected rings. For any thread. */
     int openRings() {
         return (int) ends.stream().filter(WriterEnd::isOpen).count();
     }
 
     /**
-     * Whether there is a ring to each subtask of the join, and all are connected.
+     * Whether the rings to all subtasks of the join are connected.
      *
      * @throws IOException as {@link #send}
      */
@@ -166,19 +169,19 @@ final class RingSender implements AutoCloseable {
         return !known.isEmpty() && openRings() == known.size();
     }
 
-    /** Why a ring is not connected. */
+    /** Returns why a ring is not connected, for messages. */
     String lastLoss() {
         return ends.stream()
                 .filter(end -> !end.isOpen())
                 .map(WriterEnd::lastLoss)
                 .findFirst()
-                .orElse("the join has not announced all its rings");
+                .orElse("Join has not announced all its rings");
     }
 
     /**
-     * Whether the join has taken all that was sent.
+     * Whether the join has received all chunks that went through rings.
      *
-     * @throws SessionException where a receiver is gone for good
+     * @throws SessionException if a session with a receiver has failed
      */
     boolean isDrained() throws SessionException {
         agent.checkNotFailed();
@@ -192,7 +195,7 @@ final class RingSender implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        // The ends are known once the agent stands still, which may just be finding them.
+        // The agent may create the ends at this moment, so it must end first.
         IOUtils.closeAll(
                 agent,
                 () -> IOUtils.closeAll(ends),

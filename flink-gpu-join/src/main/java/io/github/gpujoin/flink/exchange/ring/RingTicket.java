@@ -7,8 +7,8 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * What stands in Flink's channel for a chunk that went through a ring: a chunk without rows, 64
- * bytes, whose fields say where the chunk is.
+ * Represents in Flink's channel a chunk that went through a ring. A ticket is a chunk without rows,
+ * 64 bytes long, whose fields locate the chunk.
  *
  * <pre>
  *   the header of {@link ChunkDescriptor}, with
@@ -21,9 +21,9 @@ import io.github.gpujoin.core.region.Memory;
  *   channel:  int15 {@link JoinSide} | int16 sending subtask
  * </pre>
  *
- * <p>The slot has a checksum of its own, over its sequence, epoch and length, too; this one says
- * that what was copied out of the slot is still that chunk. Chunks with rows and chunks of epoch 0
- * are no tickets.
+ * <p>The checksum of the slot covers sequence, epoch and length of the slot. The checksum here
+ * proves that the copied slot contains the chunk of the ticket. Chunks with rows and chunks of
+ * epoch 0 are no tickets.
  */
 final class RingTicket {
 
@@ -31,7 +31,7 @@ final class RingTicket {
 
     private RingTicket() {}
 
-    /** Makes tickets of one stream, for one thread. */
+    /** Writes the tickets of one stream. For one thread. */
     static final class Writer {
 
         private final int channel;
@@ -41,7 +41,11 @@ final class RingTicket {
             this.channel = channel;
         }
 
-        /** The ticket for a chunk in the slot of that sequence. */
+        /**
+         * Returns the ticket of a chunk.
+         *
+         * @param sequence of the chunk's slot
+         */
         Chunk write(Chunk chunk, long sequence) {
             ChunkSchema schema = chunk.schema();
             if (builder == null || !builder.schema().equals(schema)) {
@@ -57,20 +61,22 @@ final class RingTicket {
     }
 
     /**
-     * Number of the ring between a sending subtask and a subtask of the join.
+     * Returns the channel of the ring from a sending subtask to a subtask of the join.
      *
-     * @param subtask that sends, 0 to 65,535
+     * @param subtask index of the sender, 0 to 65,535
      */
     static int channel(JoinSide side, int subtask) {
         return side.ordinal() << SUBTASK_BITS | subtask;
     }
 
-    /** Any int: tickets come from outside. */
+    /**
+     * Returns the channel of a ticket. Any int is possible, since another process wrote the ticket.
+     */
     static int channelOf(Chunk ticket) {
         return (int) (ticket.epoch() >>> Integer.SIZE) - 1;
     }
 
-    /** Whether a chunk is the one that the ticket was written for. */
+    /** Whether a ticket was written for a chunk. */
     static boolean isOf(Chunk ticket, Chunk chunk) {
         return (int) ticket.epoch() == checksumOf(chunk)
                 && ticket.dimension() == chunk.dimension()

@@ -9,12 +9,12 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Off-heap memory for the registered buffers of one sending subtask. All senders of a process
- * together stay within the off-heap memory of its tasks, which a TaskManager counts as part of its
- * process. A cluster inside another process has no such limit. Thread-safe.
+ * Reservation of off-heap memory for the registered buffers of one sending subtask. All senders of
+ * a process together stay within the TaskManager's task off-heap memory. A local cluster without
+ * that option has no limit. Thread-safe.
  *
- * <p>The sum is a system property: those are the one map that the class loaders of a process share,
- * and Flink loads each job by one of its own.
+ * <p>A system property holds the sum. Flink loads each job with its own class loader, and system
+ * properties are the one map that the class loaders of a process share.
  */
 final class SenderBuffers implements AutoCloseable {
 
@@ -27,10 +27,11 @@ final class SenderBuffers implements AutoCloseable {
     }
 
     /**
-     * Reserves memory before buffers are registered.
+     * Reserves memory. Callers register buffers only after that.
      *
      * @param taskManager configuration of the process
-     * @throws SuppressRestartsException if it does not fit: a restart would need as much
+     * @throws SuppressRestartsException if the limit is exceeded, as a restart would need as much
+     *     memory
      */
     static SenderBuffers reserve(long lengthBytes, Configuration taskManager) {
         long limitBytes =
@@ -61,8 +62,9 @@ final class SenderBuffers implements AutoCloseable {
             long lengthBytes, long reservedBytes, long limitBytes) {
         return new SuppressRestartsException(
                 new IllegalConfigurationException(
-                        "Registered buffers of a sender do not fit: neededBytes=%d, usedBytes=%d, %s=%d.\nRaise"
-                                + " that option, lower %s or %s, or set %s: %s.",
+                        "Registered buffers of a sender do not fit:"
+                                + " neededBytes=%d, usedBytes=%d, %s=%d.\n"
+                                + "Raise that option, lower %s or %s, or set %s: %s.",
                         lengthBytes,
                         reservedBytes,
                         TaskManagerOptions.TASK_OFF_HEAP_MEMORY.key(),
@@ -73,7 +75,7 @@ final class SenderBuffers implements AutoCloseable {
                         RingOptions.FLINK));
     }
 
-    /** To be called after the buffers are freed; legal twice. */
+    /** Ends the reservation. Callers free the buffers before that. Idempotent. */
     @Override
     public void close() {
         add(-lengthBytes.getAndSet(0), Long.MAX_VALUE);

@@ -7,19 +7,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that keeps a subtask's sessions alive while its mailbox is busy: connects, sends
- * heartbeats and gives credit. It never touches state, never emits, and hands nothing over but by
- * the sessions.
+ * The thread that serves a subtask's sessions while its mailbox is busy: connects, sends heartbeats
+ * and grants credit. It shares only the sessions with the mailbox thread; it never accesses state
+ * and never emits.
  */
 final class SessionAgent implements AutoCloseable {
 
-    /** A thing to be done often, by this thread. */
+    /** Work that the agent performs in each round. */
     @FunctionalInterface
     interface Duty {
 
         /**
-         * Failures are kept for the mailbox, which has to be told; a duty that throws is not done
-         * again.
+         * Performs the due work. Implementations keep expected failures for the mailbox thread. The
+         * agent removes a duty that throws, and reports that to the mailbox thread.
          */
         void step(long nowNs);
     }
@@ -29,7 +29,7 @@ final class SessionAgent implements AutoCloseable {
     private final List<Duty> duties = new CopyOnWriteArrayList<>();
     private final String name;
     private final AutoCloseable rounds;
-    private volatile SessionException breakdown;
+    private volatile SessionException failure;
 
     SessionAgent(String task, RingHost host) {
         name = "gpu-join rings of " + task;
@@ -44,38 +44,38 @@ final class SessionAgent implements AutoCloseable {
         try {
             duty.step(System.nanoTime());
         } catch (RuntimeException | Error e) {
-            // The mailbox ends the task; until then, the other rings live on.
+            // The mailbox thread fails the task. The other rings work until then.
             duties.remove(duty);
             report(e);
         }
     }
 
-    /** Keeps the first: what breaks down after it may do so because of it. */
+    /** Keeps the first failure, which may be the cause of later ones. */
     private void report(Throwable cause) {
-        if (breakdown == null) {
-            breakdown =
+        if (failure == null) {
+            failure =
                     new SessionException(
-                            "a duty of the rings' thread must not break down: "
+                            "Thread of the rings failed: cause="
                                     + cause
-                                    + FileDescriptors.want(),
+                                    + FileDescriptors.shortage(),
                             cause);
         }
-        LOG.warn("A duty of the rings' thread broke down: {}", name, cause);
+        LOG.warn("Thread of the rings failed: thread={}", name, cause);
     }
 
     /**
-     * For the mailbox.
+     * Reports a failure to the mailbox thread.
      *
-     * @throws SessionException where a duty is not done any more, since it broke down
+     * @throws SessionException if a duty has thrown an exception
      */
     void checkNotFailed() throws SessionException {
-        SessionException failed = breakdown;
+        SessionException failed = failure;
         if (failed != null) {
             throw new SessionException(failed.getMessage(), failed);
         }
     }
 
-    /** Returns once no duty is under way, and none comes any more. */
+    /** Stops the thread, and waits for its current round. */
     @Override
     public void close() throws Exception {
         rounds.close();

@@ -5,7 +5,7 @@ import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.net.InetAddress;
 
-/** Shared memory: between processes of one host. */
+/** Shared memory, between processes of one host. */
 public final class ShmProvider implements TransportProvider {
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.net.InetAddress;
@@ -10,40 +11,42 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
 /**
- * Opens the transport of a name. Found by {@link ServiceLoader} beside this class, so a job jar can
- * bring its own.
+ * Opens the transport of a name. {@link ServiceLoader} finds providers in the class loader of this
+ * class, so a job's jar can contain its own.
  */
 public interface TransportProvider {
 
-    /** As in {@code gpu-join.transport}. */
+    /** Returns the value of {@code gpu-join.transport} that selects this provider. */
     String name();
 
     /**
-     * Opens the transport for one end of an edge, which closes it.
+     * Opens the transport for one end of an edge. The caller closes it.
      *
      * @param options of the job
-     * @param localAddress the only address to listen on, where the transport listens
-     * @throws TransportException without library, device or rights; the message says what to do
+     * @param localAddress the only address on which the transport may listen
+     * @throws TransportException if a library, a device or a permission is missing; the message
+     *     contains the remedy
      */
     Transport open(RingOptions options, InetAddress localAddress) throws TransportException;
 
     /**
-     * As {@link #open}, for the end that reads, whose rings may lie in GPU memory.
+     * Opens the transport for a reading end, whose rings may lie in GPU memory. The caller closes
+     * it.
      *
-     * @throws TransportException also where they cannot lie there
+     * @throws TransportException as {@link #open}, or if rings cannot lie in GPU memory
      */
     default Transport openReader(RingOptions options, InetAddress localAddress)
             throws TransportException {
         return open(options, localAddress);
     }
 
-    /** Whether a sender has a buffer of its own for each ring, as long as the ring. */
+    /** Whether a sender registers a buffer for each ring, of the ring's length. */
     default boolean hasSenderBuffers() {
         return false;
     }
 
     /**
-     * What rings of this transport need besides it.
+     * Returns the control connections and threads for rings of this transport.
      *
      * @param taskManager configuration of the process
      */
@@ -52,9 +55,9 @@ public interface TransportProvider {
     }
 
     /**
-     * The provider of a name.
+     * Returns the provider of a name.
      *
-     * @throws IllegalConfigurationException where there is none
+     * @throws IllegalConfigurationException if there is none
      */
     static TransportProvider named(String name) {
         TreeMap<String, TransportProvider> known = new TreeMap<>();
@@ -65,10 +68,13 @@ public interface TransportProvider {
         TransportProvider provider = known.get(name);
         if (provider == null) {
             throw new IllegalConfigurationException(
-                    "a transport is flink or one that is on the class path: known="
+                    "Unknown transport: transport="
+                            + name
+                            + ", known="
                             + known.keySet()
-                            + ", transport="
-                            + name);
+                            + ". Set "
+                            + GpuJoinOptions.TRANSPORT.key()
+                            + " to one of them or to flink.");
         }
         return provider;
     }

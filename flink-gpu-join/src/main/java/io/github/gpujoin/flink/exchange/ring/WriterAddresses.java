@@ -10,16 +10,21 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.streaming.api.operators.collect.CollectCoordinationResponse;
 import org.apache.flink.util.InstantiationUtil;
 
-/** A coordinator to one attempt of a sending subtask: where it may write, and by which tokens. */
+/**
+ * Answer of a coordinator to one attempt of a sending subtask: the addresses of the join's rings
+ * and the tokens to open them.
+ */
 final class WriterAddresses implements Serializable {
 
-    /** Not all of them are known yet. */
+    /** Answer to a request that the coordinator does not serve; the sender repeats it. */
     static final WriterAddresses NONE = new WriterAddresses(List.of());
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param token of {@link io.github.gpujoin.rdma.session.AttemptToken}, 32 bytes
+     * Address of one subtask of the join.
+     *
+     * @param token bytes of an {@link io.github.gpujoin.rdma.session.AttemptToken}, 32 of them
      */
     record Target(String host, int port, byte[] token) implements Serializable {
 
@@ -32,7 +37,7 @@ final class WriterAddresses implements Serializable {
     private final List<Target> targets;
 
     /**
-     * @param targets of each subtask of the join, in their order
+     * @param targets by subtask of the join
      */
     WriterAddresses(List<Target> targets) {
         this.targets = List.copyOf(targets);
@@ -43,7 +48,7 @@ final class WriterAddresses implements Serializable {
     }
 
     /**
-     * In a class of Flink's own: what reads responses off the network knows no class of a job's
+     * Encodes the addresses in a class of Flink, since Flink's RPC cannot load classes of a job's
      * jar.
      */
     CoordinationResponse toResponse() {
@@ -53,14 +58,14 @@ final class WriterAddresses implements Serializable {
                     InstantiationUtil.serializeObject(this), out);
             return new CollectCoordinationResponse("", 0, List.of(out.getCopyOfBuffer()));
         } catch (IOException e) {
-            throw new UncheckedIOException("addresses are written to memory", e);
+            throw new UncheckedIOException("Cannot serialize addresses", e);
         }
     }
 
     /**
-     * What {@link #toResponse} gave.
+     * Decodes a response of {@link #toResponse}.
      *
-     * @throws IOException where it is something else
+     * @throws IOException if the response is not one of {@link #toResponse}
      */
     static WriterAddresses of(CoordinationResponse response) throws IOException {
         List<byte[]> results =
@@ -68,13 +73,13 @@ final class WriterAddresses implements Serializable {
                         ? collected.getResults(BytePrimitiveArraySerializer.INSTANCE)
                         : List.of();
         if (results.size() != 1) {
-            throw new IOException("a sender is told addresses alone: response=" + response);
+            throw new IOException("Response contains no addresses: response=" + response);
         }
         try {
             return InstantiationUtil.deserializeObject(
                     results.get(0), WriterAddresses.class.getClassLoader());
         } catch (ClassNotFoundException e) {
-            throw new IOException("a sender is told addresses alone: response=" + response, e);
+            throw new IOException("Response contains no addresses: response=" + response, e);
         }
     }
 

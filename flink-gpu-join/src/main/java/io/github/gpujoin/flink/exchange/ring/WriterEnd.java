@@ -7,21 +7,21 @@ import io.github.gpujoin.rdma.session.WriterSession;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.runtime.metrics.TimerGauge;
 
-/** The sending end of a ring. The mailbox never waits for an agent that connects. */
+/** The sending end of one ring. The mailbox thread never waits for the agent to connect. */
 final class WriterEnd extends RingEnd {
 
-    /** What {@link #send} gives for a chunk that it did not take. */
+    /** Result of {@link #send} for a chunk that did not go through the ring. */
     static final long NOT_SENT = 0;
 
-    private static final long LOOK_AGAIN_NS = 20_000;
+    private static final long POLL_INTERVAL_NS = 20_000;
 
     private final WriterSession session;
     private final int payloadBytes;
-    private volatile boolean open;
+    private volatile boolean isOpen;
     private volatile int occupiedSlots;
 
     /**
-     * @param session this end's own from now on
+     * @param session which this end closes
      * @param payloadBytes longest chunk that fits
      */
     WriterEnd(WriterSession session, int payloadBytes) {
@@ -30,33 +30,33 @@ final class WriterEnd extends RingEnd {
     }
 
     /**
-     * Sends a chunk where the ring is connected and has room within a time; for the mailbox.
+     * Sends a chunk, if the ring is connected and has room within a time. For the mailbox thread.
      *
-     * @param backPressured counts waits
+     * @param backPressured counts waits as backpressure
      * @return the slot's sequence, or {@link #NOT_SENT}
-     * @throws SessionException where the receiver is gone for good
+     * @throws SessionException if the session has failed
      */
     long send(Chunk chunk, long maxWaitNs, TimerGauge backPressured) throws SessionException {
         try {
             return sendWithin(chunk, maxWaitNs, backPressured);
         } catch (InternalError e) {
-            throw brokenDown(e);
+            throw sessionFailure(e);
         }
     }
 
     private long sendWithin(Chunk chunk, long maxWaitNs, TimerGauge backPressured)
             throws SessionException {
         long startNs = System.nanoTime();
-        boolean goesOn = chunk.lengthBytes() <= payloadBytes;
-        while (goesOn && open) {
+        boolean mayRetry = chunk.lengthBytes() <= payloadBytes;
+        while (mayRetry && isOpen) {
             long sequence = trySend(chunk);
             if (sequence != NOT_SENT) {
                 return sequence;
             }
             backPressured.markStart();
-            LockSupport.parkNanos(LOOK_AGAIN_NS);
+            LockSupport.parkNanos(POLL_INTERVAL_NS);
             backPressured.markEnd();
-            goesOn =
+            mayRetry =
                     System.nanoTime() - startNs < maxWaitNs
                             && !Thread.currentThread().isInterrupted();
         }
@@ -82,19 +82,17 @@ final class WriterEnd extends RingEnd {
         }
     }
 
-    /** Whether chunks go through the ring now. */
+    /** Whether the ring is connected. For any thread. */
     boolean isOpen() {
-        return open;
+        return isOpen;
     }
 
-    /**
-     * Slots that were written and not yet given back, as the last step found it; for any thread.
-     */
+    /** Count of slots that the receiver had not released at the last step. For any thread. */
     int occupiedSlots() {
         return occupiedSlots;
     }
 
-    /** Why the ring is not, or was not, connected. */
+    /** Returns why the ring is not connected, or why it was not the last time. */
     String lastLoss() {
         lock.lock();
         try {
@@ -105,9 +103,9 @@ final class WriterEnd extends RingEnd {
     }
 
     /**
-     * Whether the receiver has taken all that was sent.
+     * Whether the receiver has received all chunks of the ring.
      *
-     * @throws SessionException where it is gone for good
+     * @throws SessionException if the session has failed
      */
     boolean isDrained() throws SessionException {
         checkNotFailed();
@@ -126,13 +124,13 @@ final class WriterEnd extends RingEnd {
 
     @Override
     void stepped() {
-        open = session.isConnected();
+        isOpen = session.isConnected();
         occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
     }
 
     @Override
     void closeSession() {
-        open = false;
+        isOpen = false;
         session.close();
     }
 }

@@ -4,12 +4,13 @@ import java.util.UUID;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 
 /**
- * One attempt of a sending subtask to its coordinator: by this number it will ask where to write.
+ * Event by which an attempt of a sending subtask announces the number of its {@link AddressRequest}
+ * to its coordinator.
  *
- * <p>Events come from tasks alone, while requests may also come through Flink's REST interface; so
- * a request is answered only where an event has told its number.
+ * <p>Only tasks send events, while Flink's REST interface also accepts requests. So the coordinator
+ * answers a request only if an event has announced its number.
  *
- * @param number random, of this attempt alone
+ * @param number random secret of this attempt
  */
 record WriterReady(UUID number) implements OperatorEvent {
 
@@ -17,6 +18,6 @@ record WriterReady(UUID number) implements OperatorEvent {
 
     @Override
     public String toString() {
-        return "WriterReady"; // the number is a secret
+        return "WriterReady"; // Omits the number, which is a secret.
     }
 }

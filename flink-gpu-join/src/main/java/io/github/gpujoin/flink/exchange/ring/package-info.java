@@ -1,7 +1,8 @@
 /**
  * Sends the payload of edges between subtasks through rings, over shared memory or RDMA. Flink's
- * channel carries tickets. Start with {@link io.github.gpujoin.flink.exchange.ring.RingSender} and
- * {@link io.github.gpujoin.flink.exchange.ring.RingReceiver}; the job's coordinator tells writers
- * where readers listen.
+ * channels carry tickets in place of the payload. Start with {@link
+ * io.github.gpujoin.flink.exchange.ring.RingSender} and {@link
+ * io.github.gpujoin.flink.exchange.ring.RingReceiver}; {@link
+ * io.github.gpujoin.flink.exchange.ring.Rendezvous} connects the two.
  */
 package io.github.gpujoin.flink.exchange.ring;

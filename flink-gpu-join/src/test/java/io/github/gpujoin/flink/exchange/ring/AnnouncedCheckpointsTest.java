@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A subtask and its coordinator, and what either knows of checkpoints. */
+/** Announcements of checkpoints from a coordinator to a subtask. */
 class AnnouncedCheckpointsTest {
 
     private final CheckpointAnnouncements announcements = new CheckpointAnnouncements();
@@ -24,14 +24,14 @@ class AnnouncedCheckpointsTest {
                 @Override
                 public void sendOperatorEventToCoordinator(
                         OperatorID operator, SerializedValue<OperatorEvent> event) {
-                    throw new AssertionError("nothing but questions are sent");
+                    throw new AssertionError("Unexpected event");
                 }
 
                 @Override
                 public CompletableFuture<CoordinationResponse> sendRequestToCoordinator(
                         OperatorID operator, SerializedValue<CoordinationRequest> request) {
                     try {
-                        return announcements.ask(
+                        return announcements.request(
                                 (CheckpointRequest)
                                         request.deserializeValue(getClass().getClassLoader()));
                     } catch (Exception e) {
@@ -57,7 +57,7 @@ class AnnouncedCheckpointsTest {
     }
 
     @Test
-    void shouldKnowOfACheckpointUntilItIsTaken() {
+    void shouldAnnounceACheckpointUntilItsSnapshot() {
         assertThat(watch.isAnnounced(0)).isFalse();
         announcements.begun(1);
         assertThat(watch.isAnnounced(0)).isTrue();
@@ -69,7 +69,7 @@ class AnnouncedCheckpointsTest {
     }
 
     @Test
-    void shouldCountFromTheFirstOfTheCheckpointsThatWait() throws Exception {
+    void shouldMeasureTimeFromTheFirstPendingCheckpoint() throws Exception {
         announcements.begun(1);
         assertThat(watch.isAnnounced(60_000)).isFalse();
         TimeUnit.MILLISECONDS.sleep(60);
@@ -83,14 +83,14 @@ class AnnouncedCheckpointsTest {
     }
 
     @Test
-    void shouldIgnoreACheckpointWhoseBarrierCameFirst() {
+    void shouldIgnoreACheckpointWhoseBarrierArrivedFirst() {
         watch.ended(1);
         announcements.begun(1);
         assertThat(watch.isAnnounced(0)).isFalse();
     }
 
     @Test
-    void shouldTellOneThatAsksLate() {
+    void shouldAnswerALateRequest() {
         announcements.begun(3);
         try (AnnouncedCheckpoints late = watch()) {
             late.start();
@@ -99,7 +99,7 @@ class AnnouncedCheckpointsTest {
     }
 
     @Test
-    void shouldNotTellOfACheckpointThatIsOver() {
+    void shouldNotAnnounceACompletedCheckpoint() {
         announcements.begun(3);
         announcements.ended(3);
         try (AnnouncedCheckpoints late = watch()) {
@@ -109,7 +109,7 @@ class AnnouncedCheckpointsTest {
     }
 
     @Test
-    void shouldForgetTheCheckpointThatAFailureAborts() {
+    void shouldDropTheCheckpointThatAFailureAborts() {
         announcements.begun(3);
         announcements.reset(0);
         try (AnnouncedCheckpoints restarted = watch()) {

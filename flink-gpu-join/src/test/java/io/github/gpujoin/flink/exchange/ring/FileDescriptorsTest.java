@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Test;
 class FileDescriptorsTest {
 
     @Test
-    void shouldTellOfTheWantWithItsNumbers() {
-        assertThat(FileDescriptors.want(250, 256))
+    void shouldDescribeAShortage() {
+        assertThat(FileDescriptors.shortage(250, 256))
                 .isEqualTo(
                         ".\nToo many open files in this process: open=250, limit=256. Raise ulimit"
                                 + " -n");
     }
 
     @Test
-    void shouldSayNothingWhereThereAreEnough() {
-        assertThat(FileDescriptors.want(250, 4_096)).isEmpty();
-        assertThat(FileDescriptors.want()).isEmpty();
+    void shouldReturnAnEmptyStringWithEnoughDescriptors() {
+        assertThat(FileDescriptors.shortage(250, 4_096)).isEmpty();
+        assertThat(FileDescriptors.shortage()).isEmpty();
     }
 }

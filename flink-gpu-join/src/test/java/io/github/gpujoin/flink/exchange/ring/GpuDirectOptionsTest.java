@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who may have rings in GPU memory, and what the others are told. */
+/** Conditions of rings in GPU memory, and messages if they do not hold. */
 class GpuDirectOptionsTest {
 
     private static RingOptions options(String way, String transport) {
@@ -40,7 +40,7 @@ class GpuDirectOptionsTest {
     }
 
     @Test
-    void shouldKeepRingsInHostMemoryUnlessAskedTo() {
+    void shouldAllocateRingsInHostMemoryByDefault() {
         assertThat(options("off", "disni").gpuDirect()).isNull();
         assertThat(options("off", "disni").description()).isEqualTo("disni");
         assertThat(RingOptions.of(new Configuration(), "join", 1).gpuDirect()).isNull();
@@ -48,19 +48,19 @@ class GpuDirectOptionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"flink", "shm"})
-    void shouldRefuseTransportsByWhichNoCardWrites(String transport) {
+    void shouldRejectTransportsWithoutANetworkCard(String transport) {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> options("dmabuf", transport))
                 .withMessage(
-                        "a network card writes GPU memory by RDMA verbs alone:"
+                        "Transport cannot write GPU memory:"
                                 + " gpu-join.rdma.gpu-direct=dmabuf, gpu-join.transport="
                                 + transport
-                                + " (disni, or off)");
+                                + ". Set the transport to disni, or gpu-join.rdma.gpu-direct: off.");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"dmabuf", "peermem"})
-    void shouldSayInExplanationsThatItIsUntested(String way) {
+    void shouldExplainThatGpuDirectIsUntested(String way) {
         assertThat(options(way, "disni").description())
                 .isEqualTo(
                         "disni, rings in GPU memory by GPUDirect, untested on hardware,"
@@ -69,7 +69,7 @@ class GpuDirectOptionsTest {
     }
 
     @Test
-    void shouldUseTheDeviceThatTheSubtaskWasGiven() {
+    void shouldUseTheDeviceOfTheSubtask() {
         RingOptions assigned = options("dmabuf", "disni").onDevice(configured -> configured + 1);
         assertThat(assigned.gpuDirect().gpu().device()).isEqualTo(4);
         assertThat(assigned.gpuDirect().way()).isEqualTo(GpuDirect.DMABUF);
@@ -79,19 +79,19 @@ class GpuDirectOptionsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "DMABUF, false, true, the GPU's driver must export memory as a dma-buf",
-        "PEERMEM, true, false, the GPU must let its memory be pinned for a network card"
+        "DMABUF, false, true, GPU driver does not export memory as a dma-buf",
+        "PEERMEM, true, false, GPU does not let a network card pin its memory"
     })
-    void shouldRefuseADeviceThatCannotDoIt(
-            GpuDirect way, boolean dmaBuf, boolean peerMemory, String rule) {
+    void shouldRejectADeviceWithoutGpuDirect(
+            GpuDirect way, boolean dmaBuf, boolean peerMemory, String fault) {
         GpuDirectOptions options = new GpuDirectOptions(way, GpuOptions.defaults().withDevice(2));
         assertThatExceptionOfType(TransportException.class)
                 .isThrownBy(
                         () ->
                                 options.requireSupported(
                                         new GpuDirectSupport(dmaBuf, peerMemory, 100, 1)))
-                .withMessageStartingWith(rule)
-                .withMessageContaining(way.name().toLowerCase() + ", device=2 (");
+                .withMessageStartingWith(fault)
+                .withMessageContaining(way.name().toLowerCase() + ", device=2.\n");
         assertThatCode(
                         () ->
                                 options.requireSupported(
@@ -99,9 +99,9 @@ class GpuDirectOptionsTest {
                 .doesNotThrowAnyException();
     }
 
-    /** On a GPU whose driver can do it; what no card has written is empty. */
+    /** Needs a GPU whose driver supports GPUDirect. A slot that no card has written is empty. */
     @Test
-    void shouldGiveEmptyRingsOnAGpu() throws Exception {
+    void shouldAllocateEmptyRingsOnAGpu() throws Exception {
         assumeThat(GpuTestDevice.isThere()).as("there is a GPU").isTrue();
         GpuDirectOptions options = new GpuDirectOptions(GpuDirect.DMABUF, GpuOptions.defaults());
         RingGeometry geometry = RingGeometry.forPayload(4, 1 << 20);
@@ -114,10 +114,10 @@ class GpuDirectOptionsTest {
         }
     }
 
-    /** Never a silent fallback: who asks for it and has no GPU is told so, and the task fails. */
+    /** There is no silent fallback to host memory. */
     @ParameterizedTest
     @ValueSource(strings = {"dmabuf", "peermem"})
-    void shouldFailAReceiverWithoutAGpuAndSayWhy(String way) {
+    void shouldFailAReceiverWithoutAGpu(String way) {
         assumeThat(GpuTestDevice.isThere()).as("there is a GPU").isFalse();
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(
@@ -130,7 +130,7 @@ class GpuDirectOptionsTest {
                                         new Configuration(),
                                         event -> {}))
                 .withMessageStartingWith(
-                        "rings in GPU memory need a GPU in each process that joins:"
+                        "No GPU for rings in GPU memory:"
                                 + " gpu-join.rdma.gpu-direct="
                                 + way
                                 + ", device=3, cause=");

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.SecurityOptions;
 
-/** Flink's internal SSL with a key of its own, whose certificate alone is trusted. */
+/** Options of Flink's internal SSL with a new key, which trust its certificate only. */
 final class InternalSsl {
 
     private static final String PASSWORD = "changeit";
@@ -16,7 +16,7 @@ final class InternalSsl {
     private InternalSsl() {}
 
     /**
-     * @param name of the key, which is made once in the directory
+     * @param name of the key, which the first call creates in the directory
      */
     static Configuration configuration(Path directory, String name) throws Exception {
         File store = directory.resolve(name + ".p12").toFile();
@@ -33,7 +33,7 @@ final class InternalSsl {
         return config;
     }
 
-    /** As Flink's documentation tells its users to. */
+    /** Creates a key as Flink's documentation describes. */
     private static void make(File store, String name) throws Exception {
         String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
         Process process =

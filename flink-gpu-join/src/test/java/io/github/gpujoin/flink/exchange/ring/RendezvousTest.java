@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class RendezvousTest {
 
     private static final int READERS = 2;
-    private static final RuntimeException FAILURE = new IllegalStateException("a failure");
+    private static final RuntimeException FAILURE = new IllegalStateException("Failure");
 
     private final CoordinatorStore store = new CoordinatorStoreImpl();
     private final OperatorCoordinator join = coordinator(End.READER, READERS);
@@ -53,7 +53,7 @@ class RendezvousTest {
         join.handleEventFromOperator(subtask, attempt, address);
     }
 
-    /** The number by which an attempt that is ready asks. */
+    /** Announces an attempt, and returns the number of its requests. */
     private static UUID ready(OperatorCoordinator writers, int subtask, int attempt)
             throws Exception {
         UUID number = UUID.randomUUID();
@@ -61,7 +61,7 @@ class RendezvousTest {
         return number;
     }
 
-    private static CompletableFuture<CoordinationResponse> ask(
+    private static CompletableFuture<CoordinationResponse> request(
             OperatorCoordinator writers, UUID number) {
         return ((CoordinationRequestHandler) writers)
                 .handleCoordinationRequest(new AddressRequest(number));
@@ -79,10 +79,10 @@ class RendezvousTest {
     }
 
     @Test
-    void shouldTellAllWritersOnceAllSubtasksOfTheJoinAreKnown() throws Exception {
-        CompletableFuture<CoordinationResponse> toFacts = ask(facts, ready(facts, 0, 0));
+    void shouldAnswerAllWritersOnceAllSubtasksOfTheJoinAreKnown() throws Exception {
+        CompletableFuture<CoordinationResponse> toFacts = request(facts, ready(facts, 0, 0));
         CompletableFuture<CoordinationResponse> toDimension =
-                ask(dimension, ready(dimension, 0, 0));
+                request(dimension, ready(dimension, 0, 0));
         announce(1, 0, address(101));
         assertThat(toFacts).isNotDone();
         announce(0, 0, address(100));
@@ -91,25 +91,25 @@ class RendezvousTest {
     }
 
     @Test
-    void shouldTellAWriterThatAsksLater() throws Exception {
+    void shouldAnswerALateRequest() throws Exception {
         announce(0, 0, address(100));
         announce(1, 0, address(101));
-        assertThat(ports(ask(facts, ready(facts, 2, 0)))).containsExactly(100, 101);
+        assertThat(ports(request(facts, ready(facts, 2, 0)))).containsExactly(100, 101);
     }
 
     @Test
-    void shouldTellNothingToWhoKnowsNoNumber() throws Exception {
+    void shouldAnswerAnUnknownNumberWithoutAddresses() throws Exception {
         announce(0, 0, address(100));
         announce(1, 0, address(101));
         ready(facts, 0, 0);
-        assertThat(ports(ask(facts, UUID.randomUUID()))).isEmpty();
+        assertThat(ports(request(facts, UUID.randomUUID()))).isEmpty();
     }
 
     @Test
-    void shouldEndAnEarlierQuestionOfWhoAsksAgain() throws Exception {
+    void shouldEndAnEarlierRequestOfTheSameAttempt() throws Exception {
         UUID number = ready(facts, 0, 0);
-        CompletableFuture<CoordinationResponse> earlier = ask(facts, number);
-        CompletableFuture<CoordinationResponse> later = ask(facts, number);
+        CompletableFuture<CoordinationResponse> earlier = request(facts, number);
+        CompletableFuture<CoordinationResponse> later = request(facts, number);
         assertThat(ports(earlier)).isEmpty();
         announce(0, 0, address(100));
         announce(1, 0, address(101));
@@ -117,74 +117,76 @@ class RendezvousTest {
     }
 
     @Test
-    void shouldGiveEachAttemptATokenOfItsOwnForEachSubtask() throws Exception {
+    void shouldCreateATokenPerAttemptAndSubtask() throws Exception {
         announce(0, 0, address(100));
         announce(1, 0, address(101));
-        List<Target> first = targets(ask(facts, ready(facts, 0, 0)));
+        List<Target> first = targets(request(facts, ready(facts, 0, 0)));
         facts.executionAttemptFailed(0, 0, FAILURE);
-        List<Target> second = targets(ask(facts, ready(facts, 0, 1)));
+        List<Target> second = targets(request(facts, ready(facts, 0, 1)));
         assertThat(first.get(0).token()).isNotEqualTo(second.get(0).token());
         assertThat(first.get(0).token()).isNotEqualTo(first.get(1).token());
     }
 
     @Test
-    void shouldTellNoAddressOfAnAttemptThatFailed() throws Exception {
+    void shouldNotReturnTheAddressOfAFailedAttempt() throws Exception {
         announce(0, 0, address(100));
         announce(1, 0, address(101));
         join.executionAttemptFailed(1, 0, FAILURE);
         join.subtaskReset(1, 7);
-        CompletableFuture<CoordinationResponse> answer = ask(facts, ready(facts, 0, 1));
+        CompletableFuture<CoordinationResponse> answer = request(facts, ready(facts, 0, 1));
         assertThat(answer).isNotDone();
         announce(1, 1, address(201));
         assertThat(ports(answer)).containsExactly(100, 201);
     }
 
     @Test
-    void shouldKeepWhatALaterAttemptSaidWhenAnEarlierOneFailsLate() throws Exception {
+    void shouldKeepTheLaterAttemptIfAnEarlierOneFailsLate() throws Exception {
         announce(0, 1, address(100));
         announce(1, 1, address(101));
         join.executionAttemptFailed(0, 0, FAILURE);
         UUID number = ready(facts, 0, 1);
         facts.executionAttemptFailed(0, 0, FAILURE);
-        assertThat(ports(ask(facts, number))).containsExactly(100, 101);
+        assertThat(ports(request(facts, number))).containsExactly(100, 101);
     }
 
     @Test
-    void shouldForgetAllWhenTheWholeJobIsReset() throws Exception {
-        CompletableFuture<CoordinationResponse> ofTheOldAttempt = ask(facts, ready(facts, 0, 0));
+    void shouldDropAllAddressesAndRequestsWhenTheJobIsReset() throws Exception {
+        CompletableFuture<CoordinationResponse> ofTheOldAttempt =
+                request(facts, ready(facts, 0, 0));
         announce(0, 0, address(100));
         join.resetToCheckpoint(7, new byte[0]);
         facts.resetToCheckpoint(7, new byte[0]);
         announce(1, 1, address(201));
         announce(0, 1, address(200));
         assertThat(ofTheOldAttempt).isNotDone();
-        assertThat(ports(ask(facts, ready(facts, 0, 1)))).containsExactly(200, 201);
+        assertThat(ports(request(facts, ready(facts, 0, 1)))).containsExactly(200, 201);
     }
 
     @Test
-    void shouldTellNothingToAWriterThatWasReset() throws Exception {
+    void shouldNotAnswerAResetWriter() throws Exception {
         UUID number = ready(facts, 0, 0);
         facts.subtaskReset(0, 7);
         announce(0, 0, address(100));
         announce(1, 0, address(101));
-        assertThat(ports(ask(facts, number))).isEmpty();
+        assertThat(ports(request(facts, number))).isEmpty();
     }
 
     @Test
-    void shouldHaveNothingToCheckpoint() throws Exception {
+    void shouldWriteEmptySnapshots() throws Exception {
         CompletableFuture<byte[]> state = new CompletableFuture<>();
         join.checkpointCoordinator(1, state);
         assertThat(state).isCompletedWithValueMatching(bytes -> bytes.length == 0);
     }
 
     @Test
-    void shouldRefuseOtherMessages() {
+    void shouldRejectUnknownMessages() {
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () ->
                                 join.handleEventFromOperator(
                                         0, 0, new WriterReady(UUID.randomUUID())))
-                .withMessageContaining("the join announces addresses, and who sends asks for them");
+                .withMessageContaining(
+                        "Unknown message to the coordinator of a join's rings: message=");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> facts.handleEventFromOperator(0, 0, address(1)));
         assertThatIllegalArgumentException()
@@ -195,8 +197,7 @@ class RendezvousTest {
     }
 
     @Test
-    void shouldSendMessagesThatCanBeReadAndNameNoSecret()
-            throws IOException, ClassNotFoundException {
+    void shouldSerializeMessagesAndHideSecrets() throws IOException, ClassNotFoundException {
         ReaderAddress address = address(100);
         ReaderAddress read =
                 new SerializedValue<>(address).deserializeValue(getClass().getClassLoader());
@@ -213,11 +214,11 @@ class RendezvousTest {
     }
 
     @Test
-    void shouldSendResponsesOfFlinksOwnClasses() {
+    void shouldEncodeResponsesInFlinksClasses() {
         CoordinationResponse response = WriterAddresses.NONE.toResponse();
         assertThat(response.getClass().getName()).startsWith("org.apache.flink.");
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> WriterAddresses.of(new CoordinationResponse() {}))
-                .withMessageContaining("a sender is told addresses alone");
+                .withMessageContaining("Response contains no addresses");
     }
 }

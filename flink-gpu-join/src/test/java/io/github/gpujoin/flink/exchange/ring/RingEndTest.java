@@ -19,19 +19,19 @@ class RingEndTest {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void shouldTellTheMailboxWhatBrokeTheAgentsStep(Throwable failure) throws Exception {
-        RingEnd end = breaksDownAtEachStep(failure);
+    void shouldReportAFailedStepToTheMailbox(Throwable failure) throws Exception {
+        RingEnd end = failingAtEachStep(failure);
         end.checkNotFailed();
         end.step(1);
         end.step(2);
-        assertThat(steps).as("steps until it broke").isEqualTo(1);
+        assertThat(steps).as("steps until the failure").isEqualTo(1);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(end::checkNotFailed)
-                .withMessageContaining("must not break down")
+                .withMessageContaining("Session of a ring failed")
                 .withMessageContaining("out of step");
     }
 
-    private RingEnd breaksDownAtEachStep(Throwable failure) {
+    private RingEnd failingAtEachStep(Throwable failure) {
         return new RingEnd() {
             @Override
             void stepSession(long nowNs) {

@@ -20,15 +20,15 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 /** Chunks and options for tests of rings. */
 final class RingFixture {
 
-    /** Bound of what takes milliseconds on a quiet machine. */
-    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    /** Timeout of operations that need milliseconds on an idle machine. */
+    static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
 
     static final int PARTITIONS = 128;
     static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("number", ColumnType.INT64));
 
     private RingFixture() {}
 
-    /** A chunk of facts of one row. */
+    /** Returns a chunk of facts with one row. */
     static Chunk chunk(int partition, long number) {
         ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8);
         builder.putLong(0, number);
@@ -36,7 +36,7 @@ final class RingFixture {
         return builder.seal(ChunkDescriptor.FACTS, partition, 0, number);
     }
 
-    /** A chunk of as many rows as fill that many bytes. */
+    /** Returns a chunk of facts that fills a payload. */
     static Chunk longChunk(int payloadBytes) {
         ChunkBuilder builder = new ChunkBuilder(SCHEMA, payloadBytes);
         while (!builder.isFull()) {
@@ -50,14 +50,15 @@ final class RingFixture {
         return chunk.getLong(0, 0);
     }
 
-    /** Answers every question with these. */
+    /** Returns a coordinator that answers each request with the targets. */
     static Coordinator coordinator(Supplier<List<Target>> targets) {
         return new Coordinator() {
             @Override
-            public void tell(WriterReady ready) {}
+            public void announce(WriterReady ready) {}
 
             @Override
-            public CompletableFuture<CoordinationResponse> ask(AddressRequest request) {
+            public CompletableFuture<CoordinationResponse> requestAddresses(
+                    AddressRequest request) {
                 return CompletableFuture.completedFuture(
                         new WriterAddresses(targets.get()).toResponse());
             }
@@ -65,11 +66,12 @@ final class RingFixture {
     }
 
     /**
-     * Rings of 4 slots, whose peers have any time to come. Where the network loses slots, that is
-     * to be noticed soon; elsewhere a pause of this process is no loss.
+     * Returns options of rings of 4 slots, whose peers may connect late. If the network loses
+     * slots, a short peer timeout detects that soon; otherwise it is long, so that a pause of this
+     * process is no loss.
      */
     static RingOptions options(String transport) {
-        return options(transport, Duration.ofNanos(PATIENCE_NS));
+        return options(transport, Duration.ofNanos(TIMEOUT_NS));
     }
 
     static RingOptions options(String transport, Duration openTimeout) {

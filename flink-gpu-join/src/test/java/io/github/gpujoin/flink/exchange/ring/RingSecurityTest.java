@@ -39,120 +39,124 @@ class RingSecurityTest {
     @TempDir private static Path directory;
 
     @Test
-    void shouldSpeakPlainTcpOnTheLoopbackWithoutInternalSsl() {
+    void shouldUsePlainTcpOnTheLoopbackWithoutInternalSsl() {
         assertThat(RingSecurity.controlSockets(new Configuration(), LOOPBACK))
                 .isSameAs(ControlSockets.PLAIN);
     }
 
     @Test
-    void shouldProveBothEndsWithFlinksInternalKeys() throws Exception {
+    void shouldAuthenticateBothEndsByFlinksInternalKeys() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
-        assertThat(stateAfterFirstMeeting(ssl, ssl)).isEqualTo(WriterState.OPEN);
+        assertThat(stateAfterFirstConnection(ssl, ssl)).isEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldOpenAlsoWithTls13() throws Exception {
+    void shouldConnectByTls13() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.set(SecurityOptions.SSL_PROTOCOL, "TLSv1.3,TLSv1.2");
         ssl.set(
                 SecurityOptions.SSL_ALGORITHMS,
                 "TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
-        assertThat(stateAfterFirstMeeting(ssl, ssl)).isEqualTo(WriterState.OPEN);
+        assertThat(stateAfterFirstConnection(ssl, ssl)).isEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldNotLetAWriterInWithAnotherKey() throws Exception {
+    void shouldRejectAWriterWithAnotherKey() throws Exception {
         Configuration cluster = InternalSsl.configuration(directory, "cluster");
         Configuration other = InternalSsl.configuration(directory, "other");
-        assertThat(stateAfterFirstMeeting(cluster, other)).isNotEqualTo(WriterState.OPEN);
+        assertThat(stateAfterFirstConnection(cluster, other)).isNotEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldNotLetAWriterInThatTrustsUsAndIsNotTrusted() throws Exception {
+    void shouldRejectAnUntrustedWriterThatTrustsTheReader() throws Exception {
         Configuration cluster = InternalSsl.configuration(directory, "cluster");
         Configuration other = InternalSsl.configuration(directory, "other");
         other.set(
                 SecurityOptions.SSL_INTERNAL_TRUSTSTORE,
                 cluster.get(SecurityOptions.SSL_INTERNAL_TRUSTSTORE));
-        assertThat(stateAfterFirstMeeting(cluster, other)).isNotEqualTo(WriterState.OPEN);
+        assertThat(stateAfterFirstConnection(cluster, other)).isNotEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldNotLetAWriterInWithoutSsl() throws Exception {
+    void shouldRejectAWriterWithoutSsl() throws Exception {
         Configuration cluster = InternalSsl.configuration(directory, "cluster");
-        assertThat(stateAfterFirstMeeting(cluster, new Configuration()))
+        assertThat(stateAfterFirstConnection(cluster, new Configuration()))
                 .isNotEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldHoldToTheCertificateFingerprint() throws Exception {
+    void shouldRejectACertificateWithAnotherFingerprint() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.set(SecurityOptions.SSL_INTERNAL_CERT_FINGERPRINT, "00".repeat(20));
-        assertThat(stateAfterFirstMeeting(ssl, ssl)).isNotEqualTo(WriterState.OPEN);
+        assertThat(stateAfterFirstConnection(ssl, ssl)).isNotEqualTo(WriterState.OPEN);
     }
 
     @Test
-    void shouldNotListenBeyondTheHostWithoutInternalSsl() {
+    void shouldRejectAddressesBeyondTheHostWithoutInternalSsl() {
         Configuration plain = new Configuration();
         plain.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
-        assertRefused(plain, beyondHost())
+        assertRejected(plain, beyondHost())
                 .withMessage(
-                        "rings that other hosts reach need Flink's internal SSL, by which both ends"
-                                + " prove themselves: address=10.0.9.1,"
-                                + " security.ssl.internal.enabled=false");
+                        "Flink's internal SSL is off, so rings cannot leave this host: address=10.0.9.1."
+                                + " Set security.ssl.internal.enabled: true.");
     }
 
     @Test
-    void shouldNotSendRowsBeyondTheHostUnlessItIsAllowed() throws Exception {
+    void shouldRejectUnencryptedRowsBeyondTheHostUnlessAllowed() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
-        assertRefused(ssl, beyondHost())
+        assertRejected(ssl, beyondHost())
                 .withMessage(
-                        "rings do not encrypt rows, which a TaskManager must allow before they"
-                                + " leave its host: address=10.0.9.1,"
-                                + " gpu-join.ring.allow-unencrypted-payload=false");
+                        "Rings would send unencrypted rows to other hosts: address=10.0.9.1.\n"
+                                + "If your network is trusted, set"
+                                + " gpu-join.ring.allow-unencrypted-payload: true in each"
+                                + " TaskManager.");
         ssl.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
         assertThat(RingSecurity.controlSockets(ssl, beyondHost())).isNotNull();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "::", "224.0.0.1"})
-    void shouldNotListenOnMoreThanOneAddress(String address) throws Exception {
+    void shouldRejectWildcardAndMulticastAddresses(String address) throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.set(GpuJoinOptions.RING_ALLOW_UNENCRYPTED_PAYLOAD, true);
-        assertRefused(ssl, InetAddress.getByName(address))
-                .withMessageStartingWith("rings listen on one address of the host");
+        assertRejected(ssl, InetAddress.getByName(address))
+                .withMessageStartingWith(
+                        "Rings cannot use a wildcard or multicast address: address=");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"TLSv1.1", "TLSv1.2,TLSv1", "SSLv3", ""})
-    void shouldNotSpeakOldTls(String protocols) throws Exception {
+    void shouldRejectOldTls(String protocols) throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.set(SecurityOptions.SSL_PROTOCOL, protocols);
-        assertRefused(ssl, LOOPBACK)
-                .withMessage("rings speak TLSv1.2 or TLSv1.3: security.ssl.protocol=" + protocols);
+        assertRejected(ssl, LOOPBACK)
+                .withMessage(
+                        "Unsupported TLS protocol for rings: security.ssl.protocol="
+                                + protocols
+                                + ". Set TLSv1.2 or TLSv1.3.");
     }
 
     @Test
-    void shouldNotStartWithHalfOfFlinksSsl() throws Exception {
+    void shouldRejectIncompleteSslOptions() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.removeConfig(SecurityOptions.SSL_INTERNAL_KEYSTORE);
-        assertRefused(ssl, LOOPBACK)
-                .withMessageStartingWith("Flink's internal SSL is on and must be complete: ")
+        assertRejected(ssl, LOOPBACK)
+                .withMessageStartingWith("Flink's internal SSL is not usable: ")
                 .withMessageContaining("security.ssl.internal.keystore");
     }
 
     @Test
-    void shouldNotSayThePasswordThatIsWrong() throws Exception {
+    void shouldNotReportAWrongPassword() throws Exception {
         Configuration ssl = InternalSsl.configuration(directory, "cluster");
         ssl.set(SecurityOptions.SSL_INTERNAL_KEYSTORE_PASSWORD, "not-this-one");
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingSecurity.controlSockets(ssl, LOOPBACK))
-                .withMessageStartingWith("Flink's internal SSL is on and must be complete: ")
+                .withMessageStartingWith("Flink's internal SSL is not usable: ")
                 .withMessageNotContaining("not-this-one");
     }
 
     private static org.assertj.core.api.ThrowableAssertAlternative<IllegalConfigurationException>
-            assertRefused(Configuration config, InetAddress address) {
+            assertRejected(Configuration config, InetAddress address) {
         return assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingSecurity.controlSockets(config, address));
     }
@@ -165,8 +169,8 @@ class RingSecurityTest {
         }
     }
 
-    /** State of a writer once it is open, or once it lost its first connection. */
-    private static WriterState stateAfterFirstMeeting(Configuration reads, Configuration writes)
+    /** Returns the state of a writer after its first connection opened or failed. */
+    private static WriterState stateAfterFirstConnection(Configuration reads, Configuration writes)
             throws Exception {
         JobSecret secret = JobSecret.random();
         SessionOptions times = SessionOptions.DEFAULT;

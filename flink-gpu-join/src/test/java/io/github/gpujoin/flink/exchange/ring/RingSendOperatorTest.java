@@ -38,10 +38,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class RingSendOperatorTest {
 
-    /** Where the coordinator says that chunks are to be written. */
+    /** Answer of the coordinator. */
     private final AtomicReference<List<Target>> targets = new AtomicReference<>(List.of());
 
-    /** Makes the operator with this test's coordinator. */
+    /** Creates the operator with this test's coordinator. */
     private static final class Factory extends AbstractStreamOperatorFactory<Chunk>
             implements OneInputStreamOperatorFactory<Chunk, Chunk> {
 
@@ -90,7 +90,7 @@ class RingSendOperatorTest {
         return (RingSendOperator) harness.getOperator();
     }
 
-    /** A subtask of the join that the operator is told of. */
+    /** Opens a subtask of the join, and sets its address as the coordinator's answer. */
     private RingReceiver receiver(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
             throws Exception {
         JobInfo job = harness.getEnvironment().getJobInfo();
@@ -120,7 +120,7 @@ class RingSendOperatorTest {
         return sent.get(sent.size() - 1);
     }
 
-    /** The first chunk waits for its ring. */
+    /** Sends the first chunk, which waits for its ring. */
     private static Chunk firstTicket(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
             throws Exception {
         Chunk ticket = send(harness);
@@ -129,23 +129,23 @@ class RingSendOperatorTest {
     }
 
     @Test
-    void shouldHoldTheFirstChunkBackUntilItsRingIsOpen() throws Exception {
-        AtomicInteger questions = new AtomicInteger();
+    void shouldBlockTheFirstChunkUntilItsRingIsOpen() throws Exception {
+        AtomicInteger requestCount = new AtomicInteger();
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                 harness(
                         RingFixture.options("shm"),
-                        () -> questions.incrementAndGet() < 4 ? List.of() : targets.get())) {
+                        () -> requestCount.incrementAndGet() < 4 ? List.of() : targets.get())) {
             harness.open();
             try (RingReceiver receiver = receiver(harness)) {
-                assertThat(take(receiver, firstTicket(harness))).isEqualTo(1);
-                assertThat(questions).hasValueGreaterThanOrEqualTo(4);
+                assertThat(receive(receiver, firstTicket(harness))).isEqualTo(1);
+                assertThat(requestCount).hasValueGreaterThanOrEqualTo(4);
                 operator(harness).finish();
             }
         }
     }
 
     @Test
-    void shouldSendInlineOnceTheTimeToOpenIsOver() throws Exception {
+    void shouldSendInlineAfterTheOpenTimeout() throws Exception {
         RingOptions options = RingFixture.options("shm", Duration.ofMillis(1));
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(options, List::of)) {
             harness.open();
@@ -153,9 +153,9 @@ class RingSendOperatorTest {
         }
     }
 
-    /** Flink looks for the suppression among the causes. */
+    /** Flink searches the causes for the exception that suppresses restarts. */
     @Test
-    void shouldFailForGoodIfItsBuffersExceedTheOffHeapMemoryOfTasks() throws Exception {
+    void shouldSuppressRestartsIfItsBuffersExceedTheTaskOffHeapMemory() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("twin")) {
             harness.getEnvironment()
                     .getTaskManagerInfo()
@@ -181,7 +181,7 @@ class RingSendOperatorTest {
     void shouldStopWaitingForItsRingsWhenTheTaskIsCancelled() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
             harness.open();
-            Thread.currentThread().interrupt(); // as Flink does
+            Thread.currentThread().interrupt(); // Cancels the task as Flink does.
             assertThatExceptionOfType(CancelTaskException.class)
                     .isThrownBy(() -> send(harness))
                     .withMessageContaining("while it waited for its rings to open");
@@ -190,7 +190,7 @@ class RingSendOperatorTest {
     }
 
     @Test
-    void shouldPassChunksAndWatermarksOnWithoutRings() throws Exception {
+    void shouldForwardChunksAndWatermarksWithoutRings() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("flink")) {
             harness.open();
             Chunk chunk = RingFixture.chunk(3, 1);
@@ -203,17 +203,17 @@ class RingSendOperatorTest {
     }
 
     @Test
-    void shouldEndOnlyOnceTheJoinHasTakenAllChunks() throws Exception {
+    void shouldFinishOnlyOnceTheJoinHasReceivedAllChunks() throws Exception {
         long openBefore = Region.openCount();
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
             harness.open();
             try (RingReceiver receiver = receiver(harness)) {
                 Chunk ticket = firstTicket(harness);
-                Thread join = new Thread(() -> assertThat(take(receiver, ticket)).isEqualTo(1));
+                Thread join = new Thread(() -> assertThat(receive(receiver, ticket)).isEqualTo(1));
                 join.start();
                 operator(harness).finish();
                 assertThatThrownBy(() -> receiver.received(ticket, () -> true))
-                        .as("taken before the end")
+                        .as("received before the end")
                         .hasMessageContaining("cancelled");
                 join.join();
             }
@@ -221,7 +221,7 @@ class RingSendOperatorTest {
         assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
-    private static long take(RingReceiver receiver, Chunk ticket) {
+    private static long receive(RingReceiver receiver, Chunk ticket) {
         try {
             return RingFixture.number(receiver.received(ticket, () -> false));
         } catch (SessionException e) {
@@ -230,8 +230,8 @@ class RingSendOperatorTest {
     }
 
     @Test
-    void shouldWaitAtTheEndForTheCancelWhereTheJoinIsGoneWithChunksNotTaken() throws Exception {
-        // Closing the harness would end the operator once more.
+    void shouldWaitForCancellationIfTheJoinClosedWithUnreadChunks() throws Exception {
+        // Closing the harness would finish the operator again.
         OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm");
         harness.open();
         RingReceiver receiver = receiver(harness);
@@ -247,13 +247,13 @@ class RingSendOperatorTest {
         flink.start();
         assertThatExceptionOfType(CancelTaskException.class)
                 .isThrownBy(() -> operator(harness).finish())
-                .withMessageContaining("while its rings drained");
+                .withMessageContaining("while it drained its rings");
         assertThat(Thread.interrupted()).isTrue();
         operator(harness).close();
     }
 
     @Test
-    void shouldNeedNoAddressWithoutInput() throws Exception {
+    void shouldFinishWithoutAddressesIfThereIsNoInput() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
             harness.open();
             operator(harness).finish();

@@ -27,17 +27,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever Flink's channel brings: a chunk, a ticket of a ring that the receiver has, or an error
- * that states the rule.
+ * Receives arbitrary bytes from Flink's channel. Each input is a chunk, a ticket of one of the
+ * receiver's rings, or an error with a message.
  */
 class RingTicketFuzzTest {
 
-    /** Epoch, sequence and partition of a chunk without rows. */
+    /** Bytes of epoch, sequence and partition of a chunk without rows. */
     private static final int FIELDS_BYTES = 20;
 
     private static RingReceiver receiver;
 
-    /** Of the facts, from one subtask: channel 65,536. */
+    /** Opens the ring of facts from one subtask, channel 65,536. */
     @BeforeAll
     static void open() throws IOException {
         TwinProvider.reset(TwinFaults.NONE, 1);
@@ -70,7 +70,7 @@ class RingTicketFuzzTest {
 
     @MethodSource("tickets")
     @FuzzTest(maxDuration = "5m")
-    void shouldTakeAnyBytesOrSayWhatIsWrong(byte[] bytes) {
+    void shouldReceiveOrRejectAnyBytes(byte[] bytes) {
         if (bytes == null) {
             return;
         }
@@ -80,7 +80,7 @@ class RingTicketFuzzTest {
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3, 4})
-    void shouldTakeDamagedTicketsOrSayWhatIsWrong(long seed) {
+    void shouldReceiveOrRejectDamagedTickets(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 500; i++) {
             for (byte[] ticket : tickets().toList()) {
@@ -88,12 +88,12 @@ class RingTicketFuzzTest {
                 for (int at = 0; at < damaged.length; at += 1 + random.nextInt(8)) {
                     damaged[at] ^= (byte) (1 << random.nextInt(8));
                 }
-                shouldTakeAnyBytesOrSayWhatIsWrong(damaged);
+                shouldReceiveOrRejectAnyBytes(damaged);
             }
         }
     }
 
-    /** One whose checksum holds, as a sender could make it. */
+    /** Returns a chunk with a valid checksum, as a sender could write it. */
     private static Chunk chunkWithoutRows(byte[] bytes) {
         ByteBuffer fields = ByteBuffer.wrap(Arrays.copyOf(bytes, FIELDS_BYTES));
         long epoch = fields.getLong();
@@ -101,7 +101,7 @@ class RingTicketFuzzTest {
         return new ChunkBuilder(RingFixture.SCHEMA, 1).seal(0, fields.getInt(), epoch, sequence);
     }
 
-    /** No writer ever comes, so a ticket of the receiver's ring is waited for, and cancelled. */
+    /** No writer connects, so the wait for a ticket of the receiver's ring is cancelled. */
     private static void receive(Supplier<Chunk> bytes) {
         Chunk arrived;
         try {
@@ -120,7 +120,7 @@ class RingTicketFuzzTest {
                     .isEqualTo(RingTicket.channel(JoinSide.PROBE, 0));
         } catch (IllegalStateException | SessionException e) {
             assertThat(isTicket).isTrue();
-            assertThat(e).hasMessageStartingWith("a ticket is of a ring of this subtask: channel=");
+            assertThat(e).hasMessageStartingWith("Ticket of an unknown ring: channel=");
         }
     }
 }

@@ -17,7 +17,7 @@ class RingTicketTest {
 
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {1, 2, 3})
-    void shouldSayWhereTheChunkIs(long seed) {
+    void shouldLocateItsChunk(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 1000; i++) {
             JoinSide input = JoinSide.values()[random.nextInt(2)];
@@ -40,14 +40,14 @@ class RingTicketTest {
     }
 
     @Test
-    void shouldTakeNoChunkForATicket() {
+    void shouldDistinguishTicketsFromChunks() {
         assertThat(RingTicket.isTicket(RingFixture.chunk(0, 1))).isFalse();
         Chunk first = new RingTicket.Writer(0).write(RingFixture.chunk(0, 1), 1);
-        assertThat(RingTicket.isTicket(first)).as("the very first ticket").isTrue();
+        assertThat(RingTicket.isTicket(first)).as("first ticket").isTrue();
     }
 
     @Test
-    void shouldGiveEachRingAChannelOfItsOwn() {
+    void shouldAssignADistinctChannelToEachRing() {
         Set<Integer> channels = new HashSet<>();
         for (JoinSide input : JoinSide.values()) {
             for (int subtask = 0; subtask < MAX_SUBTASKS; subtask++) {

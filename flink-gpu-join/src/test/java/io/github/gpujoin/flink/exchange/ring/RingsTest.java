@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Both ends of rings, with a queue in place of Flink's channel. */
+/** Connects both ends of rings, with a queue in place of Flink's channel. */
 class RingsTest {
 
     private static final Configuration NO_CONFIG = new Configuration();
@@ -56,7 +56,7 @@ class RingsTest {
     }
 
     @AfterEach
-    void shouldGiveEverythingBack() throws Exception {
+    void shouldReleaseAllResources() throws Exception {
         for (int i = opened.size() - 1; i >= 0; i--) {
             opened.get(i).close();
             opened.get(i).close();
@@ -74,7 +74,7 @@ class RingsTest {
     private static void await(BooleanSupplier condition) {
         long startNs = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - startNs).isLessThan(RingFixture.PATIENCE_NS);
+            assertThat(System.nanoTime() - startNs).isLessThan(RingFixture.TIMEOUT_NS);
             LockSupport.parkNanos(1_000_000);
         }
     }
@@ -83,7 +83,7 @@ class RingsTest {
         return new TaskInfoImpl("task", RingFixture.PARTITIONS, subtask, 2, attempt);
     }
 
-    /** A subtask of the join to which two subtasks send facts. */
+    /** Opens a subtask of the join to which two subtasks send facts. */
     private RingReceiver receiver(String transport, int subtask) throws IOException {
         RingReceiver receiver =
                 RingReceiver.open(
@@ -130,7 +130,7 @@ class RingsTest {
 
     @ParameterizedTest(name = "{0}, seed={1}")
     @CsvSource({"shm,1", "twin,2", "twin,3"})
-    void shouldBringEveryChunkOnceAndInOrderWhateverTheNetworkDoes(String transport, long seed)
+    void shouldDeliverEachChunkOnceAndInOrderDespiteNetworkFaults(String transport, long seed)
             throws Exception {
         TwinProvider.reset(FAULTS, seed);
         RingReceiver receiver = receiver(transport, 0);
@@ -151,11 +151,11 @@ class RingsTest {
                 assertThat(RingFixture.number(received)).isEqualTo(sent.remove());
             }
         }
-        assertThat(throughRings).as("others went inline").isBetween(CHUNKS / 2, CHUNKS);
+        assertThat(throughRings).as("chunks through rings").isBetween(CHUNKS / 2, CHUNKS);
     }
 
     @Test
-    void shouldSendInlineWhatFindsNoRoomOrDoesNotFit() throws Exception {
+    void shouldSendInlineIfTheRingIsFullOrTheChunkTooLong() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 0);
         List<Chunk> sent = new ArrayList<>();
@@ -184,7 +184,7 @@ class RingsTest {
     }
 
     @Test
-    void shouldSendEachPartitionToTheSubtaskThatOwnsIt() throws Exception {
+    void shouldSendEachPartitionToItsOwner() throws Exception {
         List<RingReceiver> receivers = List.of(receiver("shm", 0), receiver("shm", 1));
         RingSender sender = sender("shm", 0, 0);
         for (int partition = 0; partition < RingFixture.PARTITIONS; partition++) {
@@ -211,9 +211,9 @@ class RingsTest {
         assertThat(sender.isDrained()).isTrue();
     }
 
-    /** The receiver's task failed: its failure is the one to report, and Flink ends the sender. */
+    /** Flink cancels the sender, and reports the failure of the receiver's task. */
     @Test
-    void shouldNotFailTheSenderBeforeFlinkKnowsWhyTheReceiverIsGone() throws Exception {
+    void shouldNotFailTheSenderOfAClosedReceiver() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 0);
         sender.send(RingFixture.chunk(0, 1));
@@ -229,7 +229,7 @@ class RingsTest {
     }
 
     @Test
-    void shouldTurnAnEarlierAttemptAwayOnceALaterOneHasCome() throws Exception {
+    void shouldRejectAnEarlierAttemptOnceALaterOneIsConnected() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender earlier = sender("shm", 0, 0);
         RingSender later = sender("shm", 0, 1);
@@ -243,20 +243,20 @@ class RingsTest {
 
     private static void sendUntilItFails(RingSender sender) throws IOException {
         long startNs = System.nanoTime();
-        while (System.nanoTime() - startNs < RingFixture.PATIENCE_NS) {
+        while (System.nanoTime() - startNs < RingFixture.TIMEOUT_NS) {
             sender.send(RingFixture.chunk(0, 0));
         }
     }
 
     @Test
-    void shouldRefuseATicketThatIsNotForTheNextChunk() throws Exception {
+    void shouldRejectATicketThatIsNotForTheNextChunk() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 3);
         Chunk first = sender.send(RingFixture.chunk(0, 1));
         Chunk second = sender.send(RingFixture.chunk(0, 2));
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(second, () -> false))
-                .withMessageContaining("a ticket is for the next chunk of its ring")
+                .withMessageContaining("Ticket is not for the next chunk of its ring")
                 .withMessageContaining("next=1, ticket=2");
         receiver.received(first, () -> false);
         Chunk ofAnotherChunk =
@@ -264,18 +264,18 @@ class RingsTest {
                         .write(RingFixture.chunk(0, 7), 2);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ofAnotherChunk, () -> false))
-                .withMessageContaining("a ring brings the chunk that its ticket was written for");
+                .withMessageContaining("Chunk of a ring does not match its ticket");
     }
 
     @Test
-    void shouldRefuseATicketOfNoRing() throws Exception {
+    void shouldRejectATicketOfAnUnknownRing() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         Chunk ticket =
                 new RingTicket.Writer(RingTicket.channel(JoinSide.BUILD, 0))
                         .write(RingFixture.chunk(0, 1), 1);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ticket, () -> false))
-                .withMessageContaining("a ticket is of a ring of this subtask: channel=0, rings=2");
+                .withMessageContaining("Ticket of an unknown ring: channel=0, rings=2");
     }
 
     @Test
@@ -289,7 +289,7 @@ class RingsTest {
     }
 
     @Test
-    void shouldFailTheSenderWhereAnAddressIsOfNoUse() throws Exception {
+    void shouldFailTheSenderIfAnAddressIsNotUsable() throws Exception {
         RingSender sender =
                 new RingSender(
                         RingFixture.options("shm"),
@@ -302,17 +302,19 @@ class RingsTest {
         opened.add(sender);
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> sendUntilItFails(sender))
-                .withMessageContaining("a sender must learn where to write")
-                .withMessageContaining("rings listen on one address of the host");
+                .withMessageContaining("Sender cannot connect to the join's rings")
+                .withMessageContaining("Rings cannot use a wildcard or multicast address");
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({
-        "0.0.0.0,rings listen on one address of the host",
-        "192.0.2.1,is not an address of this host",
-        "no.such.host.invalid,is not an address of this host"
-    })
-    void shouldListenOnlyWhereItIsSafe(String host, String rule) {
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "0.0.0.0;Rings cannot use a wildcard or multicast address",
+                "192.0.2.1;is not an address of this host",
+                "no.such.host.invalid;is not an address of this host"
+            })
+    void shouldRejectUnsafeOrUnknownAddresses(String host, String fault) {
         Configuration taskManager = new Configuration();
         taskManager.set(GpuJoinOptions.RING_BIND_ADDRESS, host);
         assertThatExceptionOfType(IllegalConfigurationException.class)
@@ -325,12 +327,12 @@ class RingsTest {
                                         task(0, 0),
                                         taskManager,
                                         event -> {}))
-                .withMessageContaining(rule)
+                .withMessageContaining(fault)
                 .withMessageContaining(host);
     }
 
     @Test
-    void shouldRefuseMoreRingsThanASubtaskMayHave() {
+    void shouldRejectTooManyRings() {
         assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(
                         () ->
@@ -351,10 +353,10 @@ class RingsTest {
     }
 
     @Test
-    void shouldKnowTheTransportsOnTheClassPath() {
+    void shouldNameTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, shm, simulated, twin]")
+                .withMessageContaining("known=[disni, shm, simulated, twin].")
                 .withMessageContaining("transport=pigeon");
     }
 }

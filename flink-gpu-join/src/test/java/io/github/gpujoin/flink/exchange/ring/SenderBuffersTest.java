@@ -24,7 +24,7 @@ class SenderBuffersTest {
                     .set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, new MemorySize(LIMIT_BYTES));
 
     @Test
-    void shouldKeepAllSendersOfAProcessWithinTheOffHeapMemoryOfItsTasks() {
+    void shouldLimitAllSendersOfAProcessToTheTaskOffHeapMemory() {
         try (SenderBuffers first = SenderBuffers.reserve(LIMIT_BYTES - 1, taskManager)) {
             assertThatExceptionOfType(SuppressRestartsException.class)
                     .isThrownBy(() -> SenderBuffers.reserve(2, taskManager))
@@ -39,13 +39,13 @@ class SenderBuffersTest {
     }
 
     @Test
-    void shouldHaveNoLimitWhereTheProcessIsNoTaskManager() {
+    void shouldHaveNoLimitOutsideATaskManager() {
         SenderBuffers.reserve(1L << 50, new Configuration()).close();
     }
 
-    /** Flink loads each job by a class loader of its own. */
+    /** Flink loads each job with its own class loader. */
     @Test
-    void shouldCountTheSendersOfOtherJobsOfTheProcess() throws Exception {
+    void shouldCountSendersOfOtherJobsInTheProcess() throws Exception {
         URL[] classes = {SenderBuffers.class.getProtectionDomain().getCodeSource().getLocation()};
         try (SenderBuffers own = SenderBuffers.reserve(LIMIT_BYTES, taskManager);
                 var job = new ChildFirst(classes, getClass().getClassLoader())) {
@@ -64,7 +64,7 @@ class SenderBuffersTest {
         }
     }
 
-    /** Loads this project's classes itself, as Flink loads those of a job. */
+    /** Loads this project's classes itself, as Flink's class loader of a job does. */
     private static final class ChildFirst extends URLClassLoader {
 
         ChildFirst(URL[] classes, ClassLoader parent) {

@@ -13,22 +13,22 @@ import org.junit.jupiter.api.Test;
 class SessionAgentTest {
 
     @Test
-    void shouldGoOnWithItsOtherDutiesAndTellTheMailboxWhereOneBreaksDown() throws Exception {
-        AtomicInteger broken = new AtomicInteger();
+    void shouldContinueOtherDutiesAndReportAFailedOneToTheMailbox() throws Exception {
+        AtomicInteger failed = new AtomicInteger();
         CountDownLatch others = new CountDownLatch(2);
         try (SessionAgent agent = new SessionAgent("test", RingHost.process(new Configuration()))) {
             agent.checkNotFailed();
             agent.add(
                     nowNs -> {
-                        broken.incrementAndGet();
+                        failed.incrementAndGet();
                         throw new OutOfMemoryError("unable to create native thread");
                     });
             agent.add(nowNs -> others.countDown());
-            assertThat(others.await(RingFixture.PATIENCE_NS, TimeUnit.NANOSECONDS)).isTrue();
-            assertThat(broken).as("calls of what breaks down at each").hasValue(1);
+            assertThat(others.await(RingFixture.TIMEOUT_NS, TimeUnit.NANOSECONDS)).isTrue();
+            assertThat(failed).as("calls of the failing duty").hasValue(1);
             assertThatExceptionOfType(SessionException.class)
                     .isThrownBy(agent::checkNotFailed)
-                    .withMessageContaining("must not break down")
+                    .withMessageContaining("Thread of the rings failed")
                     .withMessageContaining("unable to create native thread");
         }
     }

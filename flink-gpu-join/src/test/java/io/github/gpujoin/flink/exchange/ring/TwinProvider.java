@@ -11,13 +11,13 @@ import io.github.gpujoin.rdma.transport.twin.TwinTransport;
 import java.net.InetAddress;
 
 /**
- * Rings within this process, {@code gpu-join.transport: twin}, with the faults that a test sets.
+ * Rings within this process, {@code gpu-join.transport: twin}, with faults of the test's choice.
  */
 public final class TwinProvider implements TransportProvider {
 
     private static volatile TwinTransport twin = twin(TwinFaults.NONE, 0);
 
-    /** Breaks promises from now on, until the next call. */
+    /** Replaces the transport by one with the given faults. */
     public static void reset(TwinFaults faults, long seed) {
         twin.close();
         twin = twin(faults, seed);
@@ -37,18 +37,18 @@ public final class TwinProvider implements TransportProvider {
         return true;
     }
 
-    /** The one twin: both ends of a ring are in this process. */
+    /** Returns the twin of this process, which both ends of a ring share. */
     @Override
     public Transport open(RingOptions options, InetAddress localAddress) {
         return shared(twin);
     }
 
-    /** One end's view of a twin, which stays open when the end closes its own. */
+    /** Returns a view of a twin. Closing the view leaves the twin open. */
     public static Transport shared(TwinTransport twin) {
         return new Shared(twin);
     }
 
-    /** Leaves the twin open for the others; what an end registered it closes itself. */
+    /** View of a twin. Each end closes the memory that it registered. */
     private record Shared(TwinTransport twin) implements OneSidedTransport {
 
         @Override
