@@ -31,7 +31,7 @@ final class RankedTableBuilder implements TableBuilder {
     private long next;
 
     /**
-     * @param staging of the variable-width bytes, which the table takes over
+     * @param staging of the variable-width bytes, which the table owns afterwards
      * @param partitions of the staged rows, of at least one bucket each
      * @param keepsRepeats whether rows of a key after the first one matter
      */

@@ -31,7 +31,7 @@ final class UniqueRankedBuilder implements TableBuilder {
      * Leaves the rows unchanged if slots have several keys, or if keys have further rows that
      * matter.
      *
-     * @param staging of the variable-width bytes, which the table takes over
+     * @param staging of the variable-width bytes, which the table owns afterwards
      * @param partitions of the staged rows
      * @param keepsRepeats whether rows of a key after the first one matter; if not, rows have no
      *     payload

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  */
 final class Placement implements AutoCloseable {
 
-    /** Number of plans of the first placement: table sizes become known while it is carried out. */
+    /** Number of plans of the first placement: table sizes become known during it. */
     private static final int FIRST_PLANS = 3;
 
     /** Number of plans while one window of rows is probed. */

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Shows how long a caller of {@link JoinEngine#buildStep} is held up: time of all steps, their
- * number, and the longest one, for 16-byte tuples. On a busy machine a step may take long although
- * its CPU time is short. A tool, not a test.
+ * Shows how long a call of {@link JoinEngine#buildStep} takes: time of all steps, their number, and
+ * the longest one, for 16-byte tuples. On a busy machine a step may take long although its CPU time
+ * is short. A tool, not a test.
  *
  * <p>Arguments: number of build rows, and then kinds of keys (dense, sparse, random, repeated,
  * one), all if there is none.

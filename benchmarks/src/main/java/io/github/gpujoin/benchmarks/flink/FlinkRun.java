@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.LongAdder;
  *       chunk of each build subtask, as probes. Flink's channels keep order, so when all primes
  *       have been answered, all build rows before them are in the join's table. Nothing is timed.
  *   <li>The last answer to a prime starts the clock and lets the probe sources go. At this moment
- *       the build side is loaded and no record is under way.
+ *       the build side is loaded and no record is in flight.
  *   <li>The clock stops when the last sink has taken its last result.
  * </ol>
  *

@@ -34,8 +34,8 @@ public record Ceilings(
      * Bounds a rate of rows, 10^9 a second, by the slower direction of the bus: facts are read by
      * the kernel, or copied to a ring in device memory, and results are written by the kernel.
      *
-     * @param bytesIn that a row has on its way to the device
-     * @param bytesOut that all its results have on their way back
+     * @param bytesIn of a row that is copied to the device
+     * @param bytesOut of all its results, copied from the device
      */
     Figure bound(Figure rows, RingMemory ringMemory, double bytesIn, double bytesOut) {
         boolean copied = ringMemory == RingMemory.DEVICE;

@@ -32,7 +32,7 @@ final class RingMeter {
      * Facts and what they give.
      *
      * @param answerOf what a batch of results says
-     * @param resultRowBytes of each result on its way back
+     * @param resultRowBytes of each result, copied from the device
      */
     record Work(
             List<Chunk> facts,

@@ -3,7 +3,7 @@ package io.github.gpujoin.benchmarks.transport;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** Chunks under way until it is closed; every one is copied out into an array where it arrives. */
+/** A stream of chunks until it is closed; the receiver copies each chunk to an array. */
 public interface Stream extends AutoCloseable {
 
     Arrivals arrivals();

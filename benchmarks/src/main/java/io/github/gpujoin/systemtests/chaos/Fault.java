@@ -24,9 +24,9 @@ record Fault(Phase phase, Point point, int offsetMs, Action action, int subtask,
 
     /** Of a checkpoint. */
     enum Point {
-        /** Whether a checkpoint is under way or not. */
+        /** With or without a checkpoint in progress. */
         ANY,
-        /** Barriers are on their way; one source holds its own back, so the join waits for it. */
+        /** Barriers are in flight; one source delays its own, so the join waits for it. */
         BARRIER,
         /** The join has all barriers, and the checkpoint lacks the snapshot of one source. */
         SNAPSHOT

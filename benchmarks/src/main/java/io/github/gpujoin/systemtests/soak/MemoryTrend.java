@@ -9,7 +9,7 @@ import java.util.function.ToLongFunction;
 /**
  * Judges whether memory stays flat: the median of the last quarter of the samples against that of
  * the second. The first quarter is warm-up. Medians, because a sample may catch a chunk more or
- * less under way.
+ * less in flight.
  */
 public final class MemoryTrend {
 

@@ -87,7 +87,7 @@ class MemoryTrendTest {
         assertThat(MemorySample.take().regionBytes()).isEqualTo(before.regionBytes());
     }
 
-    /** A sample after tests before this one, in the same JVM, let go of what they held. */
+    /** A sample after tests before this one, in the same JVM, released their memory. */
     private static MemorySample settled() throws Exception {
         MemorySample sample = MemorySample.take();
         for (int steady = 0, tries = 0; steady < 3 && tries < 50; tries++) {

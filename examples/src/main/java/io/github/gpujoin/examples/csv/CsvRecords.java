@@ -84,7 +84,7 @@ final class CsvRecords implements Closeable {
         this.iterator = reader.iterator();
     }
 
-    /** Takes over the stream, and closes it even where it fails. */
+    /** Owns the stream from now on, and closes it even if the call fails. */
     static CsvRecords open(String file, InputStream in) throws IOException {
         try {
             BufferedReader text =

@@ -70,7 +70,7 @@ public final class QueryTables {
         }
     }
 
-    /** Rows of all tables handed out so far, as their files' first lines let expect. */
+    /** Rows of all tables read so far, as their files' first lines let expect. */
     public long expectedRows() {
         return expectedRows;
     }

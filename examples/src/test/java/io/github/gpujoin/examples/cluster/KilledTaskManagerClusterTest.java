@@ -30,7 +30,7 @@ class KilledTaskManagerClusterTest {
     /** Large enough that the join is far from its end when its first checkpoint is complete. */
     private static final double SCALE_FACTOR = 2;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     @TempDir private Path directory;
 
@@ -68,7 +68,7 @@ class KilledTaskManagerClusterTest {
             cluster.killTaskManager(job.taskManagerOfJoin());
             cluster.startTaskManager();
 
-            assertThat(client.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+            assertThat(client.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
                     .as(Files.readString(cluster.clientOutput()))
                     .isTrue();
             assertThat(client.exitValue()).as(Files.readString(cluster.clientOutput())).isZero();
@@ -97,7 +97,7 @@ class KilledTaskManagerClusterTest {
     private static void await(
             String what, Process client, LocalCluster cluster, BooleanSupplier condition)
             throws IOException, InterruptedException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         while (!condition.getAsBoolean()) {
             boolean ended = client.waitFor(10, TimeUnit.MILLISECONDS);
             assertThat(ended || System.nanoTime() > deadlineNs)

@@ -25,7 +25,7 @@ final class EngineReport {
         this.asked = asked;
     }
 
-    /** The CPU engine takes over. A GPU that was never there is no news unless it was asked for. */
+    /** Reports a fallback to the CPU engine. A missing GPU is reported only if it was asked for. */
     void fallback(GpuUnavailableException e) {
         counted.accept(e.failure());
         String message = "Star join {}: the CPU joins, the GPU does not: {}";

@@ -26,8 +26,8 @@ import org.apache.flink.util.ExceptionUtils;
  * no result lost and none repeated.
  *
  * <p>The second engine's tables are made from the build log. What is pending is counted here, not
- * asked of an engine that failed. An engine that fails in the middle of a fact row has handed out
- * some of its results; the second one starts the row over, and those are dropped from what it says.
+ * asked of an engine that failed. An engine that fails in the middle of a fact row has emitted some
+ * of its results; the second one starts the row over, and those are dropped from what it says.
  * Groups that an engine failed with are lost, so that the job starts over from its last checkpoint.
  *
  * <pre>
@@ -98,7 +98,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
 
     /**
      * @param preferred tried first; null where there is only {@code standby}
-     * @param onFallback told why the second engine takes over, before it does
+     * @param onFallback called with the reason before the fallback to the second engine
      */
     FallbackJoinEngine(
             JoinSpec spec,
@@ -309,7 +309,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     }
 
     /**
-     * Calls the engine in use. If it fails, the standby takes over, with all that is pending.
+     * Calls the engine in use. If it fails, the standby continues with all that is pending.
      *
      * @param whileRebuilding the answer until the standby has its tables
      */
@@ -353,7 +353,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         }
     }
 
-    /** Lets go of what only the last batch needed. */
+    /** Releases the buffers of the last batch. */
     private void closeRetired() {
         if (retired != null) {
             retired.close();

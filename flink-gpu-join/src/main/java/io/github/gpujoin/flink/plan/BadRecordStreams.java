@@ -28,7 +28,7 @@ public final class BadRecordStreams {
     }
 
     /** To be called when all packers are known. */
-    void handOver() {
+    void emitAll() {
         if (user != null) {
             DataStream<BadRecord> first = streams.get(0);
             List<DataStream<BadRecord>> others = streams.subList(1, streams.size());

@@ -456,7 +456,7 @@ final class JoinTopology {
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
-        badRecords.handOver();
+        badRecords.emitAll();
         TwoInputTransformation<Chunk, Chunk, OUT> join =
                 new TwoInputTransformation<>(
                         union(dimensions).getTransformation(),

@@ -72,7 +72,7 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
     }
 
     /**
-     * Takes over the bytes of a chunk of at least a header.
+     * Wraps the bytes of a chunk of at least a header.
      *
      * @throws ChunkFormatException where they break a rule of the layout
      */

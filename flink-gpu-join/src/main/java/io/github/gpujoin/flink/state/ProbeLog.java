@@ -44,13 +44,13 @@ public final class ProbeLog {
 
     private long queuedBytes;
 
-    /** Keys of entries that were put off and go next, one element an entry. */
+    /** Keys of resumed entries, which come next; one element an entry. */
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
 
-    /** Entries that wait, those that are put off included; written by the task's thread. */
+    /** Number of waiting entries, deferred ones included; written by the task's thread. */
     private volatile int size;
 
-    /** How many entries of a key are put off. */
+    /** Number of deferred entries by key. */
     private final Map<Integer, Integer> deferred = new HashMap<>();
 
     /** What {@link #peek} read last, still waiting; null if that is to be read again. */
@@ -135,19 +135,17 @@ public final class ProbeLog {
         return order.remove();
     }
 
-    /** Whether no chunk waits but such as are put off. */
+    /** Whether no chunk waits, except deferred ones. */
     public boolean isEmpty() {
         return order.isEmpty() && due.isEmpty();
     }
 
-    /**
-     * Bytes of chunks that wait and are not put off; roughly, of those that were or are restored.
-     */
+    /** Bytes of waiting chunks that are not deferred; approximate for restored and resumed ones. */
     public long queuedBytes() {
         return queuedBytes + (long) UNKNOWN_BYTES * due.size();
     }
 
-    /** Chunks that wait, those that are put off included. Any thread may ask. */
+    /** Number of waiting chunks, deferred ones included. Any thread may call it. */
     public int size() {
         return size;
     }
@@ -156,7 +154,7 @@ public final class ProbeLog {
         return due.isEmpty() ? order : due;
     }
 
-    /** The chunk that goes next: one that was put off, else the one that has waited longest. */
+    /** The next chunk: a resumed one, else the one that has waited longest. */
     public InFlightProbe peek() throws Exception {
         if (oldest == null) {
             setCurrentKey.accept(next().element());
@@ -175,9 +173,9 @@ public final class ProbeLog {
 
     // Chunks of one key stand in one log, so they are taken in the order in which they came: a
     // chunk
-    // is put off with all that came before it under its key, and those after it follow it there.
+    // is deferred with all that came before it under its key, and those after it follow it there.
 
-    /** Whether {@link #peek} is a chunk that was put off before. */
+    /** Whether {@link #peek} is a resumed chunk. */
     public boolean isDue() {
         return !due.isEmpty();
     }
@@ -197,7 +195,7 @@ public final class ProbeLog {
         oldest = null;
     }
 
-    /** Makes all chunks of the partition that were put off the next to go. */
+    /** Resumes all deferred chunks of the partition. */
     public void resume(int partition) {
         int key = keys.keyOf(partition);
         Integer count = deferred.remove(key);

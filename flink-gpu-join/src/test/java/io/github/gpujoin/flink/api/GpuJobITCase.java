@@ -46,7 +46,7 @@ class GpuJobITCase {
     private static final int FACTS = 50_000;
     private static final int KEYS = 1_000;
 
-    /** A job under way, and what must come out. */
+    /** A running job, and its expected results. */
     private record Job(JobID id, CloseableIterator<Row> rows) {
 
         List<Long> results() throws Exception {

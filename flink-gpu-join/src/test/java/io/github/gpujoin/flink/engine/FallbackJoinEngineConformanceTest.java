@@ -14,7 +14,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An engine that is replaced on its way is one engine to whoever uses it. */
+/** A replaced engine behaves as one engine. */
 @ParameterizedClass(name = "fails after {0} calls")
 @ValueSource(ints = {2, 4, 5, 8})
 class FallbackJoinEngineConformanceTest extends JoinEngineConformance {

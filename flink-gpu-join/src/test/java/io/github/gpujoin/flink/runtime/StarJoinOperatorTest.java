@@ -238,7 +238,7 @@ class StarJoinOperatorTest {
         }
     }
 
-    /** A watermark that comes with the end of an idle stream is dropped on its way. */
+    /** Flink drops a watermark at the end of an idle stream. */
     @Test
     void shouldEndWithTheLargestWatermarkThoughFactsEndWhileIdle() throws Exception {
         JoinScenario scenario = new JoinScenario(false).buildRow(1, 10).fact(1, 0);

@@ -21,7 +21,7 @@ record Fault(long step, Kind kind, int parallelism, int vertex, int lingerSteps)
         STOP,
         /** All sources end before their splits do, and the job with them. */
         DRAIN,
-        /** The checkpoint under way is aborted. */
+        /** Aborts the checkpoint in progress. */
         ABORT_CHECKPOINT
     }
 
@@ -49,7 +49,7 @@ record Fault(long step, Kind kind, int parallelism, int vertex, int lingerSteps)
                             + ": stop with a savepoint, go on with parallelism "
                             + parallelism;
             case DRAIN -> "step " + step + ": drain";
-            case ABORT_CHECKPOINT -> "step " + step + ": abort the checkpoint under way";
+            case ABORT_CHECKPOINT -> "step " + step + ": abort the checkpoint in progress";
         };
     }
 

@@ -308,7 +308,7 @@ final class Life implements AutoCloseable {
             throw new CancelTaskException("the task is of an earlier attempt");
         }
         if (waits > MAX_STACKED_WAITS && busy.size() > 1) {
-            // It waits for one below it, perhaps, which a thread of its own would let go on.
+            // It may wait for a task below it on the stack, which a thread of its own would run.
             lost = true;
             throw new CancelTaskException("the task stands on another one that waits");
         }

@@ -8,7 +8,7 @@ import io.github.gpujoin.rdma.transport.Transport;
 import java.net.InetAddress;
 import org.apache.flink.configuration.Configuration;
 
-/** Rings over the network of the life under way. */
+/** Rings over the network of the current life. */
 public final class SimulatedRings implements TransportProvider {
 
     static final String NAME = "simulated";

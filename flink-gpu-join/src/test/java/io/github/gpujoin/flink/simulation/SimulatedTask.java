@@ -349,7 +349,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         return source != null || inputs.areSendersEnded();
     }
 
-    /** The last checkpoint that the task's state is in; barriers may be under way. 0 for none. */
+    /** The last checkpoint with the task's state; its barriers may be in flight. 0 for none. */
     long lastSnapshot() {
         return lastSnapshot;
     }

@@ -44,7 +44,7 @@ final class TaskInputs {
         private boolean dataEnded;
         private boolean ended;
 
-        /** Data of the unaligned checkpoint under way. */
+        /** Data of the unaligned checkpoint in progress. */
         private List<StreamElement> inFlight = new ArrayList<>();
 
         private Channel(int gate, int sender, SimulatedChannel queue, Side side) {
@@ -221,7 +221,7 @@ final class TaskInputs {
         listener.onBarriersComplete(checkpoint);
     }
 
-    /** Ends the alignment of the checkpoint, if it is under way. */
+    /** Ends the alignment of the checkpoint, if it is in progress. */
     void abort(long checkpoint) {
         over = Math.max(over, checkpoint);
         if (arriving != 0 && arriving <= checkpoint) {

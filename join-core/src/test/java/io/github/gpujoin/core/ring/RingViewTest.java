@@ -77,7 +77,7 @@ class RingViewTest {
         byte[] read = new byte[8];
 
         assertThat(reader.peek()).isEqualTo(SlotState.READY);
-        assertThat(reader.copyTo(read)).as("the checksum is under way").isFalse();
+        assertThat(reader.copyTo(read)).as("the checksum is in flight").isFalse();
         assertThat(reader.poll()).isEqualTo(SlotState.TORN);
 
         assertThat(reader.peek()).isEqualTo(SlotState.READY);

@@ -61,7 +61,7 @@ final class GpuChangingTable {
     private long workspaceBytes;
     private long variableWidthBytesBefore;
 
-    /** Memory that a compaction copies from; null if none is under way. */
+    /** Memory that a compaction copies from; null if none is in progress. */
     private PagedMemory compacted;
 
     /** Slot at which the compaction continues. */
@@ -220,7 +220,7 @@ final class GpuChangingTable {
 
     // ------------------------------------------------------------------ variable-width columns
 
-    /** Returns whether a compaction is under way. */
+    /** Returns whether a compaction is in progress. */
     boolean isCompacting() {
         return compacted != null;
     }

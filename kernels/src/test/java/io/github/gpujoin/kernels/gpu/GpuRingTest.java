@@ -160,7 +160,7 @@ class GpuRingTest {
                 .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY));
         assertThat(driver.deviceBytes() + driver.pinnedBytes()).isEqualTo(freeBytes);
         rings.close();
-        assertThat(driver.isClosed()).as("the ring let go of the device").isTrue();
+        assertThat(driver.isClosed()).as("the ring released the device").isTrue();
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.util.Arrays;
 /** The side that owns the written memory. Serves the cases in turn, each with a new ring. */
 final class CheckReceiver {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final VerbsDevice device;
     private final ServerSocket control;
@@ -37,7 +37,7 @@ final class CheckReceiver {
     private void serve() throws IOException {
         while (true) {
             try (Socket socket = control.accept()) {
-                socket.setSoTimeout((int) PATIENCE.toMillis());
+                socket.setSoTimeout((int) TIMEOUT.toMillis());
                 DataInputStream in = new DataInputStream(socket.getInputStream());
                 CheckCase asked = CheckCase.values()[in.readInt()];
                 if (asked == CheckCase.STOP) {
@@ -68,7 +68,7 @@ final class CheckReceiver {
             out.writeLong(registration.address());
             out.writeInt(registration.remoteKey());
             out.writeLong(registration.lengthBytes());
-            try (QueuePair pair = listener.accept(PATIENCE)) {
+            try (QueuePair pair = listener.accept(TIMEOUT)) {
                 if (pair == null) {
                     throw new IOException("no writer connected");
                 }
@@ -93,7 +93,7 @@ final class CheckReceiver {
         long chunks = in.readLong();
         long bytes = 0;
         for (long sequence = 1; sequence <= chunks; sequence++) {
-            long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+            long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
             while (ring.flag(sequence) != sequence) {
                 if (System.nanoTime() > deadlineNs) {
                     throw new IOException("a chunk did not arrive: sequence=" + sequence);
@@ -138,7 +138,7 @@ final class CheckReceiver {
             long controlNs = System.nanoTime() - startNs;
             while (pair.state() == QueuePairState.CONNECTED) {
                 if (listener.accept(Duration.ofMillis(100)) != null
-                        || System.nanoTime() - startNs > PATIENCE.toNanos()) {
+                        || System.nanoTime() - startNs > TIMEOUT.toNanos()) {
                     throw new IOException("the queue pair did not notice the writer's death", e);
                 }
             }

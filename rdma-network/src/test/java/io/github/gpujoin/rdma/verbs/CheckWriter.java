@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** The side that writes. */
 final class CheckWriter {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final int QUEUE_DEPTH = 16;
     private static final int CHUNKS = 200;
     private static final long SEED = 20_240_607;
@@ -55,11 +55,11 @@ final class CheckWriter {
 
     /** Retries, because the receiver may not have started yet. */
     private Socket connect() throws IOException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             Socket socket = new Socket();
             try {
-                socket.connect(receiver, (int) PATIENCE.toMillis());
+                socket.connect(receiver, (int) TIMEOUT.toMillis());
                 return socket;
             } catch (ConnectException | NoRouteToHostException e) {
                 socket.close();
@@ -77,7 +77,7 @@ final class CheckWriter {
         try (CheckRing ring = new CheckRing();
                 Registration source =
                         device.register(ring.address(), ring.registeredBytes(), RemoteAccess.NONE);
-                QueuePair pair = device.connect(peer, QUEUE_DEPTH, PATIENCE)) {
+                QueuePair pair = device.connect(peer, QUEUE_DEPTH, TIMEOUT)) {
             switch (asked) {
                 case CHUNKS -> writeChunks(ring, source, pair, target, in, out);
                 case BEYOND_END ->
@@ -141,7 +141,7 @@ final class CheckWriter {
     }
 
     private static void awaitCompleted(QueuePair pair, long write) throws IOException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         while (pair.completedWriteCount() < write) {
             if (System.nanoTime() > deadlineNs) {
                 throw new IOException("a write did not complete: write=" + write);

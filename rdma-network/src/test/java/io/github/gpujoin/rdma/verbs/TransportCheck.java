@@ -29,7 +29,7 @@ import java.util.Arrays;
  */
 final class TransportCheck {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final RingGeometry GEOMETRY =
             RingGeometry.forPayload(CheckRing.SLOTS, CheckRing.MAX_CHUNK_BYTES + Long.BYTES);
     private static final long SEED = 7_471;
@@ -73,7 +73,7 @@ final class TransportCheck {
 
     private static void read(RingReader reader, int until, DataOutputStream out)
             throws IOException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         while (reader.releasedSequence() < until) {
             byte[] arrived = next(reader);
             if (arrived == null) {
@@ -138,7 +138,7 @@ final class TransportCheck {
     private static void write(
             RingWriter image, Connection connection, DataInputStream in, int until)
             throws IOException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         while (image.acknowledgedSequence() < until) {
             connection.poll();
             while (in.available() >= Long.BYTES) {
@@ -174,7 +174,7 @@ final class TransportCheck {
     private static void requireGone(
             OneSidedTransport transport, byte[] descriptor, RegisteredMemory source)
             throws IOException {
-        long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+        long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
         try (Connection connection = transport.connect(descriptor, source)) {
             while (!connection.isConnected() && System.nanoTime() < deadlineNs) {
                 connection.poll();

@@ -33,7 +33,7 @@ public enum ReasonCode {
     NO_KERNEL_IMAGE("the jar was built without nvcc, or holds no code for the device"),
     OUT_OF_DEVICE_MEMORY("tables or buffers do not fit the device, or its pinned memory"),
     UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels are made for"),
-    DEVICE_LOST("the device failed under way"),
+    DEVICE_LOST("the device failed while it joined"),
     KERNEL_STALLED("the kernel ran and made no progress"),
 
     // ------------------------------------------- chunks of partitioned sides

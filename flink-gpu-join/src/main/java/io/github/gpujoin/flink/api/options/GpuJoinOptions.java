@@ -155,8 +155,8 @@ public final class GpuJoinOptions {
                     .durationType()
                     .defaultValue(Duration.ofNanos(GpuOptions.defaults().stallTimeoutNs()))
                     .withDescription(
-                            "Time without progress after which a GPU is given up and the CPU takes"
-                                    + " over.");
+                            "Time without progress after which a GPU counts as failed and the CPU"
+                                    + " joins.");
 
     public static final ConfigOption<MemorySize> CPU_MEMORY =
             ConfigOptions.key("gpu-join.cpu.memory")
