@@ -22,6 +22,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -31,12 +32,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is promised beyond the contract of all engines. */
+@ExtendWith(RegionLeakExtension.class)
 class CpuJoinEngineTest {
 
     private static final ChunkSchema PAIR =
@@ -44,11 +46,6 @@ class CpuJoinEngineTest {
                     Column.of("key", ColumnType.INT64), Column.of("number", ColumnType.INT64));
     private static final JoinSpec JOIN =
             new JoinSpec(PAIR, List.of(new DimensionSpec("d", PAIR, 0, 0, JoinKind.INNER)));
-
-    @AfterEach
-    void assertAllMemoryFreed() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     static LongStream seeds() {
         return LongStream.range(3_000, 3_004);

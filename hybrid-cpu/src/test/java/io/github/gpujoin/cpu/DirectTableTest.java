@@ -17,28 +17,24 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Build keys that fill their range, or just do not. */
+@ExtendWith(RegionLeakExtension.class)
 class DirectTableTest {
 
     private static final int SLOTS = 2_000;
-
-    @AfterEach
-    void assertAllMemoryFreed() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** Keys from {@code minKey} on in random order, every {@code holeEvery}-th left out. */
     private static List<Long> keys(long minKey, int holeEvery) {

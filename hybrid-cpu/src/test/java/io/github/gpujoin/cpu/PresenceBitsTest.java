@@ -3,12 +3,14 @@ package io.github.gpujoin.cpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.BitSet;
 import java.util.Random;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class PresenceBitsTest {
 
     @ParameterizedTest(name = "slots={0}")
@@ -29,6 +31,5 @@ class PresenceBitsTest {
                 assertThat(bit).isEqualTo(expected.get(slot) ? 1 : 0);
             }
         }
-        assertThat(Region.openCount()).isZero();
     }
 }

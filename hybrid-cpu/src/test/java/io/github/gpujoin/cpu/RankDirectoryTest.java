@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class RankDirectoryTest {
 
     private static final long BASE = 1_000;
@@ -36,7 +39,6 @@ class RankDirectoryTest {
             }
             assertFindsTaken(directory, taken, random.ints(999, 0, slots).toArray());
         }
-        assertThat(Region.openCount()).isZero();
     }
 
     private static void assertFindsTaken(RankDirectory directory, BitSet taken, int[] asked) {

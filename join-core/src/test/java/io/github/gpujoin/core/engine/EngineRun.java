@@ -3,7 +3,6 @@ package io.github.gpujoin.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -232,12 +231,5 @@ public final class EngineRun {
     /** Returns the sorted results of all submitted and restored chunks, in order. */
     public List<List<ResultRow>> results() {
         return probes.stream().map(Probe::rows).toList();
-    }
-
-    /** Returns the counts of open regions, to compare before and after a test. */
-    public record OpenRegions(long count, long bytes) {
-        public static OpenRegions now() {
-            return new OpenRegions(Region.openCount(), Region.openBytes());
-        }
     }
 }

@@ -9,15 +9,17 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests of states, rejected calls, progress and memory for every engine. */
+@ExtendWith(RegionLeakExtension.class)
 abstract class JoinEngineStateConformance {
 
     /** Facts (long key, int measure) and one inner dimension (long key, int payload, text). */
@@ -37,24 +39,12 @@ abstract class JoinEngineStateConformance {
                                     0,
                                     JoinKind.INNER)));
 
-    private EngineRun.OpenRegions before;
-
     /** Creates the engines under test. */
     protected abstract JoinEngineFactory factory();
 
     /** Join kinds that the engine supports; facts with null keys need {@code LEFT}. */
     protected Set<JoinKind> kinds() {
         return EnumSet.allOf(JoinKind.class);
-    }
-
-    @BeforeEach
-    void countOpenRegions() {
-        before = EngineRun.OpenRegions.now();
-    }
-
-    @AfterEach
-    void shouldHaveFreedAllMemory() {
-        assertThat(EngineRun.OpenRegions.now()).isEqualTo(before);
     }
 
     static Chunk customers(Object[]... rows) {
@@ -176,7 +166,7 @@ abstract class JoinEngineStateConformance {
             }
             engine.close();
             assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
-            assertThat(EngineRun.OpenRegions.now()).as("after step %d", done).isEqualTo(before);
+            assertThat(Region.openCount()).as("after step %d", done).isZero();
         }
     }
 

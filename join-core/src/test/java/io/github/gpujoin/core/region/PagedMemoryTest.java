@@ -2,19 +2,16 @@ package io.github.gpujoin.core.region;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class PagedMemoryTest {
-
-    @AfterEach
-    void shouldHaveFreedAllMemory() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {1, 2, 3})

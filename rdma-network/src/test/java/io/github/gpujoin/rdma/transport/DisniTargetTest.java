@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.GpuWriteVisibility;
 import io.github.gpujoin.rdma.verbs.QueuePair;
@@ -21,26 +21,21 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Targets in GPU memory on a recording device. bin/verify-rdma checks that bytes arrive. */
+@ExtendWith(RegionLeakExtension.class)
 class DisniTargetTest {
 
     private static final int LENGTH_BYTES = 1024;
 
-    private final long openBefore = Region.openCount();
     private final List<String> done = new ArrayList<>();
     private final CopiedRings rings = new CopiedRings(256, done::add);
     private final RecordingDevice device = new RecordingDevice();
-
-    @AfterEach
-    void shouldReleaseAllMemory() {
-        assertThat(Region.openCount()).isEqualTo(openBefore);
-    }
 
     private GpuTargets gpu(GpuWriteVisibility visibility) {
         return new GpuTargets(GpuMemory.RegistrationMethod.DMA_BUF, visibility, rings);

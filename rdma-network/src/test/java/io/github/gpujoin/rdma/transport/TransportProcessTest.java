@@ -3,7 +3,7 @@ package io.github.gpujoin.rdma.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.rdma.session.ReaderState;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.session.WriterState;
@@ -15,27 +15,27 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A channel between two JVMs of which one is killed at some stage. */
 @Timeout(120)
+@ExtendWith(RegionLeakExtension.class)
 public abstract class TransportProcessTest {
 
     private static final int PAYLOADS = 5000;
 
-    private final long openBefore = Region.openCount();
     private final List<Process> processes = new ArrayList<>();
 
     /** Returns the transport as an argument of {@link ProcessPeer}. */
     protected abstract String transport();
 
     @AfterEach
-    void shouldLeaveNoResources() throws Exception {
+    void killProcesses() throws Exception {
         for (Process process : processes) {
             process.destroyForcibly().waitFor();
         }
-        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     @Test
