@@ -5,7 +5,7 @@ import static io.github.gpujoin.flink.api.SalesData.environment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.LocalDate;
@@ -28,14 +28,15 @@ import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.apache.flink.util.CloseableIterator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dimensions that change, through the public API on an embedded cluster. */
+@ExtendWith(RegionLeakExtension.class)
 class ChangelogDimensionITCase {
 
     @RegisterExtension
@@ -48,11 +49,6 @@ class ChangelogDimensionITCase {
 
     private static final int RACED_KEYS = 500;
     private static final String[] PRODUCT = {"id", "name", "weight"};
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** Random changes of products, of one subtask, and the names that are left of them. */
     private static List<Row> changelog(long seed, Map<Integer, String> left) {

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
@@ -25,11 +25,12 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Jobs that ask for a GPU, with and without one; what joins is told by the job's metrics. */
+@ExtendWith(RegionLeakExtension.class)
 class GpuJobITCase {
 
     private static final InMemoryReporter REPORTER = InMemoryReporter.createWithRetainedMetrics();
@@ -57,11 +58,6 @@ class GpuJobITCase {
             results.sort(null);
             return results;
         }
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     private static Job start(String... keysAndValues) throws Exception {

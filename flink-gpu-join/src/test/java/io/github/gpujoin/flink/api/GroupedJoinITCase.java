@@ -4,7 +4,7 @@ import static io.github.gpujoin.flink.api.ColumnPredicate.column;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
 import java.io.Serializable;
@@ -28,14 +28,15 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Filters and groups through the public API on an embedded cluster, compared with plain loops. */
+@ExtendWith(RegionLeakExtension.class)
 class GroupedJoinITCase {
 
     @RegisterExtension
@@ -89,11 +90,6 @@ class GroupedJoinITCase {
             sale.price = random.nextInt(1_000_000) - 1_000;
             sales.add(sale);
         }
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     private static StreamExecutionEnvironment environment(String engine) {

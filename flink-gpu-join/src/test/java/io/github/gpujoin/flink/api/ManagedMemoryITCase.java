@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,14 +21,15 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.test.junit5.MiniClusterExtension;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tables within the managed memory of a TaskManager: 24 MiB in each of its slots. */
 @Timeout(120)
+@ExtendWith(RegionLeakExtension.class)
 class ManagedMemoryITCase {
 
     private static final int SLOTS = 4;
@@ -55,11 +57,6 @@ class ManagedMemoryITCase {
         RESULTS.set(0);
         MAX_BYTES.set(0);
         PEAK_BYTES.set(0);
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     /** A number, twice. */

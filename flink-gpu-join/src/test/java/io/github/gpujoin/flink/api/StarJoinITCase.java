@@ -5,7 +5,7 @@ import static io.github.gpujoin.flink.api.SalesData.environment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
@@ -20,13 +20,14 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Joins through the public API on an embedded cluster, compared with nested loops. */
+@ExtendWith(RegionLeakExtension.class)
 class StarJoinITCase {
 
     @RegisterExtension
@@ -36,11 +37,6 @@ class StarJoinITCase {
                             .setNumberTaskManagers(1)
                             .setNumberSlotsPerTaskManager(4)
                             .build());
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @ParameterizedTest(name = "engine={0} parallelism={1} partitioned={2}")
     @CsvSource({

@@ -12,7 +12,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.KeyTypesITCase.KeyType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.util.ArrayList;
@@ -27,13 +27,14 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Star joins by keys of all types, as nested loops with the type's own comparison do. */
+@ExtendWith(RegionLeakExtension.class)
 class StarKeyTypesITCase {
 
     @RegisterExtension
@@ -43,11 +44,6 @@ class StarKeyTypesITCase {
                             .setNumberTaskManagers(1)
                             .setNumberSlotsPerTaskManager(2)
                             .build());
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** A key type's parts as columns {@code c0, c1, ...}, and a number. */
     private static RowTypeInfo rowType(KeyType type) {

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.api;
 import static io.github.gpujoin.flink.api.SalesData.collect;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Versioned dimensions against Flink's own temporal join ({@code FOR SYSTEM_TIME AS OF}) on random
  * changelogs that are out of order, but not late. Drawn from the seed in the test's display name.
  */
+@ExtendWith(RegionLeakExtension.class)
 class TemporalJoinITCase {
 
     @RegisterExtension
@@ -52,11 +53,6 @@ class TemporalJoinITCase {
 
     private static final String[] FACT = {"id", "number", "at"};
     private static final String[] VERSION = {"id", "name", "at"};
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @ParameterizedTest(name = "seed={0} engine={1} left={2} transport={3}")
     @CsvSource({

@@ -2,7 +2,7 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import java.util.Queue;
@@ -22,9 +22,9 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * starts over: Flink then gives the largest watermark for the ended one.
  */
 @Timeout(120)
+@ExtendWith(RegionLeakExtension.class)
 class VersionedRestartITCase {
 
     @RegisterExtension
@@ -62,11 +63,6 @@ class VersionedRestartITCase {
         failed = false;
         settled = new CountDownLatch(1);
         passed = new CountDownLatch(1);
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     @ParameterizedTest(name = "transport={0}, unaligned={1}")

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.emit.StarFixture.Data;
 import io.github.gpujoin.flink.pack.AllKinds;
 import java.util.ArrayList;
@@ -20,25 +20,13 @@ import java.util.Random;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.Row;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class ResultEmittersTest {
-
-    private long openRegions;
-
-    @BeforeEach
-    void countRegions() {
-        openRegions = Region.openCount();
-    }
-
-    @AfterEach
-    void shouldLeaveNoRegionOpen() {
-        assertThat(Region.openCount()).isEqualTo(openRegions);
-    }
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3})

@@ -12,7 +12,7 @@ import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.runtime.JoinScenario;
@@ -25,12 +25,13 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.util.function.ThrowingRunnable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class FallbackJoinEngineTest {
 
     private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
@@ -39,11 +40,6 @@ class FallbackJoinEngineTest {
     private static final int FACTS = 48;
 
     private final List<GpuFailure> fallbacks = new ArrayList<>();
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** Rows with no match, with some, and with more than a batch holds. */
     private static JoinScenario scenario() {

@@ -11,6 +11,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngine;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.runtime.JoinScenario;
@@ -28,20 +29,16 @@ import java.util.concurrent.Future;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.jobgraph.OperatorID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(RegionLeakExtension.class)
 class SharedTablesEngineTest {
 
     private final SharedTables.Scope scope = new SharedTables.Scope(new JobID(), new OperatorID());
     private final JoinEngineFactory factory =
             SharedTablesEngine.factory(
                     new CpuJoinEngineFactory(), scope, MemoryReservations.unlimited());
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     private JoinEngine loaded(List<Chunk> chunks) {
         return loaded(factory, chunks);

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.runtime.JoinScenario;
 import java.util.HashMap;
@@ -15,24 +15,20 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.flink.testutils.logging.LoggerAuditingExtension;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.event.Level;
 
 /** Batches of the CPU engine hold 512 results, those of the reference engine 1024. */
+@ExtendWith(RegionLeakExtension.class)
 class FanOutMonitorTest {
 
     @RegisterExtension
     private final LoggerAuditingExtension log =
             new LoggerAuditingExtension(FanOutMonitor.class, Level.WARN);
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     static Stream<Named<JoinEngineFactory>> engines() {
         return Stream.of(

@@ -3,26 +3,22 @@ package io.github.gpujoin.flink.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.engine.RoomForOne;
 import java.util.List;
 import java.util.Random;
 import org.apache.flink.streaming.api.watermark.Watermark;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Facts whose build rows have no tables. */
+@ExtendWith(RegionLeakExtension.class)
 class DeferredProbesTest {
 
     private static final int UNITS = 16;
     private static final int KEYS = 8_000;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     private static JoinScenario scenario(int facts) {
         JoinScenario scenario = new JoinScenario(true);

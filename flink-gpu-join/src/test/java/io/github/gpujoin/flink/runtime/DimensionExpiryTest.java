@@ -17,7 +17,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.engine.FailingEngines;
@@ -31,13 +31,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rows with a time to live of a second, in a clock that the test sets. */
+@ExtendWith(RegionLeakExtension.class)
 class DimensionExpiryTest {
 
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
@@ -60,11 +61,6 @@ class DimensionExpiryTest {
     private boolean partitioned;
     private JoinHarness opened;
     private long fact;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     private JoinHarness open(OperatorSubtaskState state, long now) throws Exception {
         return open(EngineSelection.only(CPU), state, now);

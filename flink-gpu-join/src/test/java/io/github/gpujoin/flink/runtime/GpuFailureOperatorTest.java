@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -16,13 +16,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The operator loses and repeats no row, whichever call to the driver is the first to fail. */
+@ExtendWith(RegionLeakExtension.class)
 class GpuFailureOperatorTest {
 
     /** Few rows a segment, so that fact rows are begun in one batch and whole in another. */
@@ -33,11 +34,6 @@ class GpuFailureOperatorTest {
 
     /** More than one run makes. */
     private static final int MOST_CALLS = 500;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @ParameterizedTest(name = "with {0}, ring in {1} memory, without a device")
     @CsvSource({

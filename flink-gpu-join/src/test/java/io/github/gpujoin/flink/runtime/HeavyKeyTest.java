@@ -5,26 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One key has all rows of both sides. */
+@ExtendWith(RegionLeakExtension.class)
 class HeavyKeyTest {
 
     private static final int BUILD_ROWS = 20_000;
     private static final int FACTS = 1_000;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @ParameterizedTest(name = "partitioned={0}")
     @ValueSource(booleans = {true, false})

@@ -3,7 +3,7 @@ package io.github.gpujoin.flink.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
 import io.github.gpujoin.flink.engine.EngineSelection;
@@ -14,24 +14,20 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.util.IOUtils;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Chunks that have rows of all partitions of a subtask, through every phase and a rescale. */
+@ExtendWith(RegionLeakExtension.class)
 class ManyPartitionsTest {
 
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
 
     private final JoinScenario.Throttle cpu =
             new JoinScenario.Throttle(new CpuJoinEngineFactory(), Long.MAX_VALUE);
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** Of one table, of a table for all units, or of several, in which chunks are divided. */
     private EngineSelection engines(int units) {

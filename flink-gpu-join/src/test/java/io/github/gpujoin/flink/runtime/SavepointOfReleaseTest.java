@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.runtime.SavedScenario.Moment;
 import io.github.gpujoin.flink.runtime.SavedScenario.Saved;
@@ -22,9 +23,9 @@ import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.streaming.util.OperatorSnapshotUtil;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -41,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * mvn -pl flink-gpu-join test -Dtest=SavepointOfReleaseTest -Dgpu-join.write-savepoints=0.2.0
  * </pre>
  */
+@ExtendWith(RegionLeakExtension.class)
 class SavepointOfReleaseTest {
 
     private static final String WRITE = "gpu-join.write-savepoints";
@@ -64,11 +66,6 @@ class SavepointOfReleaseTest {
         };
 
         abstract StateBackend create();
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     static Stream<Arguments> savepoints() throws IOException {

@@ -6,28 +6,24 @@ import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Groups: emitted before barriers and watermarks, and nowhere else without need. */
+@ExtendWith(RegionLeakExtension.class)
 class StarJoinOperatorGroupTest {
 
     private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
     private static final long INTERVAL_MS = 1_000;
     private static final long START_MS = 50_000;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     private static JoinHarness harness(JoinEngineFactory engine, int maxGroups) throws Exception {
         JoinHarness harness =

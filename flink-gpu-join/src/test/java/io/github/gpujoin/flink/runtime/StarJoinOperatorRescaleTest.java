@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
 import io.github.gpujoin.flink.engine.EngineSelection;
@@ -23,13 +23,14 @@ import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.util.IOUtils;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Snapshot in every phase, restore with another parallelism, engine or state backend. */
+@ExtendWith(RegionLeakExtension.class)
 class StarJoinOperatorRescaleTest {
 
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
@@ -43,11 +44,6 @@ class StarJoinOperatorRescaleTest {
         JOIN_BUSY,
         /** All facts so far are joined. */
         JOIN_IDLE
-    }
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
     }
 
     @ParameterizedTest(name = "from {0} to {1} subtasks, partitioned={2}")

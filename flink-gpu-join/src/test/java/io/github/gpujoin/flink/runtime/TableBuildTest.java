@@ -7,7 +7,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -15,22 +15,18 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.util.function.ThrowingRunnable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What a subtask does while its tables are made. */
+@ExtendWith(RegionLeakExtension.class)
 class TableBuildTest {
 
     private static final JoinEngineFactory CPU = new CpuJoinEngineFactory();
 
     private final JoinScenario scenario = JoinScenario.random(21, true);
     private final SlowToBuild slow = new SlowToBuild();
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     /** Engines that do not complete their tables until they are told to. */
     static final class SlowToBuild implements JoinEngineFactory {

@@ -12,7 +12,7 @@ import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
@@ -20,20 +20,16 @@ import java.util.List;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Streams of facts and versions that are idle: what goes on, and in which order. */
+@ExtendWith(RegionLeakExtension.class)
 class VersionedIdlenessTest {
 
     private static final long INTERVAL_MS = 1_000;
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     private static JoinHarness open(JoinSpec spec) throws Exception {
         JoinHarness join = created(spec);

@@ -11,18 +11,15 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.region.Region;
-import org.junit.jupiter.api.AfterEach;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(RegionLeakExtension.class)
 class SharedChunkTest {
 
     private static final ChunkSchema SCHEMA =
             ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("value", ColumnType.INT64));
-
-    @AfterEach
-    void allRegionsComeBack() {
-        assertThat(Region.openCount()).isZero();
-    }
 
     @Test
     void shouldHoldEqualChunksOnce() {
