@@ -254,7 +254,7 @@ class CheckpointITCase {
     void shouldGoOnOverAnotherTransportThanThatOfTheSavepoint(
             @InjectMiniCluster MiniCluster cluster) throws Exception {
         String savepoint = null;
-        for (String transport : List.of("flink", "shm", "twin")) {
+        for (String transport : List.of("flink", "shm", "in-process")) {
             int resultsBefore = NumbersJoin.results().size();
             JobClient job = start(restoring(savepoint, transport), 1, FAST);
             await(job, () -> NumbersJoin.results().size() > resultsBefore + 500);

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
-import io.github.gpujoin.flink.exchange.ring.TwinProvider;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.flink.exchange.ring.InProcessProvider;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +51,8 @@ class ExactlyOnceITCase {
                             .build());
 
     /** Of a thousand writes, so that each run meets a few of each kind. */
-    private static final TwinFaults FAULTS = new TwinFaults(2, 10, 2, 2, 50, 2, 1_000_000);
+    private static final SimulatedFaults FAULTS =
+            new SimulatedFaults(2, 10, 2, 2, 50, 2, 1_000_000);
 
     private static final int PARALLELISM = 3;
 
@@ -136,16 +137,16 @@ class ExactlyOnceITCase {
     @CsvSource({
         "LOAD,false,shm",
         "JOIN,true,shm",
-        "LOAD,true,twin",
-        "JOIN,false,twin",
-        "JOIN,true,twin"
+        "LOAD,true,in-process",
+        "JOIN,false,in-process",
+        "JOIN,true,in-process"
     })
     void shouldGiveEveryResultOnceThroughRings(FailAt failAt, boolean unaligned, String transport)
             throws Exception {
         long seed = System.nanoTime();
         long openBefore = Region.openCount();
         long throughRingsBefore = throughRings();
-        TwinProvider.reset(FAULTS, seed);
+        InProcessProvider.reset(FAULTS, seed);
         StreamExecutionEnvironment env = environment("hashmap", unaligned);
         env.configure(
                 new Configuration()

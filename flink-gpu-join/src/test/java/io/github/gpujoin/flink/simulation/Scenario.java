@@ -5,7 +5,7 @@ import io.github.gpujoin.flink.simulation.JobShape.Api;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
 import io.github.gpujoin.flink.simulation.JobShape.Kind;
 import io.github.gpujoin.flink.simulation.JobShape.Rows;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -44,7 +44,7 @@ record Scenario(
         long sinkRowNs,
         int burst,
         List<Fault> faults,
-        TwinFaults network,
+        SimulatedFaults network,
         int goodCalls) {
 
     private static final int KEYS = 6;
@@ -147,7 +147,7 @@ record Scenario(
         if (shape.hasFailingDevice()) {
             text.append("  device: goodCalls=").append(goodCalls).append('\n');
         }
-        if (!network.equals(TwinFaults.NONE)) {
+        if (!network.equals(SimulatedFaults.NONE)) {
             text.append("  rings: ").append(network).append('\n');
         }
         faults.forEach(fault -> text.append("  ").append(fault).append('\n'));
@@ -231,11 +231,11 @@ record Scenario(
         }
 
         /** Half of the lives with rings have faults in their network. */
-        private TwinFaults network(JobShape shape) {
+        private SimulatedFaults network(JobShape shape) {
             if (!shape.hasRings() || oneIn(2)) {
-                return TwinFaults.NONE;
+                return SimulatedFaults.NONE;
             }
-            return new TwinFaults(
+            return new SimulatedFaults(
                     random.nextInt(20),
                     random.nextInt(20),
                     random.nextInt(20),
@@ -282,7 +282,7 @@ record Scenario(
                     TimeUnit.MILLISECONDS.toNanos(1),
                     SLOW_BURST,
                     List.of(),
-                    TwinFaults.NONE,
+                    SimulatedFaults.NONE,
                     0);
         }
 

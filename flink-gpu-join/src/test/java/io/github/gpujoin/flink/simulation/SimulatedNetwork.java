@@ -5,8 +5,8 @@ import io.github.gpujoin.rdma.session.ControlLink;
 import io.github.gpujoin.rdma.session.ControlMessage;
 import io.github.gpujoin.rdma.session.ControlServer;
 import io.github.gpujoin.rdma.session.SessionListener;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -34,21 +34,21 @@ final class SimulatedNetwork implements RingHost, AutoCloseable {
 
     private static SimulatedNetwork current;
 
-    private final TwinTransport twin;
+    private final SimulatedTransport transport;
     private final Random random;
     private final Map<Integer, Server> servers = new HashMap<>();
     private final List<Rounds> rounds = new ArrayList<>();
     private int nextPort = FIRST_PORT;
     private boolean faulty;
 
-    private SimulatedNetwork(TwinFaults faults, long seed) {
-        this.twin = new TwinTransport(faults, seed, () -> VirtualTime.nanoTime());
+    private SimulatedNetwork(SimulatedFaults faults, long seed) {
+        this.transport = new SimulatedTransport(faults, seed, () -> VirtualTime.nanoTime());
         this.random = new Random(seed);
-        this.faulty = !faults.equals(TwinFaults.NONE);
+        this.faulty = !faults.equals(SimulatedFaults.NONE);
     }
 
     /** Starts the network of a life; the one before it must be closed. */
-    static SimulatedNetwork open(TwinFaults faults, long seed) {
+    static SimulatedNetwork open(SimulatedFaults faults, long seed) {
         current = new SimulatedNetwork(faults, seed);
         return current;
     }
@@ -57,14 +57,14 @@ final class SimulatedNetwork implements RingHost, AutoCloseable {
         return current;
     }
 
-    TwinTransport transport() {
-        return twin;
+    SimulatedTransport transport() {
+        return transport;
     }
 
     /** Nothing breaks from now on. */
     void heal() {
         faulty = false;
-        twin.setFaults(TwinFaults.NONE);
+        transport.setFaults(SimulatedFaults.NONE);
     }
 
     boolean isFaulty() {
@@ -76,7 +76,7 @@ final class SimulatedNetwork implements RingHost, AutoCloseable {
         if (rounds.isEmpty()) {
             return;
         }
-        twin.deliver();
+        transport.deliver();
         for (Rounds due : List.copyOf(rounds)) {
             due.step();
         }
@@ -115,7 +115,7 @@ final class SimulatedNetwork implements RingHost, AutoCloseable {
 
     @Override
     public void close() {
-        twin.close();
+        transport.close();
     }
 
     private static final class Rounds {

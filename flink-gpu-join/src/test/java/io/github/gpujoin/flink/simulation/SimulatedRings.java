@@ -1,9 +1,9 @@
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.flink.exchange.ring.InProcessProvider;
 import io.github.gpujoin.flink.exchange.ring.RingHost;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.exchange.ring.TransportProvider;
-import io.github.gpujoin.flink.exchange.ring.TwinProvider;
 import io.github.gpujoin.rdma.transport.Transport;
 import java.net.InetAddress;
 import org.apache.flink.configuration.Configuration;
@@ -20,7 +20,7 @@ public final class SimulatedRings implements TransportProvider {
 
     @Override
     public Transport open(RingOptions options, InetAddress localAddress) {
-        return TwinProvider.shared(SimulatedNetwork.current().transport());
+        return InProcessProvider.shared(SimulatedNetwork.current().transport());
     }
 
     @Override

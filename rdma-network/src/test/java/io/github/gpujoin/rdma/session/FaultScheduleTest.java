@@ -41,7 +41,7 @@ class FaultScheduleTest {
     @ParameterizedTest(name = "200 seeds from 200 x {0}")
     @MethodSource("blocks")
     void shouldDeliverEverythingOnceAndInOrderUnderFaults(int block) {
-        run(block, FaultyNetwork::twin);
+        run(block, FaultyNetwork::simulated);
     }
 
     /** Only control connections break, because shared memory loses no writes. */

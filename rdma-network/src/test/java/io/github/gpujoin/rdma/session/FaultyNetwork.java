@@ -1,8 +1,8 @@
 package io.github.gpujoin.rdma.session;
 
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import io.github.gpujoin.rdma.transport.Transport;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -31,22 +31,22 @@ interface FaultyNetwork extends AutoCloseable {
         };
     }
 
-    static FaultyNetwork twin(Random random, long seed, LongSupplier clockNs) {
-        TwinTransport twin = new TwinTransport(faults(random), seed, clockNs);
+    static FaultyNetwork simulated(Random random, long seed, LongSupplier clockNs) {
+        SimulatedTransport transport = new SimulatedTransport(faults(random), seed, clockNs);
         return new FaultyNetwork() {
             @Override
             public Transport transport() {
-                return twin;
+                return transport;
             }
 
             @Override
             public void deliver() {
-                twin.deliver();
+                transport.deliver();
             }
 
             @Override
             public void heal() {
-                twin.setFaults(TwinFaults.NONE);
+                transport.setFaults(SimulatedFaults.NONE);
             }
 
             @Override
@@ -75,8 +75,8 @@ interface FaultyNetwork extends AutoCloseable {
         FaultyNetwork open(Random random, long seed, LongSupplier clockNs) throws Exception;
     }
 
-    private static TwinFaults faults(Random random) {
-        return new TwinFaults(
+    private static SimulatedFaults faults(Random random) {
+        return new SimulatedFaults(
                 random.nextInt(40),
                 random.nextInt(40),
                 random.nextInt(40),

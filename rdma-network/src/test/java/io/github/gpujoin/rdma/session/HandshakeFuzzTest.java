@@ -6,8 +6,8 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.ControlMessage.Challenge;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -33,7 +33,8 @@ class HandshakeFuzzTest {
     private static final int MAX_MESSAGES = 8;
 
     private final JobSecret secret = JobSecret.random();
-    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, () -> 0);
+    private final SimulatedTransport transport =
+            new SimulatedTransport(SimulatedFaults.NONE, 1, () -> 0);
 
     /** A peer that sends recorded bytes. */
     private static final class UnauthenticatedPeer implements ControlLink {
@@ -107,7 +108,7 @@ class HandshakeFuzzTest {
         try (SessionListener listener =
                         new SessionListener(JOB, secret, TIMES, SessionListener.Limits.DEFAULT);
                 ReaderSession reader =
-                        new ReaderSession(4, RingGeometry.forPayload(2, 64), twin, TIMES, 0)) {
+                        new ReaderSession(4, RingGeometry.forPayload(2, 64), transport, TIMES, 0)) {
             listener.add(reader);
             listener.accept(peer, InetAddress.getLoopbackAddress(), 0);
             for (int i = 0; i < MAX_MESSAGES; i++) {
@@ -131,7 +132,7 @@ class HandshakeFuzzTest {
                         4,
                         secret.token(JOB, 3),
                         () -> new UnauthenticatedPeer(bytes),
-                        twin,
+                        transport,
                         TIMES,
                         0)) {
             for (int i = 0; i < MAX_MESSAGES; i++) {

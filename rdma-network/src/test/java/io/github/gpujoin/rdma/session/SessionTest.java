@@ -13,8 +13,8 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.rdma.session.ControlMessage.Hello;
 import io.github.gpujoin.rdma.session.ControlMessage.Proof;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -42,11 +42,12 @@ class SessionTest {
 
     private final JobSecret secret = JobSecret.random();
     private final VirtualLinks links = new VirtualLinks(new Random(1), MS);
-    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
+    private final SimulatedTransport transport =
+            new SimulatedTransport(SimulatedFaults.NONE, 1, this::networkNowNs);
     private final SessionListener listener =
             new SessionListener(JOB, secret, OPTIONS, new SessionListener.Limits(3, 5));
     private final ReaderSession reader =
-            new ReaderSession(0, RingGeometry.forPayload(4, 64), twin, OPTIONS, 0);
+            new ReaderSession(0, RingGeometry.forPayload(4, 64), transport, OPTIONS, 0);
     private final List<WriterSession> writers = new ArrayList<>();
     private VirtualLinks.End lastDialled;
     private long nowNs;
@@ -67,7 +68,7 @@ class SessionTest {
         writers.forEach(WriterSession::close);
         listener.close();
         reader.close();
-        twin.close();
+        transport.close();
     }
 
     @Test
@@ -109,7 +110,7 @@ class SessionTest {
                                 0,
                                 secret.token(JOB, 0),
                                 this::dial,
-                                new BrokenTransport(twin),
+                                new BrokenTransport(transport),
                                 OPTIONS,
                                 0));
         long patienceNs = 2 * OPTIONS.reconnectTimeoutNs();
@@ -125,9 +126,13 @@ class SessionTest {
     void shouldDisconnectTheWriterIfTheReaderFails() throws Exception {
         ReaderSession broken =
                 new ReaderSession(
-                        1, RingGeometry.forPayload(4, 64), new BrokenTransport(twin), OPTIONS, 0);
+                        1,
+                        RingGeometry.forPayload(4, 64),
+                        new BrokenTransport(transport),
+                        OPTIONS,
+                        0);
         listener.add(broken);
-        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, transport, OPTIONS, 0));
         run(20);
         assertThatIllegalStateException()
                 .isThrownBy(() -> broken.step(nowNs))
@@ -141,7 +146,14 @@ class SessionTest {
         WriterSession writer =
                 add(
                         new WriterSession(
-                                JOB, 1, 0, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+                                JOB,
+                                1,
+                                0,
+                                secret.token(JOB, 0),
+                                this::dial,
+                                transport,
+                                OPTIONS,
+                                0));
         run(50);
         assertThat(reader.attempt()).isEqualTo(-1);
         assertThat(writer.state()).isNotEqualTo(WriterState.OPEN);
@@ -191,14 +203,16 @@ class SessionTest {
         }
         assertThat(reader.attempt()).isEqualTo(1);
         write(earlier, 2);
-        twin.deliver();
+        transport.deliver();
         assertThat(reader.poll()).as("writes of the earlier attempt").isFalse();
     }
 
     @Test
     void shouldRefuseAWriterOfAnotherJob() {
         UUID other = new UUID(5, 6);
-        add(new WriterSession(other, 0, 0, secret.token(other, 0), this::dial, twin, OPTIONS, 0));
+        add(
+                new WriterSession(
+                        other, 0, 0, secret.token(other, 0), this::dial, transport, OPTIONS, 0));
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> run(20))
                 .withMessageContaining("refusal=CHANNEL");
@@ -355,10 +369,10 @@ class SessionTest {
     void shouldResendASlotThatALateWriteOverwrote() throws Exception {
         WriterSession writer = writer(0, secret);
         run(20);
-        twin.setFaults(new TwinFaults(0, 1000, 0, 0, 0, 0, OPTIONS.slotTimeoutNs()));
+        transport.setFaults(new SimulatedFaults(0, 1000, 0, 0, 0, 0, OPTIONS.slotTimeoutNs()));
         write(writer, 1); // arrives twice
         step(writer);
-        twin.setFaults(TwinFaults.NONE);
+        transport.setFaults(SimulatedFaults.NONE);
         for (int i = 1; i <= 4; i++) {
             run(2);
             assertThat(read()).isEqualTo(i);
@@ -369,7 +383,7 @@ class SessionTest {
         run(2);
         assertThat(reader.poll()).as("the fifth payload, in the slot of the first").isTrue();
         networkAheadNs = OPTIONS.slotTimeoutNs();
-        twin.deliver();
+        transport.deliver();
         byte[] payload = new byte[reader.lengthBytes()];
         assertThat(reader.copyTo(payload)).as("after the second arrival").isFalse();
         assertThat(reader.poll()).isFalse();
@@ -384,7 +398,7 @@ class SessionTest {
         WriterSession writer = writer(0, secret);
         run(20);
         int roundBytes = 4 * (SlotDescriptor.PAYLOAD_OFFSET + 16);
-        twin.setByteNs(3 * OPTIONS.slotTimeoutNs() / roundBytes);
+        transport.setByteNs(3 * OPTIONS.slotTimeoutNs() / roundBytes);
         int written = 0;
         int read = 0;
         for (long untilNs = nowNs + OPTIONS.reconnectTimeoutNs(); nowNs < untilNs; run(1)) {
@@ -413,7 +427,7 @@ class SessionTest {
                                 () -> {
                                     throw new IOException("no route");
                                 },
-                                twin,
+                                transport,
                                 OPTIONS,
                                 0));
         assertThatExceptionOfType(SessionException.class)
@@ -465,12 +479,13 @@ class SessionTest {
     /** The writer only sees that the reader is gone. */
     @Test
     void shouldFailTheReaderAtOnceIfItCannotAllocateARing() throws Exception {
-        TwinTransport closed = new TwinTransport(TwinFaults.NONE, 1, this::networkNowNs);
+        SimulatedTransport closed =
+                new SimulatedTransport(SimulatedFaults.NONE, 1, this::networkNowNs);
         closed.close();
         ReaderSession poor =
                 new ReaderSession(1, RingGeometry.forPayload(4, 64), closed, OPTIONS, 0);
         listener.add(poor);
-        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, twin, OPTIONS, 0));
+        add(new WriterSession(JOB, 0, 1, secret.token(JOB, 0), this::dial, transport, OPTIONS, 0));
         run(20);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> poor.step(nowNs))
@@ -502,7 +517,14 @@ class SessionTest {
     private WriterSession writer(int attempt, JobSecret by) {
         return add(
                 new WriterSession(
-                        JOB, attempt, 0, by.token(JOB, attempt), this::dial, twin, OPTIONS, nowNs));
+                        JOB,
+                        attempt,
+                        0,
+                        by.token(JOB, attempt),
+                        this::dial,
+                        transport,
+                        OPTIONS,
+                        nowNs));
     }
 
     private WriterSession add(WriterSession writer) {
@@ -534,7 +556,7 @@ class SessionTest {
     }
 
     private void step(WriterSession writer) throws SessionException {
-        twin.deliver();
+        transport.deliver();
         writer.step(nowNs);
     }
 

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.ControlMessage.Progress;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -51,7 +51,8 @@ class TcpControlLinkTest {
     @TempDir private static Path directory;
 
     private final JobSecret secret = JobSecret.random();
-    private final TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, System::nanoTime);
+    private final SimulatedTransport transport =
+            new SimulatedTransport(SimulatedFaults.NONE, 1, System::nanoTime);
     private final SessionListener listener =
             new SessionListener(
                     JOB, secret, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
@@ -322,7 +323,7 @@ class TcpControlLinkTest {
                         new ReaderSession(
                                 0,
                                 RingGeometry.forPayload(2, 64),
-                                twin,
+                                transport,
                                 SessionOptions.DEFAULT,
                                 startNs);
                 WriterSession writer =
@@ -332,7 +333,7 @@ class TcpControlLinkTest {
                                 0,
                                 secret.token(JOB, 0),
                                 TcpControlLink.dialer(door.address(), client),
-                                twin,
+                                transport,
                                 SessionOptions.DEFAULT,
                                 startNs)) {
             listener.add(reader);

@@ -81,7 +81,7 @@ final class RingFixture {
         config.set(GpuJoinOptions.RING_SLOTS, 4);
         config.set(
                 GpuJoinOptions.RING_PEER_TIMEOUT,
-                Duration.ofMillis(transport.equals("twin") ? 200 : 5_000));
+                Duration.ofMillis(transport.equals("in-process") ? 200 : 5_000));
         config.set(GpuJoinOptions.RING_OPEN_TIMEOUT, openTimeout);
         return RingOptions.of(config, "join", PARTITIONS);
     }

@@ -14,8 +14,8 @@ import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.session.WriterState;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
-import io.github.gpujoin.rdma.transport.twin.TwinTransport;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
+import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -175,7 +175,8 @@ class RingSecurityTest {
         JobSecret secret = JobSecret.random();
         SessionOptions times = SessionOptions.DEFAULT;
         long nowNs = System.nanoTime();
-        try (TwinTransport twin = new TwinTransport(TwinFaults.NONE, 1, System::nanoTime);
+        try (SimulatedTransport transport =
+                        new SimulatedTransport(SimulatedFaults.NONE, 1, System::nanoTime);
                 SessionListener listener =
                         new SessionListener(JOB, secret, times, SessionListener.Limits.DEFAULT);
                 TcpControlServer server =
@@ -183,7 +184,8 @@ class RingSecurityTest {
                                 new InetSocketAddress(LOOPBACK, 0),
                                 RingSecurity.controlSockets(reads, LOOPBACK));
                 ReaderSession reader =
-                        new ReaderSession(0, RingGeometry.forPayload(2, 64), twin, times, nowNs);
+                        new ReaderSession(
+                                0, RingGeometry.forPayload(2, 64), transport, times, nowNs);
                 WriterSession writer =
                         new WriterSession(
                                 JOB,
@@ -193,7 +195,7 @@ class RingSecurityTest {
                                 TcpControlLink.dialer(
                                         server.address(),
                                         RingSecurity.controlSockets(writes, LOOPBACK)),
-                                twin,
+                                transport,
                                 times,
                                 nowNs)) {
             listener.add(reader);

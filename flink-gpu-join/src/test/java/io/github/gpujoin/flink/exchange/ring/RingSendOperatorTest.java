@@ -156,7 +156,7 @@ class RingSendOperatorTest {
     /** Flink searches the causes for the exception that suppresses restarts. */
     @Test
     void shouldSuppressRestartsIfItsBuffersExceedTheTaskOffHeapMemory() throws Exception {
-        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("twin")) {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("in-process")) {
             harness.getEnvironment()
                     .getTaskManagerInfo()
                     .getConfiguration()

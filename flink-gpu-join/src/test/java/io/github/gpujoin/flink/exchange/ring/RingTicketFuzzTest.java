@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -40,10 +40,10 @@ class RingTicketFuzzTest {
     /** Opens the ring of facts from one subtask, channel 65,536. */
     @BeforeAll
     static void open() throws IOException {
-        TwinProvider.reset(TwinFaults.NONE, 1);
+        InProcessProvider.reset(SimulatedFaults.NONE, 1);
         receiver =
                 RingReceiver.open(
-                        RingFixture.options("twin"),
+                        RingFixture.options("in-process"),
                         Map.of(JoinSide.PROBE, 1),
                         new JobInfoImpl(new JobID(), "job"),
                         new TaskInfoImpl("task", RingFixture.PARTITIONS, 0, 1, 0),

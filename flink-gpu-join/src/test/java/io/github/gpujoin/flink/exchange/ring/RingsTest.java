@@ -10,7 +10,7 @@ import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
 import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.transport.twin.TwinFaults;
+import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -41,7 +41,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RingsTest {
 
     private static final Configuration NO_CONFIG = new Configuration();
-    private static final TwinFaults FAULTS = new TwinFaults(5, 20, 5, 5, 50, 5, 2_000_000);
+    private static final SimulatedFaults FAULTS =
+            new SimulatedFaults(5, 20, 5, 5, 50, 5, 2_000_000);
     private static final int CHUNKS = 400;
 
     private final JobInfo job = new JobInfoImpl(new JobID(), "job");
@@ -51,7 +52,7 @@ class RingsTest {
 
     @BeforeEach
     void count() {
-        TwinProvider.reset(TwinFaults.NONE, 1);
+        InProcessProvider.reset(SimulatedFaults.NONE, 1);
         threadsBefore = threads();
     }
 
@@ -128,10 +129,10 @@ class RingsTest {
     }
 
     @ParameterizedTest(name = "{0}, seed={1}")
-    @CsvSource({"shm,1", "twin,2", "twin,3"})
+    @CsvSource({"shm,1", "in-process,2", "in-process,3"})
     void shouldDeliverEachChunkOnceAndInOrderDespiteNetworkFaults(String transport, long seed)
             throws Exception {
-        TwinProvider.reset(FAULTS, seed);
+        InProcessProvider.reset(FAULTS, seed);
         RingReceiver receiver = receiver(transport, 0);
         List<RingSender> senders = List.of(sender(transport, 0, 0), sender(transport, 1, 0));
         Random random = new Random(seed);
@@ -355,7 +356,7 @@ class RingsTest {
     void shouldNameTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, shm, simulated, twin].")
+                .withMessageContaining("known=[disni, in-process, shm, simulated].")
                 .withMessageContaining("transport=pigeon");
     }
 }

@@ -1,7 +1,7 @@
-package io.github.gpujoin.rdma.transport.twin;
+package io.github.gpujoin.rdma.testing;
 
 /**
- * Rates at which a {@link TwinTransport} breaks the guarantees of a transport, in writes of a
+ * Rates at which a {@link SimulatedTransport} breaks the guarantees of a transport, in writes of a
  * thousand.
  *
  * @param drop writes that are lost
@@ -12,12 +12,12 @@ package io.github.gpujoin.rdma.transport.twin;
  * @param cut writes that break their connection and lose some of its in-flight writes
  * @param maxDelayNs longest delay of a late write, at least 1
  */
-public record TwinFaults(
+public record SimulatedFaults(
         int drop, int duplicate, int reorder, int tear, int delay, int cut, long maxDelayNs) {
 
-    public static final TwinFaults NONE = new TwinFaults(0, 0, 0, 0, 0, 0, 1);
+    public static final SimulatedFaults NONE = new SimulatedFaults(0, 0, 0, 0, 0, 0, 1);
 
-    public TwinFaults {
+    public SimulatedFaults {
         int sum = drop + duplicate + reorder + tear + delay + cut;
         boolean negative = (drop | duplicate | reorder | tear | delay | cut) < 0;
         if (negative || sum > 1000 || maxDelayNs < 1) {

@@ -1,4 +1,4 @@
-package io.github.gpujoin.rdma.transport.twin;
+package io.github.gpujoin.rdma.testing;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -19,22 +19,23 @@ import java.util.Random;
 import java.util.function.LongSupplier;
 
 /**
- * Writes between two ends in one process, with seeded faults. Both ends use one instance.
+ * Simulates a network between two ends in one process, with seeded faults. Both ends use one
+ * instance.
  *
  * <p>A write is copied when it starts and arrives when it is due and some thread calls {@link
  * #deliver}, as every write and poll does. A write to a closed target is dropped, as a network
  * adapter drops writes with a revoked key. Thread-safe.
  */
-public final class TwinTransport implements OneSidedTransport {
+public final class SimulatedTransport implements OneSidedTransport {
 
     private static final int MAX_IN_FLIGHT = 64;
 
     private final Random random;
     private final LongSupplier clockNs;
-    private final Map<Long, TwinTarget> targets = new HashMap<>();
-    private final OwnedResources resources = new OwnedResources("twin");
+    private final Map<Long, SimulatedTarget> targets = new HashMap<>();
+    private final OwnedResources resources = new OwnedResources("simulated");
     private final PriorityQueue<Arrival> inFlight = new PriorityQueue<>();
-    private TwinFaults faults;
+    private SimulatedFaults faults;
     private long byteNs;
     private long nextKey = 1;
     private long nextOrder;
@@ -44,7 +45,7 @@ public final class TwinTransport implements OneSidedTransport {
      * @param seed equal seeds, clocks and calls lead to equal results
      * @param clockNs may be virtual
      */
-    public TwinTransport(TwinFaults faults, long seed, LongSupplier clockNs) {
+    public SimulatedTransport(SimulatedFaults faults, long seed, LongSupplier clockNs) {
         this.faults = faults;
         this.random = new Random(seed);
         this.clockNs = clockNs;
@@ -52,11 +53,11 @@ public final class TwinTransport implements OneSidedTransport {
 
     @Override
     public String name() {
-        return "twin";
+        return "simulated";
     }
 
     /** Replaces the faults of all later writes. */
-    public synchronized void setFaults(TwinFaults faults) {
+    public synchronized void setFaults(SimulatedFaults faults) {
         this.faults = faults;
     }
 
@@ -72,7 +73,7 @@ public final class TwinTransport implements OneSidedTransport {
     @Override
     public synchronized Target registerTarget(long lengthBytes) throws TransportException {
         Transport.requireRegistrable(lengthBytes);
-        TwinTarget target = resources.add(new TwinTarget(lengthBytes, nextKey++));
+        SimulatedTarget target = resources.add(new SimulatedTarget(lengthBytes, nextKey++));
         targets.put(target.key, target);
         return target;
     }
@@ -90,11 +91,11 @@ public final class TwinTransport implements OneSidedTransport {
             throw new TransportException(
                     "Descriptor of a wrong length: lengthBytes=" + descriptor.length);
         }
-        TwinTarget target = targets.get(ByteBuffer.wrap(descriptor).getLong());
+        SimulatedTarget target = targets.get(ByteBuffer.wrap(descriptor).getLong());
         if (target == null) {
             throw new TransportException("The target is closed.");
         }
-        return new TwinConnection(source, target);
+        return new SimulatedConnection(source, target);
     }
 
     /** Completes all writes that are due. */
@@ -111,13 +112,13 @@ public final class TwinTransport implements OneSidedTransport {
         inFlight.clear();
     }
 
-    private final class TwinTarget implements Target, OwnedResources.Item {
+    private final class SimulatedTarget implements Target, OwnedResources.Item {
 
         private final Region region;
         private final long key;
         private volatile boolean closed;
 
-        TwinTarget(long lengthBytes, long key) {
+        SimulatedTarget(long lengthBytes, long key) {
             this.region = Region.allocateZeroed(lengthBytes);
             this.key = key;
         }
@@ -144,7 +145,7 @@ public final class TwinTransport implements OneSidedTransport {
 
         @Override
         public void close() {
-            synchronized (TwinTransport.this) {
+            synchronized (SimulatedTransport.this) {
                 closed = true;
                 targets.remove(key);
                 region.close();
@@ -153,7 +154,12 @@ public final class TwinTransport implements OneSidedTransport {
     }
 
     private record Arrival(
-            long dueNs, long order, TwinConnection by, TwinTarget target, long offset, byte[] bytes)
+            long dueNs,
+            long order,
+            SimulatedConnection by,
+            SimulatedTarget target,
+            long offset,
+            byte[] bytes)
             implements Comparable<Arrival> {
 
         @Override
@@ -172,16 +178,16 @@ public final class TwinTransport implements OneSidedTransport {
         }
     }
 
-    private final class TwinConnection implements Connection {
+    private final class SimulatedConnection implements Connection {
 
         private final RegisteredMemory source;
-        private final TwinTarget target;
+        private final SimulatedTarget target;
         private long lastDueNs;
         private int inFlightCount;
         private boolean cut;
         private boolean closed;
 
-        TwinConnection(RegisteredMemory source, TwinTarget target) {
+        SimulatedConnection(RegisteredMemory source, SimulatedTarget target) {
             this.source = source;
             this.target = target;
             this.lastDueNs = clockNs.getAsLong();
@@ -195,7 +201,7 @@ public final class TwinTransport implements OneSidedTransport {
         @Override
         public boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)
                 throws TransportException {
-            synchronized (TwinTransport.this) {
+            synchronized (SimulatedTransport.this) {
                 deliver();
                 requireIntact();
                 Connection.requireExtent(
@@ -213,7 +219,7 @@ public final class TwinTransport implements OneSidedTransport {
             }
         }
 
-        private void start(TwinFaults.Fault fault, long offset, byte[] bytes) {
+        private void start(SimulatedFaults.Fault fault, long offset, byte[] bytes) {
             switch (fault) {
                 case NONE -> addInOrder(0, offset, bytes);
                 case DROP -> {}
@@ -278,7 +284,7 @@ public final class TwinTransport implements OneSidedTransport {
 
         @Override
         public void poll() throws TransportException {
-            synchronized (TwinTransport.this) {
+            synchronized (SimulatedTransport.this) {
                 deliver();
                 requireIntact();
             }
@@ -286,7 +292,7 @@ public final class TwinTransport implements OneSidedTransport {
 
         @Override
         public boolean isIdle() {
-            synchronized (TwinTransport.this) {
+            synchronized (SimulatedTransport.this) {
                 return inFlightCount == 0;
             }
         }

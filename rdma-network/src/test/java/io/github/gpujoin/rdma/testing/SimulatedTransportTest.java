@@ -1,14 +1,14 @@
-package io.github.gpujoin.rdma.transport.twin;
+package io.github.gpujoin.rdma.testing;
 
 import io.github.gpujoin.rdma.transport.OneSidedConformance;
 import io.github.gpujoin.rdma.transport.OneSidedTransport;
 import io.github.gpujoin.rdma.transport.Transport;
 
-class TwinConformanceTest extends OneSidedConformance {
+class SimulatedTransportTest extends OneSidedConformance {
 
     @Override
     protected OneSidedTransport open() {
-        return new TwinTransport(TwinFaults.NONE, 1, System::nanoTime);
+        return new SimulatedTransport(SimulatedFaults.NONE, 1, System::nanoTime);
     }
 
     /** Both ends use one instance. */
