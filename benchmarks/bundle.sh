@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+# SPDX-License-Identifier: Apache-2.0
 # Packs a Java runtime, the class path of the benchmarks and the native ones into one archive, for a machine with a
 # GPU that has no JDK and no network. Unpacked there, "bench gpu" is "bin/bench gpu".
 #

@@ -1,3 +1,5 @@
+# SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+# SPDX-License-Identifier: Apache-2.0
 # Shared by the commands in bin/; sourced, never run. Sets ROOT and holds the set-up that each command needs.
 # shellcheck shell=bash
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the engine's kernels into one image for the jar.
 #
 #   build-image.sh CACHE_DIR OUT_FILE

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the native half of DiSNI for the jar, with its checksum, if a compiler and the headers are there.
 #
 #   build-natives.sh JAVA_HOME CACHE_DIR OUT_DIR

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Phases of the blocking join: copy in, join, copy back.
 
 #include "blocking_join.h"

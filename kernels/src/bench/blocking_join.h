@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // The blocking join of tables in host memory, a peer of the pipelined engine.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Kernels and copies that measure the limits of the machine.
 
 #include "ceilings.h"

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Owners of CUDA memory and events. They end the program if a CUDA call fails.
 #pragma once
 

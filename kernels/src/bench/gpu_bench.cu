@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Benchmarks of the resident join and of its peers.
 //
 //   gpu_bench check [MAX_ROWS]                joins tables of many shapes and compares the results

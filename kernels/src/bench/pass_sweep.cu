@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // pass_sweep [LOG2_ROWS]: measures one radix pass over one table for each shape of tiles and number
 // of digits. The values of PassShape and of MAX_DIGIT_BITS come from its results.
 

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Sorts with CUB, then merges with one kernel.
 
 #include "sort_merge_peer.h"

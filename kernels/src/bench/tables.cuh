@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Generated tables with a known join. The number of a probe row determines its build rows, so the
 // generator alone computes the expected count and checksum.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Runs the device functions on the CPU. Modes: `layout` and `values` print numbers that a Java test
 // compares with its own; `checks` runs the checks and exits with 1 if one fails.
 

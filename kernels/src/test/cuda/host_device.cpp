@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Runs the kernels of engine.cu on CPU threads for Java tests. HostDevice calls them by name, like
 // the driver. The serving kernel runs with one thread for each block.
 

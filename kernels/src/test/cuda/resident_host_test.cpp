@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the resident join that also compile for the CPU: hash, plan, table and items. Runs
 // on one thread.
 

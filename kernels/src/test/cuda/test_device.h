@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // A device of CPU threads and the host's part of the protocol.
 #pragma once
 

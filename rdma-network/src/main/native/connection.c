@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /* Connection manager: event channels, identifiers, addresses, queue pairs (librdmacm). */
 #include "disni.h"
 

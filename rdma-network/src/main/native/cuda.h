@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The two calls of the CUDA driver that GPUDirect needs and JCuda lacks, written from the manual of
  * the driver API. They run in the context that allocated the memory.

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Native half of DiSNI 2.1 (com.ibm.disni.verbs.impl.NativeDispatcher) over libibverbs and
  * librdmacm: written from the Java signatures and the rdma-core manual pages.

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Memory regions in GPU memory, which DiSNI does not support (Java: GpuRegions). Untested on
  * hardware.

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Layouts of the C structures that DiSNI's Java side writes (work requests) and reads
  * (completions). It queries sizes and two offsets; the other offsets are constants in NatIbvSendWR,

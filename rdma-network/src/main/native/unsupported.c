@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /* Native methods of DiSNI that neither this project nor DiSNI's endpoints use. */
 #include "disni.h"
 

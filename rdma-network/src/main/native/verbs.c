@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /* Protection domains, memory regions, completion queues, posting and polling (libibverbs). */
 #include "disni.h"
 

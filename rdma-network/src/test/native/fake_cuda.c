@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Replaces libcuda.so.1 on hosts without a GPU and treats host memory as the GPU's. It rejects the
  * arguments that the driver rejects. An export is a file descriptor that no adapter can use.

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Aggregation by group. The device table holds the groups of all blocks. A step first adds results
 // to a small table of its block, whose entries refer to groups of the device table, and adds these
 // sums to the device table at its end. Results that find no entry in the small table are added to

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Macros that let one source compile as device code and, in tests, for the CPU.
 #pragma once
 

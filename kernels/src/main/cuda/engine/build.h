@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Builds tables with any number of threads, from build rows in device memory, stored by columns in
 // order of arrival. The kernels are loops around these functions.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Applies a changelog to a table in place, with any number of threads, while no kernel probes.
 // Changes are in device memory like build rows, in order of arrival; the last change of a key wins.
 //

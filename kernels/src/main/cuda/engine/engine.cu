@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of the join engine: loops around the functions of the headers in this directory.
 
 #include "build.h"

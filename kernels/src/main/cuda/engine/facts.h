@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // A verified segment of facts: its values, its filters, and the number of results of a row.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Hashes and checksum, bit for bit as KeyHash, SlotHash and ChunkChecksum in Java.
 #pragma once
 

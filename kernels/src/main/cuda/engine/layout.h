@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Structs shared with Java. All integers are little-endian. The descriptor classes in Java name the
 // same offsets; a test compares the two.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Atomic operations that run as device code and, in tests, on the CPU. Their names state order and
 // scope.
 #pragma once

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Limits how many blocks read over the bus at once, in order of arrival.
 //
 // Reads of host memory share queues with loads of device memory and with the writing of results.

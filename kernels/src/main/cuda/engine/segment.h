@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Copies a segment from mapped host memory to device memory, once over the bus, and verifies it.
 //
 // A Group is the set of threads that run one step: rank(), size(), sync(), exclusiveSum().

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Main loop of a thread block: claim a step of its lane, run it, publish the completion.
 //
 //   host --> ring --(polling block)--> lanes --(claiming blocks)--> completions

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // One step: joins a segment with all dimensions in one pass, and writes the results in order of
 // rows or aggregates them. A step ends with its segment, when the result buffer or the table of
 // groups is full, or at the limit of aggregated results. The next step continues there, even within

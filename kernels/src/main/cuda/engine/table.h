@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Lookup in hash tables; build.h builds them.
 //
 // UNIQUE   open addressing; slots are rows, and a key has one row. Also used for changelog

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Hash table of one partition's build rows, in the shared memory of a block.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Host arithmetic of a join: the number of partitions and the layout of the workspace. A test runs
 // it on the CPU.
 #pragma once

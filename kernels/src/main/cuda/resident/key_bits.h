@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Assigns the bits of a key's hash on the device. The hash is KeyHash of join-core. The host
 // partition uses other bits than the device, so rows of one host partition still spread over all
 // radix partitions, and rows of one radix partition over all slots of a table.

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // One radix pass over a table. A block loads a tile of rows into shared memory, orders it by digit,
 // and writes one run for each digit, so most writes fill whole memory sectors.
 //

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Joins the tables partition by partition. A work item is a part of a partition's build rows that
 // fits into shared memory, and a slice of its probe rows: nearly always the whole partition. A
 // partition with repeated keys can have more items. Blocks claim them like all others, so one heavy

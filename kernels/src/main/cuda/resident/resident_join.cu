@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Host side of the resident join: lays out the workspace and enqueues the kernels.
 
 #include "resident_join.h"

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Inner equi-join of two tables in device memory, materialized in one pass.
 //
 // Radix partitioning by the hash of the key takes one or two passes through shared memory, each of

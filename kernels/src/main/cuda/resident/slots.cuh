@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Slots: the ranges of rows that the partitions of a radix pass occupy in its target buffer.
 #pragma once
 

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 // Sources of the tiles of a radix pass: the columns of a table, or the partitions of an earlier
 // pass. A source also determines the layout of a staged tile, because it copies the tile to shared
 // memory unchanged.

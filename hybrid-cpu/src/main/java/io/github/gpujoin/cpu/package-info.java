@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Joins star schemas on the CPU with cache-resident, radix-partitioned hash tables. Start with
  * {@link io.github.gpujoin.cpu.CpuJoinEngine}; {@link io.github.gpujoin.cpu.TableBuild} shows how a

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Divides a build side into partition groups and places each in a memory tier: device, host, or
  * spilled to the log. Start with {@link io.github.gpujoin.hybrid.HybridJoinEngine}, then read

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.transport;
 
 /** What a polling thread does when there is nothing: spins, then lets others run. */

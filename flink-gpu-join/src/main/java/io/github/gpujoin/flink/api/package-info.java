@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The public API: builders of joins. Start with {@link io.github.gpujoin.flink.api.StarJoin},
  * {@link io.github.gpujoin.flink.api.PairJoin} for two streams of whole records, or {@link

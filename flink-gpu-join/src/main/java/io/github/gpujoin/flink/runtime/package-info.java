@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The join operator: its life cycle, the phases LOAD and JOIN, watermarks, and the operator in
  * front of it that logs replicated dimensions. Start with {@link

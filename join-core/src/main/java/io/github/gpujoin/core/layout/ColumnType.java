@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.layout;
 
 /** Type of a column's values, and the width of a value in a fixed-width column. */

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The byte layout of chunks, and the hashes of keys. {@link
  * io.github.gpujoin.core.layout.ChunkDescriptor} draws the layout; {@link

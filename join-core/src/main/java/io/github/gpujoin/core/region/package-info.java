@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Off-heap memory: who owns it, how much may be used, and raw access to it. Start with {@link
  * io.github.gpujoin.core.region.Region}; {@link io.github.gpujoin.core.region.MemoryAccount} limits

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.binding;
 
 /** Why a GPU cannot be used, or can no longer be used. The names appear in logs and metrics. */

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The join engine on a GPU: a persistent kernel that joins segments of facts and writes results to
  * mapped host memory. Start reading at {@link io.github.gpujoin.kernels.gpu.GpuJoinEngine}; {@code

@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Sessions between one writer and one reader of a ring: authentication, epochs, credit, heartbeats
  * and retransmission after a broken connection. {@link

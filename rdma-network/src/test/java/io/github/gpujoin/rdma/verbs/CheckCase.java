@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.verbs;
 
 /** Cases of {@link VerbsCheck} between a writer and a receiver, each on its own connection. */

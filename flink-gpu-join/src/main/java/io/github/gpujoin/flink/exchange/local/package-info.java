@@ -1,3 +1,5 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Local exchange: passes chunks by reference between tasks of one process. Flink's channel carries
  * a {@link io.github.gpujoin.flink.exchange.local.LocalExchangeTicket ticket} in place of the
