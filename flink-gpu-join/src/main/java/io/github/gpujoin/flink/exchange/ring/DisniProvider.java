@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
-import io.github.gpujoin.rdma.transport.DisniTransport;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
+import io.github.gpujoin.rdma.transport.disni.DisniTransport;
 import java.net.InetAddress;
 
 /** RDMA verbs through DiSNI, between hosts with RDMA devices. */

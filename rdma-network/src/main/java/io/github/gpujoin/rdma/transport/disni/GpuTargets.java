@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.disni;
 
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.core.ring.RingView;
+import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.GpuWriteVisibility;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.disni;
 
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.core.ring.RingView;
+import io.github.gpujoin.rdma.transport.OwnedResources;
+import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;

@@ -1,7 +1,14 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.disni;
 
+import io.github.gpujoin.rdma.transport.Connection;
+import io.github.gpujoin.rdma.transport.OneSidedTransport;
+import io.github.gpujoin.rdma.transport.OwnedResources;
+import io.github.gpujoin.rdma.transport.RegisteredMemory;
+import io.github.gpujoin.rdma.transport.Target;
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.Verbs;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;

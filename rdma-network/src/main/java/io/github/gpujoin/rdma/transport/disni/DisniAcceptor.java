@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.disni;
 
+import io.github.gpujoin.rdma.transport.OwnedResources;
+import io.github.gpujoin.rdma.transport.Threads;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.QueuePairState;
 import io.github.gpujoin.rdma.verbs.VerbsListener;

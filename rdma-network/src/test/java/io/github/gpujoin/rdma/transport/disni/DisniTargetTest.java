@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.disni;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.rdma.transport.OwnedResources;
+import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.GpuWriteVisibility;
 import io.github.gpujoin.rdma.verbs.QueuePair;
