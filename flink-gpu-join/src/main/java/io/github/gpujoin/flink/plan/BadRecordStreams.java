@@ -10,13 +10,16 @@ import java.util.function.Consumer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 
-/** The side outputs of a join's packers, and who wants them. Used while the job graph is made. */
+/**
+ * The bad-record side outputs of a join's packers, and their consumer. Used while the job graph is
+ * built.
+ */
 public final class BadRecordStreams {
 
     private final List<DataStream<BadRecord>> streams = new ArrayList<>();
     private Consumer<DataStream<BadRecord>> user;
 
-    /** Says what is to be done with bad records of all sides. */
+    /** Sets the consumer of the bad records of all sides, which packers then skip. */
     public void user(Consumer<DataStream<BadRecord>> user) {
         this.user = user;
     }
@@ -29,7 +32,7 @@ public final class BadRecordStreams {
         streams.add(packer.getSideOutput(AbstractPackOperator.BAD_RECORDS));
     }
 
-    /** To be called when all packers are known. */
+    /** Passes the union of all side outputs to the consumer. Called once all packers are added. */
     void emitAll() {
         if (user != null) {
             DataStream<BadRecord> first = streams.get(0);

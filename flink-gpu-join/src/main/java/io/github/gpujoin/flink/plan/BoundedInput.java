@@ -10,37 +10,37 @@ import org.apache.flink.streaming.api.functions.source.legacy.InputFormatSourceF
 import org.apache.flink.streaming.api.transformations.LegacySourceTransformation;
 import org.apache.flink.streaming.api.transformations.WithBoundedness;
 
-/** Checks that a stream ends, while the job is made. */
+/** Checks while the job graph is built that a stream is bounded. */
 final class BoundedInput {
 
     private BoundedInput() {}
 
     /**
-     * @param input for the message
-     * @throws IllegalArgumentException if a source of the stream has no end
+     * Rejects an unbounded input of a join that emits unmatched build rows at the end.
+     *
+     * @param input name for the message
+     * @throws IllegalArgumentException if a source of the stream is unbounded
      */
     static void require(String input, DataStream<?> stream) {
         unboundedSource(stream)
                 .ifPresent(
                         source -> {
                             throw new IllegalArgumentException(
-                                    input
-                                            + " is bounded, since rows without a match are known at"
-                                            + " its end: source="
-                                            + source.getName()
-                                            + ", boundedness="
-                                            + Boundedness.CONTINUOUS_UNBOUNDED);
+                                    "%s is unbounded, so unmatched build rows are never known: source=%s, boundedness=%s. Use a bounded source."
+                                            .formatted(
+                                                    input,
+                                                    source.getName(),
+                                                    Boundedness.CONTINUOUS_UNBOUNDED));
                         });
     }
 
     /**
-     * Checks a dimension that is complete at its end.
+     * Rejects an unbounded dimension that is complete at its end only, as facts would wait forever.
      *
-     * @param waysOut what else can be done, for the message
-     * @throws IllegalArgumentException if a source of the dimension has no end, so that facts would
-     *     wait for ever
+     * @param remedy for the message
+     * @throws IllegalArgumentException if a source of the dimension is unbounded
      */
-    static void requireForLoad(String dimension, DataStream<?> stream, String waysOut) {
+    static void requireForLoad(String dimension, DataStream<?> stream, String remedy) {
         unboundedSource(stream)
                 .ifPresent(
                         source -> {
@@ -50,7 +50,7 @@ final class BoundedInput {
                                             + "' is never complete: its source '"
                                             + source.getName()
                                             + "' is unbounded, so no fact would be joined. "
-                                            + waysOut);
+                                            + remedy);
                         });
     }
 
@@ -65,7 +65,10 @@ final class BoundedInput {
         return Optional.empty();
     }
 
-    /** Flink calls these unbounded, those of VALUES tables among them, but an input format ends. */
+    /**
+     * Whether a source reads an input format, such as that of a VALUES table. It ends, though Flink
+     * reports it as unbounded.
+     */
     private static boolean readsInputFormat(Transformation<?> source) {
         return source instanceof LegacySourceTransformation<?> legacy
                 && legacy.getOperator().getUserFunction() instanceof InputFormatSourceFunction;

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.types.Row;
 
-/** A dimension as the user described it. Mutable; used while the job graph is made. */
+/** A dimension as the user described it. Mutable; used while the job graph is built. */
 public final class DimensionInput<R> {
 
     private final JoinInput<R> input;
@@ -36,7 +36,7 @@ public final class DimensionInput<R> {
         return input;
     }
 
-    /** Adds columns that must be equal. */
+    /** Adds a pair of columns to the join key. */
     public void on(String factColumn, String dimensionColumn) {
         factColumns.add(factColumn);
         columns.add(dimensionColumn);
@@ -61,32 +61,29 @@ public final class DimensionInput<R> {
     public void expectedBytes(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException(
-                    "a dimension's size is not negative: dimension="
-                            + input.name()
-                            + ", expectedBytes="
-                            + bytes);
+                    "Negative size of dimension '%s': expectedBytes=%d. Use 0 or more."
+                            .formatted(input.name(), bytes));
         }
         this.expectedBytes = bytes;
     }
 
     /**
-     * How long a row lives after its last change; null for ever.
+     * Returns the time to live of a row after its last change, or null if rows do not expire.
      *
-     * @throws IllegalArgumentException where rows do not live until they are changed
+     * @throws IllegalArgumentException if the dimension is versioned or no changelog
      */
     Duration ttl() {
         Duration ttl = input.ttl();
         if (ttl != null && (!input.isChangelog() || versioned)) {
             throw new IllegalArgumentException(
-                    "a time to live is of a dimension that is changing and not versioned: dimension="
-                            + input.name()
-                            + ", ttl="
-                            + ttl);
+                    "Time to live on dimension '%s' that is %s: ttl=%s. Use .changelog() without .versioned(), or remove .ttl(...)."
+                            .formatted(
+                                    input.name(), versioned ? "versioned" : "no changelog", ttl));
         }
         return ttl;
     }
 
-    /** Each fact sees the version of its event time. */
+    /** Joins each fact with the version of its event time. */
     public void versioned() {
         versioned = true;
         if (!input.isChangelog()) {
@@ -103,9 +100,10 @@ public final class DimensionInput<R> {
     }
 
     /**
-     * How often the dimension is read again; 0 for once.
+     * Returns how often the dimension is read again; 0 if once only.
      *
-     * @throws IllegalArgumentException if facts would be joined with a part of its rows
+     * @throws IllegalArgumentException if facts would be joined with only some of the rows that are
+     *     read again
      */
     int generation() {
         int generation = input.generation();
@@ -122,15 +120,15 @@ public final class DimensionInput<R> {
         return generation;
     }
 
-    /** Gives late rows to a stream of their own. */
+    /** Sets the consumer of the stream of late rows. */
     public void lateRows(Consumer<DataStream<Row>> sink) {
         lateRows = sink;
     }
 
     /**
-     * Who takes the stream of late rows; null where nobody does.
+     * Returns the consumer of the stream of late rows, or null if there is none.
      *
-     * @throws IllegalArgumentException where no row is ever late
+     * @throws IllegalArgumentException if the dimension has a consumer but cannot have late rows
      */
     Consumer<DataStream<Row>> lateRows() {
         if (lateRows != null && input.isChangelog()) {
@@ -141,21 +139,21 @@ public final class DimensionInput<R> {
         return lateRows;
     }
 
-    /** Columns of the facts that are the key, one for each of the dimension's. */
+    /** Returns the key columns of the facts, in the order of {@link #columns}. */
     List<String> factColumns() {
         return factColumns;
     }
 
     /**
-     * Columns of the dimension that are the key.
+     * Returns the key columns of the dimension.
      *
-     * @throws IllegalArgumentException where there are none
+     * @throws IllegalArgumentException if there are none
      */
     List<String> columns() {
         if (columns.isEmpty()) {
             throw new IllegalArgumentException(
-                    "a dimension is joined on a key, .on(factColumn, dimensionColumn): dimension="
-                            + input.name());
+                    "No join key: dimension=%s. Add .on(factColumn, dimensionColumn)."
+                            .formatted(input.name()));
         }
         return columns;
     }
@@ -163,18 +161,19 @@ public final class DimensionInput<R> {
     JoinKind kind() {
         if (!kind.keepsPayload() && !input.selections().isEmpty()) {
             throw new IllegalArgumentException(
-                    "nothing of a semi- or anti-joined dimension stands in the result: dimension="
-                            + input.name()
-                            + ", selected="
-                            + input.selections());
+                    "Columns selected from semi- or anti-joined dimension '%s': %s. Remove .select(...), or use an inner or left join."
+                            .formatted(
+                                    input.name(),
+                                    input.selections().stream().map(Selection::column).toList()));
         }
         return kind;
     }
 
     /**
-     * What is complete from the start changes afterwards; anything else is complete at its end.
+     * Returns the watermark at which the dimension is complete. Without one, a changelog is
+     * complete from the start, and another dimension at its end.
      *
-     * @throws IllegalArgumentException if that is an end which never comes
+     * @throws IllegalArgumentException if the dimension is complete at its end, but unbounded
      */
     long completeAtWatermark() {
         if (completeAtWatermark != null) {
@@ -193,9 +192,8 @@ public final class DimensionInput<R> {
     boolean isPartitioned(long replicateMaxBytes) {
         if (versioned && distribution == Distribution.REPLICATED) {
             throw new IllegalArgumentException(
-                    "a versioned dimension is partitioned, so that a fact and its version are in one"
-                            + " subtask: dimension="
-                            + input.name());
+                    "Versioned dimension '%s' cannot be replicated. Remove .replicated()."
+                            .formatted(input.name()));
         }
         if (versioned) {
             return true;
@@ -206,15 +204,17 @@ public final class DimensionInput<R> {
         return expectedBytes > replicateMaxBytes;
     }
 
-    /** Whether its size may say how it is distributed: the job says neither. */
+    /**
+     * Whether the measured size may choose the distribution, because the job determines neither.
+     */
     boolean isMeasurable(long replicateMaxBytes) {
         return !isDistributionFixed() && !input.isChangelog() && !isPartitioned(replicateMaxBytes);
     }
 
     /**
-     * Why the dimension is distributed as it is.
+     * Returns the reason for the distribution.
      *
-     * @param partitioned whether it is the one that is
+     * @param partitioned whether the dimension is the partitioned one
      */
     ReasonCode distributionReason(boolean partitioned, long replicateMaxBytes) {
         if (partitioned != isPartitioned(replicateMaxBytes)) {
@@ -232,7 +232,10 @@ public final class DimensionInput<R> {
         return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
     }
 
-    /** Unknown sizes may be of any number of bytes. */
+    /**
+     * Whether this dimension is expected to be larger than another one. An unknown size counts as
+     * the largest.
+     */
     boolean isExpectedLargerThan(DimensionInput<?> other) {
         return other.expectedBytes != PartitionClass.UNKNOWN
                 && (expectedBytes == PartitionClass.UNKNOWN || expectedBytes > other.expectedBytes);

@@ -10,9 +10,9 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * Connects a packer of facts, of versions or of the partitioned dimension with the log of
- * replicated dimensions: emits only the end of its input, which the log outlives. Its watermark is
- * the largest.
+ * Forwards only the end of its input to the log of replicated dimensions, so that the log does not
+ * end before its input. The input is a packer of facts, of versions or of the partitioned
+ * dimension. The operator emits the largest watermark at the start.
  */
 final class EndOfInputForwarder extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {
@@ -22,7 +22,7 @@ final class EndOfInputForwarder extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
-        // Only a running task may emit. A timer fires once it runs.
+        // Only a running task may emit; a timer fires once the task runs.
         long nowMs = getProcessingTimeService().getCurrentProcessingTime();
         getProcessingTimeService()
                 .registerTimer(nowMs, at -> output.emitWatermark(Watermark.MAX_WATERMARK));
@@ -31,7 +31,7 @@ final class EndOfInputForwarder extends AbstractStreamOperator<Chunk>
     @Override
     public void processElement(StreamRecord<Chunk> element) {
         throw new IllegalStateException(
-                "Chunk on an edge without chunks, from a packer to the log of replicated dimensions.");
+                "Unexpected chunk on the edge from a packer to the log of replicated dimensions.");
     }
 
     @Override

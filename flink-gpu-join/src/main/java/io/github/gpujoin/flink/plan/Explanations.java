@@ -20,12 +20,14 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 
-/** Tells how a join will be run, as far as that is known while the job graph is made. */
+/** Explains how joins will run, as far as that is known while the job graph is built. */
 public final class Explanations {
 
     private Explanations() {}
 
-    /** All joins that were added to the environment since it ran its last job. */
+    /**
+     * Returns the explanations of all joins that were added to the environment since its last job.
+     */
     public static List<JoinExplanation> of(StreamExecutionEnvironment env) {
         return env.getTransformations().stream()
                 .filter(TwoInputTransformation.class::isInstance)
@@ -36,7 +38,9 @@ public final class Explanations {
     }
 
     /**
-     * @param dimensions without what joins them
+     * Explains a join.
+     *
+     * @param dimensions without the engine, which this method adds
      */
     static JoinExplanation planned(
             ReadableConfig config,

@@ -22,11 +22,12 @@ import org.apache.flink.types.RowKind;
 import org.apache.flink.types.RowUtils;
 
 /**
- * Adds the groups of all subtasks up, in keyed state, and emits each group once, at the end of the
- * facts. Sums of 64 bits wrap around.
+ * Adds up the partial groups of all subtasks in keyed state, and emits each group once, at the end
+ * of the input. Sums of 64 bits wrap around.
  *
- * <p>Parts come after the largest watermark where one subtask has ended while the others were idle.
- * So only the end of the input is the end, and that watermark goes on behind the groups.
+ * <p>Partial groups can arrive after the largest watermark, if one subtask ended while the others
+ * were idle. So the operator waits for the end of the input, and emits that watermark after the
+ * groups.
  */
 final class GroupTotals extends AbstractStreamOperator<Row>
         implements OneInputStreamOperator<Row, Row>, BoundedOneInput {
@@ -45,7 +46,7 @@ final class GroupTotals extends AbstractStreamOperator<Row>
         this.fields = fields;
     }
 
-    /** Totals of partial groups, with the same fields. */
+    /** Adds the operator behind partial groups. The totals have the same fields. */
     static SingleOutputStreamOperator<Row> of(
             SingleOutputStreamOperator<Row> partial, GroupFields fields, String uid) {
         int[] columns = IntStream.range(0, fields.columns().size()).toArray();
@@ -92,7 +93,7 @@ final class GroupTotals extends AbstractStreamOperator<Row>
                             emit(group, total.value());
                             total.clear();
                         });
-        // a watermark of an idle stream is lost
+        // Flink drops a watermark of an idle stream.
         output.emitWatermarkStatus(WatermarkStatus.ACTIVE);
         output.emitWatermark(Watermark.MAX_WATERMARK);
     }

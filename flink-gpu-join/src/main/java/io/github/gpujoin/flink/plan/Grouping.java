@@ -15,7 +15,7 @@ import java.util.function.IntFunction;
 
 /**
  * Groups and sums of a join's results as the user described them, by columns of any side. Mutable;
- * used while the job graph is made.
+ * used while the job graph is built.
  */
 public final class Grouping {
 
@@ -25,8 +25,9 @@ public final class Grouping {
     private final List<NamedSum> sums = new ArrayList<>();
 
     /**
-     * @param columns as {@code "column"} or {@code "column AS name"}; without any, all results are
-     *     one group
+     * Groups results by columns; without any, all results form one group.
+     *
+     * @param columns as {@code "column"} or {@code "column AS name"}
      */
     public Grouping(String... columns) {
         for (String column : columns) {
@@ -35,7 +36,7 @@ public final class Grouping {
     }
 
     /**
-     * Adds a sum of the product of columns; of none, a count.
+     * Adds a sum of the product of columns. Without columns, it is a count.
      *
      * @param name in the result
      */
@@ -43,7 +44,11 @@ public final class Grouping {
         sums.add(new NamedSum(name, List.of(factors)));
     }
 
-    /** Has every side pack its columns that are used. */
+    /**
+     * Requests the used columns from each side's chunks.
+     *
+     * @throws IllegalArgumentException if a side selects columns, or a name is unknown or ambiguous
+     */
     void useColumns(JoinInputs sides) {
         for (DimensionInput<?> dimension : sides.dimensions()) {
             requireNothingSelected(dimension.input());
@@ -61,15 +66,17 @@ public final class Grouping {
     private static void requireNothingSelected(JoinInput<?> side) {
         if (!side.selections().isEmpty()) {
             throw new IllegalArgumentException(
-                    "a grouped join gives groups in place of selected columns: side="
-                            + side.name()
-                            + ", selected="
-                            + side.selections());
+                    "Grouped join selects columns: side=%s, selected=%s. Remove .select(...), or move the columns to .groupBy(...)."
+                            .formatted(
+                                    side.name(),
+                                    side.selections().stream().map(Selection::column).toList()));
         }
     }
 
     /**
-     * @param packed what is in the chunks of each side
+     * Returns the aggregation for the engine.
+     *
+     * @param packed content of the chunks, by side
      */
     Aggregation aggregation(JoinInputs sides, IntFunction<Packed> packed) {
         List<JoinColumn> groupColumns =
@@ -90,13 +97,14 @@ public final class Grouping {
             String name, JoinInputs sides, IntFunction<Packed> packed) {
         SideColumn column = sides.find(name);
         StarJoinPipeline.requireNotNull(
-                packed.apply(column.side()), column.column(), "groups are made of");
+                packed.apply(column.side()), column.column(), "group or sum");
         int index = packed.apply(column.side()).column(column.column());
         return new JoinColumn(column.side(), index);
     }
 
     /**
-     * The fields of result Rows; a column without an alias has its own name, without its side's.
+     * Returns the fields of result Rows. A column without an alias has its own name, without the
+     * name of its side.
      */
     GroupFields fields(JoinInputs sides, IntFunction<Packed> packed) {
         List<RecordField> fields = new ArrayList<>();

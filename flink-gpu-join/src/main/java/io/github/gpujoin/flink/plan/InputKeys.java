@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The keys in the chunks of a side.
+ * The key columns in the chunks of a side.
  *
- * @param own columns of the side itself
- * @param made of other columns
- * @param keptNulls bits of those whose rows are kept where they are null
- * @param partitionKey by which rows are partitioned, where they are
+ * @param own key columns that are columns of the side
+ * @param made key columns that packers compute from other columns
+ * @param keptNulls bits in the column of null keys, by key column whose rows are kept if it is null
+ * @param partitionKey key column that partitions the rows, if any does
  */
 record InputKeys(
         Set<String> own,
@@ -31,8 +31,10 @@ record InputKeys(
     }
 
     /**
-     * @param keys of all dimensions; some may share one of the facts
-     * @param first of the dimension by which facts are partitioned, or of any
+     * Returns the key columns of the facts.
+     *
+     * @param keys of all dimensions; several may share a column of the facts
+     * @param first key of the dimension that partitions the facts, or any key
      */
     static InputKeys ofFacts(
             Collection<JoinKey> keys, JoinKey first, Map<String, Integer> keptNulls) {

@@ -10,7 +10,7 @@ import org.apache.flink.table.data.conversion.DataStructureConverters;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.types.Row;
 
-/** Makes Flink's internal rows of a table's Rows, of the same kind of change. */
+/** Converts a table's Rows to Flink's internal rows of the same kind of change. */
 final class InternalRows extends RichMapFunction<Row, RowData> {
 
     private static final long serialVersionUID = 1L;

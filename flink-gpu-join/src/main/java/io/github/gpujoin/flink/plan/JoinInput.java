@@ -44,21 +44,24 @@ import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
 /**
- * An input of a join as the user described it: a stream of records or of chunks, a filter, and the
- * columns for the result. Mutable; used while the job graph is made.
+ * An input of a join as the user described it: a stream of records or chunks, a filter, and the
+ * columns of the result. Mutable; used while the job graph is built.
  *
- * @param <R> what the filter sees: the record, or a row of a chunk
+ * @param <R> argument of the filter: the record, or a row of a chunk
  */
 public final class JoinInput<R> {
 
-    /** What goes into the chunks of this side, and the operator that puts it there. */
+    /** The chunks of a side, and the operator that packs them. */
     record Packed(
             ChunkSchema schema,
             List<RecordField> fields,
             Map<String, Integer> nullKeyBits,
             OneInputStreamOperator<?, Chunk> packer) {
 
-        /** Bits in the column of null keys; 0 for all but keys that are kept when null. */
+        /**
+         * Returns the bits of a column in the column of null keys; 0 unless rows with a null in it
+         * are kept.
+         */
         int nullKeyBits(String column) {
             return nullKeyBits.getOrDefault(column, 0);
         }
@@ -68,10 +71,10 @@ public final class JoinInput<R> {
         }
     }
 
-    /** A filter by a column, which the engine evaluates. */
+    /** A filter of one column, which the engine evaluates. */
     record ColumnFilter(String column, ValueRanges values) {}
 
-    /** Ten thousand years: sums with a time of the clock do not overflow. */
+    /** Ten thousand years, so that sums with a clock time in ms do not overflow. */
     private static final Duration MAX_TTL = Duration.ofDays(3_650_000);
 
     private final DataStream<?> stream;
@@ -84,7 +87,7 @@ public final class JoinInput<R> {
     private Duration ttl;
     private int generation;
 
-    /** Null where records are not changes. */
+    /** Null if records are not changes. */
     private MapFunction<R, RowKind> kindOfChange;
 
     private JoinInput(String name, DataStream<?> stream, boolean chunks) {
@@ -105,11 +108,8 @@ public final class JoinInput<R> {
     public static JoinInput<RowView> chunks(String name, DataStream<Chunk> stream) {
         if (!(stream.getType() instanceof ChunkTypeInfo)) {
             throw new IllegalArgumentException(
-                    "a stream of chunks says of what schema they are, .returns(ChunkTypeInfo.of("
-                            + "schema)): input="
-                            + name
-                            + ", type="
-                            + stream.getType());
+                    "Stream of chunks without a schema: input=%s, type=%s. Add .returns(ChunkTypeInfo.of(schema))."
+                            .formatted(name, stream.getType()));
         }
         return new JoinInput<>(name, stream, true);
     }
@@ -123,19 +123,16 @@ public final class JoinInput<R> {
     }
 
     /**
-     * Takes records as changes of the row of their key, of the kind that they carry.
+     * Treats records as changes to the row of their key. The records contain the kind of change.
      *
-     * @throws IllegalArgumentException where they carry none
+     * @throws IllegalArgumentException if the type of the records has no kind of change
      */
     @SuppressWarnings("unchecked")
     public void changelog() {
         if (!RecordKind.of(stream.getType()).hasRowKind()) {
             throw new IllegalArgumentException(
-                    "records that carry no kind of change are given one, .changelog(record -> ...):"
-                            + " input="
-                            + name
-                            + ", type="
-                            + stream.getType());
+                    "Records without a kind of change: input=%s, type=%s. Use .changelog(record -> ...)."
+                            .formatted(name, stream.getType()));
         }
         changelog(
                 RecordKind.of(stream.getType()) == RecordKind.ROW
@@ -144,18 +141,21 @@ public final class JoinInput<R> {
                                 (MapFunction<RowData, RowKind>) RowData::getRowKind);
     }
 
-    /** Takes records as changes of the row of their key. */
+    /**
+     * Treats records as changes to the row of their key.
+     *
+     * @param kind returns the kind of change of a record
+     * @throws IllegalArgumentException if the input consists of chunks
+     */
     public void changelog(MapFunction<R, RowKind> kind) {
         if (chunks) {
             throw new IllegalArgumentException(
-                    "a dimension that changes is given as records, not as chunks: input=" + name);
+                    "Changelog of chunks: input=%s. Use a stream of records.".formatted(name));
         }
         kindOfChange = stream.getExecutionEnvironment().clean(kind);
     }
 
-    /**
-     * Takes records as changes: of the kind that they carry, or as inserted where they carry none.
-     */
+    /** Treats records as changes. Records without a kind of change are inserts. */
     public void changelogOrInserted() {
         if (RecordKind.of(stream.getType()).hasRowKind()) {
             changelog();
@@ -164,13 +164,15 @@ public final class JoinInput<R> {
         }
     }
 
-    /** Null if all rows are kept. */
+    /** Returns the filter, or null if all rows are kept. */
     FilterFunction<R> filter() {
         return filter;
     }
 
     /**
-     * @param generation how often the side is read again; 0 for once
+     * Sets how often the side is read again.
+     *
+     * @param generation 0 if it is read once only
      * @throws IllegalArgumentException if it is negative
      */
     public void generation(int generation) {
@@ -186,9 +188,9 @@ public final class JoinInput<R> {
     }
 
     /**
-     * Limits how long rows of this side live.
+     * Sets the time to live of this side's rows.
      *
-     * @throws IllegalArgumentException if the time is not positive or is longer than 10,000 years
+     * @throws IllegalArgumentException if the time is not positive or exceeds 10,000 years
      */
     public void ttl(Duration rows) {
         if (rows.isNegative() || rows.isZero() || rows.compareTo(MAX_TTL) > 0) {
@@ -199,7 +201,7 @@ public final class JoinInput<R> {
         this.ttl = rows;
     }
 
-    /** How long rows of this side live; null without limit. */
+    /** Returns the time to live of rows, or null if they do not expire. */
     Duration ttl() {
         return ttl;
     }
@@ -208,13 +210,16 @@ public final class JoinInput<R> {
         return kindOfChange != null;
     }
 
-    /** Keeps only rows with such a value in the column, besides what other filters keep. */
+    /**
+     * Adds a filter: keeps only rows whose column has a value in the ranges. All filters must
+     * accept a row.
+     */
     public void where(String column, ValueRanges values) {
         columnFilters.add(new ColumnFilter(column, values));
         use(column);
     }
 
-    /** Has a column in the chunks, whether it is selected or not. */
+    /** Includes a column in the chunks, even if the result does not select it. */
     void use(String column) {
         used.add(column);
     }
@@ -223,23 +228,30 @@ public final class JoinInput<R> {
         return columnFilters;
     }
 
-    /** Type of the records. Keys other than integers are of records alone. */
+    /**
+     * Returns the type of the records.
+     *
+     * @throws IllegalArgumentException if the input consists of chunks, which support integer keys
+     *     only
+     */
     TypeInformation<?> recordType() {
         if (chunks) {
             throw new IllegalArgumentException(
-                    "columnar chunks are joined on one integer column, that nulls do not match in;"
-                            + " records on others too: input="
-                            + name);
+                    "Chunks support one integer key column without null-safe comparison only: input=%s. Use records for other keys."
+                            .formatted(name));
         }
         return stream.getType();
     }
 
-    /** Whether an engine compares values of the column as they are; of chunks, it has to. */
+    /**
+     * Whether an engine can compare values of the column directly. Chunks support such key columns
+     * only.
+     */
     boolean isIntegerColumn(String column) {
         return chunks || FieldKind.of(RecordShape.of(stream.getType()).typeOf(column)).isKey();
     }
 
-    /** All columns that there are. */
+    /** Returns the names of all columns; empty if the records have no columns. */
     List<String> columnNames() {
         if (chunks) {
             return ((ChunkTypeInfo) stream.getType())
@@ -250,7 +262,9 @@ public final class JoinInput<R> {
                 : List.of();
     }
 
-    /** Whether the side has the column, or has no columns at all, which other checks refuse. */
+    /**
+     * Whether the side has the column. True if it has no columns at all, which other checks reject.
+     */
     boolean hasColumn(String column) {
         List<String> names = columnNames();
         return names.isEmpty() || names.contains(column);
@@ -259,7 +273,7 @@ public final class JoinInput<R> {
     /**
      * Checks that the side has a column.
      *
-     * @throws IllegalArgumentException if it has not
+     * @throws IllegalArgumentException if the column is missing
      */
     void requireColumn(String column) {
         if (!hasColumn(column)) {
@@ -275,7 +289,7 @@ public final class JoinInput<R> {
         }
         String outer = column.split("\\.", 2)[0];
         if (!outer.equals(column) && names.contains(outer)) {
-            return "Input '%s' has no column '%s': fields of '%s' are none. Map it to a column of its own first."
+            return "Input '%s' has no column '%s': fields of '%s' are no columns. Map the field to a column first."
                     .formatted(name, column, outer);
         }
         return "Input '%s' has no column '%s'. Its columns are %s.".formatted(name, column, names);
@@ -300,16 +314,17 @@ public final class JoinInput<R> {
         return stream;
     }
 
-    /** Whether records have event timestamps of their own; those of chunks are columns, if any. */
+    /** Whether records have event timestamps. Those of chunks are ordinary columns, if any. */
     boolean hasTimestamps() {
         return !chunks;
     }
 
     /**
-     * Lays out the chunks of this side: key columns, then those selected, then others in use.
+     * Determines the layout of this side's chunks: key columns, selected columns, other used
+     * columns.
      *
-     * @param withTimestamp whether each record's event timestamp travels along
-     * @param packing whatever its partition column, that is the partition key
+     * @param withTimestamp whether chunks contain each record's event timestamp
+     * @param packing whose partition column is replaced by the partition key
      */
     Packed pack(InputKeys keys, boolean withTimestamp, PackSpec packing) {
         Set<String> columns = new LinkedHashSet<>(keys.own());
@@ -352,7 +367,7 @@ public final class JoinInput<R> {
         ChunkProjection whole =
                 ChunkProjection.of(
                         schema, schema.columns().stream().map(Column::name).toList(), keys.own());
-        if (goOnByReference(packing) && whole.isIdentity()) {
+        if (travelsByReference(packing) && whole.isIdentity()) {
             projection = whole;
         }
         ChunkPackOperator packer =
@@ -369,26 +384,26 @@ public final class JoinInput<R> {
     }
 
     /**
-     * Whether the join takes this side's chunks by reference, so that columns that nobody wants
-     * cost nothing, while taking them out is a copy of the others.
+     * Whether this side's chunks reach the join by reference. Then unused columns cost nothing,
+     * while removing them would copy the others.
      */
-    private boolean goOnByReference(PackSpec packing) {
+    private boolean travelsByReference(PackSpec packing) {
         return packing.dimension() == ChunkDescriptor.FACTS
                 && !packing.isPartitioned()
                 && filter == null
                 && stream.getParallelism() == stream.getExecutionEnvironment().getParallelism();
     }
 
-    /** Adds the packer to the stream, in the chain of its source. */
+    /** Adds the packer to the stream, chained to its source. */
     SingleOutputStreamOperator<Chunk> transform(Packed packed, ChunkTypeInfo type, String uid) {
         return transform(stream, packed, type, uid);
     }
 
     /**
-     * Adds a packer of facts to the stream. Its chunks of one partition are in the side output
-     * {@link MeasuredDimension#partitions}, until the dimension proves small.
+     * Adds a packer of facts to the stream. Until the measured dimension proves small, the packer
+     * emits chunks of one partition to the side output {@link MeasuredDimension#partitions}.
      *
-     * @param measured null if no dimension is
+     * @param measured null if no dimension is measured
      */
     @SuppressWarnings("unchecked")
     SingleOutputStreamOperator<Chunk> transform(
@@ -406,8 +421,9 @@ public final class JoinInput<R> {
     }
 
     /**
-     * Adds the packer behind an exchange by the join key. Packers that each had changes of one row
-     * would broadcast them in orders of their own, and subtasks of the join would differ for good.
+     * Adds the packer behind an exchange by the join key. If several packers had changes of one
+     * row, subtasks of the join could receive these in different orders, and their replicas would
+     * diverge.
      */
     @SuppressWarnings("unchecked")
     SingleOutputStreamOperator<Chunk> transformByKey(
@@ -433,7 +449,8 @@ public final class JoinInput<R> {
                         type,
                         (OneInputStreamOperator<Object, Chunk>) packed.packer())
                 .setParallelism(stream.getParallelism())
-                // A chunk is a batch already; waiting to fill a network buffer gains nothing.
+                // A chunk is a batch already, so waiting to fill a network buffer would only add
+                // latency.
                 .setBufferTimeout(0)
                 .uid(uid);
     }

@@ -7,16 +7,16 @@ import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All inputs of a join, and their columns by name. */
+/** The inputs of a join, with a lookup of columns by name. */
 record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
 
-    /** For no dimension. */
+    /** Stands for no dimension. */
     static final int NONE = JoinExplanation.NONE;
 
     /**
      * A column of a side.
      *
-     * @param side number of a dimension, or {@link ChunkDescriptor#FACTS}
+     * @param side index of a dimension, or {@link ChunkDescriptor#FACTS}
      */
     record SideColumn(int side, String column) {}
 
@@ -25,10 +25,10 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
     }
 
     /**
-     * The column that a name means: {@code "column"}, where one side alone has it, or {@code
-     * "side.column"}.
+     * Returns the column of a name.
      *
-     * @throws IllegalArgumentException where no side has it, or several have
+     * @param name {@code "column"} if only one side has it, or {@code "side.column"}
+     * @throws IllegalArgumentException if no side or several sides have the column
      */
     SideColumn find(String name) {
         List<SideColumn> found = new ArrayList<>();
@@ -43,17 +43,17 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
         }
         if (found.size() != 1) {
             throw new IllegalArgumentException(
-                    "a column is of one side, or named side.column: column="
-                            + name
-                            + ", sides that have it="
-                            + found.stream().map(c -> input(c.side()).name()).toList()
-                            + ", sides="
-                            + names());
+                    "%s column '%s': sides with it=%s, all sides=%s. Write it as side.column."
+                            .formatted(
+                                    found.isEmpty() ? "Unknown" : "Ambiguous",
+                                    name,
+                                    found.stream().map(c -> input(c.side()).name()).toList(),
+                                    names()));
         }
         return found.get(0);
     }
 
-    /** The dimension of whose rows each fact sees the version of its time, or {@link #NONE}. */
+    /** Returns the index of the versioned dimension, or {@link #NONE}. */
     int versionedDimension() {
         for (int d = 0; d < dimensions.size(); d++) {
             if (dimensions.get(d).isVersioned()) {

@@ -12,19 +12,21 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
 
 /**
- * What a dimension and the facts are compared by: a column of integers that either has, or columns
- * that packers make of others.
+ * The key of a dimension and the facts. It is an integer column of both sides, or a column that
+ * packers compute from other columns.
  *
- * @param factColumn in the facts' chunks
- * @param column in the dimension's
- * @param madeOfFacts null where the column is the facts' own
- * @param made null where it is the dimension's own
+ * @param factColumn key column in the facts' chunks
+ * @param column key column in the dimension's chunks
+ * @param madeOfFacts computes the key of a fact; null if it is a column of the facts
+ * @param made computes the key of a dimension row; null if it is a column of the dimension
  */
 record JoinKey(
         String factColumn, String column, KeyColumn<Object> madeOfFacts, KeyColumn<Object> made) {
 
     /**
-     * @throws IllegalArgumentException where the columns cannot be compared
+     * Returns the key of a dimension.
+     *
+     * @throws IllegalArgumentException if a column is missing, or the columns cannot be compared
      */
     static JoinKey of(JoinInput<?> facts, DimensionInput<?> dimension) {
         List<String> factColumns = dimension.factColumns();
@@ -77,7 +79,7 @@ record JoinKey(
         return SelectedKey.of(key, key.keyType(), nulls);
     }
 
-    /** Whether an engine knows all there is to know of the key. */
+    /** Whether the key column contains the whole key, rather than its hash. */
     boolean isExact() {
         return made == null || made.key().layout().isExact();
     }

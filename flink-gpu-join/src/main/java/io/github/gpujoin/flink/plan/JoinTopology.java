@@ -63,7 +63,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Connects packed sides with the join operator, as all joins do.
+ * Connects the packed sides of a join with the join operator.
  *
  * <pre>
  *   dimension 0 -- pack -- load completion -- send by partition -------+
@@ -73,14 +73,14 @@ import org.slf4j.LoggerFactory;
  *   facts -------- pack --+-- forward, or send by partition --------------------+
  * </pre>
  *
- * <p>If a dimension is distributed by its measured size, the edges of both distributions are there:
- * facts leave the packer by partition until the dimension proves small, and "replicas" sends the
- * dimension's chunks to all subtasks or to the owners of their partitions.
+ * <p>If the measured size chooses the distribution of a dimension, the job has the edges of both
+ * distributions. The packer of facts sends them by partition until the dimension proves small, and
+ * "replicas" sends the dimension's chunks to all subtasks or to the owners of their partitions.
  *
- * <p>Versions come by the input of the facts, so that it has the watermark and the idleness of
- * both. Beside a dimension that had ended before a restore they would not be heard again once they
- * were idle: Flink gives the largest watermark for a task that does not run any more, and an
- * input's watermark never goes back.
+ * <p>Versions share the input of the facts, so that this input has the watermark and the idleness
+ * of both. On the input of the other dimensions, a finished dimension could hide their watermarks
+ * after a restore: Flink emits the largest watermark for a finished task, and an idle version
+ * stream would leave the input's watermark at that maximum.
  *
  * <pre>
  *   other dimensions, or none -- load completion -- broadcast --+
@@ -92,10 +92,13 @@ final class JoinTopology {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
 
-    /** Of a join beside other operators of its slots; Flink's hash join of tables has the same. */
+    /**
+     * Weight of a join among the operators of its slots. Flink's hash join of tables has the same
+     * weight.
+     */
     private static final int MANAGED_MEMORY_WEIGHT = 128;
 
-    /** Key groups up to which a packer fills a chunk for each. */
+    /** Largest count of key groups for which a packer fills a chunk per key group. */
     private static final int MAX_CHUNKS_OF_KEY_GROUPS = 256;
 
     private final StreamExecutionEnvironment env;
@@ -104,13 +107,13 @@ final class JoinTopology {
     private final RingOptions rings;
     private final BadRecordStreams badRecords;
 
-    /** Of dimensions that are read again. */
+    /** Generation of each dimension that is read again, by name. */
     private final Map<String, Integer> generations = new HashMap<>();
 
-    /** Of partitioned sides. */
+    /** Reason for the chunks of partitioned sides. */
     private ReasonCode chunks = ReasonCode.FEW_KEY_GROUPS;
 
-    /** Late rows that are known at the source, by dimension. */
+    /** Late rows that are detected before the join operator, by dimension. */
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
     JoinTopology(StreamExecutionEnvironment env, JoinUid uid, BadRecordStreams badRecords) {
@@ -130,17 +133,17 @@ final class JoinTopology {
         this.rings = RingOptions.of(env.getConfiguration(), uid.text(), maxParallelism);
     }
 
-    /** Checks that the join can be added to the environment's job. */
+    /** Checks that no other join of the environment's job has the same uid. */
     void requireUnusedUid() {
         uid.requireUnused(env);
     }
 
     /**
-     * Chooses which rows a packer of a partitioned side puts into one chunk: those of one subtask
-     * of the join ({@link ReasonCode#MANY_KEY_GROUPS}) or of one key group.
+     * Chooses whether a packer of a partitioned side fills one chunk per subtask of the join
+     * ({@link ReasonCode#MANY_KEY_GROUPS}) or per key group.
      *
-     * @param keyed whether the join keeps build rows by more than their partition's table
-     * @param dimensions of the join; if there are several, some are replicated
+     * @param keyed whether the join stores build rows by key, and not only by partition
+     * @param dimensions count of dimensions; if there are several, some are replicated
      */
     void planChunks(boolean keyed, int dimensions) {
         boolean unaligned = env.getConfiguration().get(CheckpointingOptions.ENABLE_UNALIGNED);
@@ -157,12 +160,14 @@ final class JoinTopology {
         }
     }
 
-    /** For {@link PackSpec#receivers()} of partitioned sides, as {@link #planChunks} chose. */
+    /**
+     * Returns {@link PackSpec#receivers()} of partitioned sides, according to {@link #planChunks}.
+     */
     String receivers() {
         return chunks == ReasonCode.MANY_KEY_GROUPS ? uid.text() : null;
     }
 
-    /** Radix partitions: one for each key group. */
+    /** Returns the count of radix partitions, one per key group. */
     int partitions() {
         return maxParallelism;
     }
@@ -171,14 +176,16 @@ final class JoinTopology {
         return uid.operator(part);
     }
 
-    /** Of an operator of a dimension, or of the facts: anew for each generation. */
+    /** Returns the uid of an operator of one side. Each generation of a side has a new one. */
     String uid(String part, String side) {
         Integer generation = generations.get(side);
         return uid(part) + "-" + side + (generation == null ? "" : "-" + generation);
     }
 
     /**
-     * @param generation how often the dimension is read again; 0 for once
+     * Sets how often a dimension is read again.
+     *
+     * @param generation 0 if it is read once only
      */
     void generation(String dimension, int generation) {
         if (generation > 0) {
@@ -190,7 +197,7 @@ final class JoinTopology {
         return JoinConfig.chunkBytes(env.getConfiguration());
     }
 
-    /** What packers do with records that they cannot read. */
+    /** Returns the policy of packers for records that they cannot read. */
     BadRecords badRecords() {
         return badRecords.isWanted()
                 ? BadRecords.SKIP
@@ -210,9 +217,9 @@ final class JoinTopology {
     }
 
     /**
-     * Adds the operator that says when a dimension is complete, and sends its chunks on.
+     * Adds the operator that marks the completeness of a dimension, and the edge of its chunks.
      *
-     * @param number of the dimension
+     * @param number index of the dimension
      */
     DataStream<Chunk> dimension(
             SingleOutputStreamOperator<Chunk> packed,
@@ -261,11 +268,11 @@ final class JoinTopology {
     }
 
     /**
-     * Stands for dimensions where there is none but the versioned one: has no rows, and is complete
-     * from the start.
+     * Adds the build input of a join whose only dimension is versioned. The input has no rows, and
+     * is complete from the start.
      *
-     * @param versions in whose task it is
-     * @param number of the versioned dimension
+     * @param versions packer whose task contains the operator
+     * @param number index of the versioned dimension
      */
     DataStream<Chunk> noDimension(
             SingleOutputStreamOperator<Chunk> versions, JoinSpec spec, int number) {
@@ -277,7 +284,7 @@ final class JoinTopology {
                         LoadMarkOperator.FROM_THE_START,
                         new LoadMarkOperator.Loaded(
                                 spec, number, maxParallelism, defaultLateRows(), true));
-        // An edge that is broadcast or pointwise would have all of them checkpointed aligned.
+        // With a broadcast or pointwise edge, Flink would checkpoint all edges aligned.
         return byKey(marks);
     }
 
@@ -291,14 +298,14 @@ final class JoinTopology {
     }
 
     /**
-     * Adds the operator that logs replicated dimensions, and sends their chunks to every subtask of
+     * Adds the operator that logs replicated dimensions, and sends their chunks to each subtask of
      * the join.
      *
-     * @param dimensions of {@link #dimension}
-     * @param outlived packers of facts, versions and the partitioned dimension, which the operator
-     *     outlives because facts wait for all of them, by the uid of the operator that connects
-     *     them
-     * @param ttls of all dimensions
+     * @param dimensions results of {@link #dimension}
+     * @param outlived packers of facts, versions and the partitioned dimension, by the uid of the
+     *     operator that connects them. The log must not end before them, as facts wait for all
+     *     dimensions.
+     * @param ttls times to live of all dimensions
      */
     DataStream<Chunk> replicas(
             List<DataStream<Chunk>> dimensions,
@@ -356,7 +363,10 @@ final class JoinTopology {
         return others.isEmpty() ? first : first.union(others.toArray(DataStream[]::new));
     }
 
-    /** Broadcast, so that all edges into the operator are checkpointed aligned. */
+    /**
+     * Adds an edge without chunks. It is broadcast, so that Flink checkpoints all edges into the
+     * operator aligned.
+     */
     private static DataStream<Chunk> end(
             SingleOutputStreamOperator<Chunk> packed, TypeInformation<Chunk> type, String uid) {
         return packed.getSideOutput(new OutputTag<>("none", type))
@@ -366,18 +376,18 @@ final class JoinTopology {
                 .broadcast();
     }
 
-    /** Of dimensions without a side output. */
+    /** Returns the policy of dimensions without a side output of late rows. */
     LateRowPolicy defaultLateRows() {
         return LateRowPolicy.of(env.getConfiguration().get(GpuJoinOptions.LATE_DIMENSION_ROWS));
     }
 
-    /** Sends the chunks of a versioned dimension on, which is complete at no time. */
+    /** Adds the edge of a versioned dimension, which is never complete. */
     DataStream<Chunk> versions(SingleOutputStreamOperator<Chunk> packed, String name) {
         badRecords.add(packed);
         return byPartition(packed, name, JoinSide.BUILD);
     }
 
-    /** Sends the chunks of facts on, where they are partitioned by their owners. */
+    /** Adds the edge of facts: to the owners of their partitions, or forward. */
     DataStream<Chunk> facts(
             SingleOutputStreamOperator<Chunk> packed, String name, boolean partitioned) {
         badRecords.add(packed);
@@ -385,7 +395,8 @@ final class JoinTopology {
     }
 
     /**
-     * Sends the chunks of facts on: by their owners at first, and if the dimension is small, any.
+     * Adds the edges of facts of a measured join: to the owners of partitions, and forward once the
+     * dimension proves small.
      */
     DataStream<Chunk> measuredFacts(SingleOutputStreamOperator<Chunk> packed, String name) {
         badRecords.add(packed);
@@ -395,9 +406,9 @@ final class JoinTopology {
     }
 
     /**
-     * Sends chunks of one partition each to the partition's owner.
+     * Adds the operator and the edge that send each chunk to the owner of its partition.
      *
-     * @param name of the side, for its operator
+     * @param name of the side, for the operator
      */
     private DataStream<Chunk> byPartition(DataStream<Chunk> chunks, String name, JoinSide side) {
         DataStream<Chunk> sent =
@@ -412,15 +423,14 @@ final class JoinTopology {
                 new RingSendPartitioner(
                         new PartitionKeySelector(maxParallelism), maxParallelism, uid.text(), side);
         if (this.chunks == ReasonCode.MANY_KEY_GROUPS) {
-            // Flink could not send a chunk of a snapshot to the owners of all its key groups.
+            // After a rescale, Flink could not divide a chunk of a snapshot among several owners.
             partitioner.disableUnalignedCheckpoints();
         }
         if (rings.usesRings()) {
             partitioner.disableUnalignedCheckpoints();
             LOG.info(
-                    "Star join {}: {} travels through rings, transport={}. Unaligned checkpoints"
-                            + " are off on the edges into the join: what a descriptor in a snapshot"
-                            + " points at would be gone when the snapshot is restored.",
+                    "Rings disable unaligned checkpoints on an edge into the join: join={}, side={},"
+                            + " transport={}.",
                     uid("join"),
                     name,
                     rings.description());
@@ -430,9 +440,9 @@ final class JoinTopology {
     }
 
     /**
-     * How the join will be run.
+     * Explains how the join will run.
      *
-     * @param dimensions without what joins them
+     * @param dimensions without their engine
      */
     JoinExplanation explain(JoinSpec spec, List<DimensionExplanation> dimensions) {
         return Explanations.planned(env.getConfiguration(), rings, spec, dimensions)
@@ -440,9 +450,11 @@ final class JoinTopology {
     }
 
     /**
+     * Adds the join operator.
+     *
      * @param columns of {@code spec}, with their Flink types
-     * @param plan how the join is run, which the log is told
-     * @param eventTime null where facts are joined as they come
+     * @param plan explanation, which is logged
+     * @param eventTime null if facts are joined in the order of arrival
      */
     @SuppressWarnings("unchecked")
     <OUT> SingleOutputStreamOperator<OUT> join(
@@ -483,7 +495,8 @@ final class JoinTopology {
                                 emitter),
                         resultType,
                         env.getParallelism());
-        // The operator sets its keys itself; a selector makes Flink give it keyed state.
+        // The operator sets its keys itself; Flink only provides keyed state if there is a
+        // selector.
         join.setStateKeySelectors(null, new PartitionKeySelector(maxParallelism));
         join.setStateKeyType(Types.INT);
         join.setMaxParallelism(maxParallelism);
@@ -496,14 +509,14 @@ final class JoinTopology {
         return new OperatorStream<>(env, join);
     }
 
-    /** Whether tables or rings lie in managed memory. */
+    /** Whether tables or rings need managed memory. */
     private boolean reservesMemory() {
         ReadableConfig config = env.getConfiguration();
         return config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE
                 || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK);
     }
 
-    /** In MiB, as Flink's table operators weigh theirs. */
+    /** Returns the weight in MiB, like Flink's table operators. */
     private int managedMemoryWeight() {
         long bytes = JoinConfig.cpuMemoryBytes(env.getConfiguration());
         return bytes == Long.MAX_VALUE
@@ -512,11 +525,11 @@ final class JoinTopology {
     }
 
     /**
-     * Late rows of a dimension: those that its own operator found late, and those of sources that
-     * were idle when the dimension was complete.
+     * Returns the late rows of a dimension: those that its own operator detected, and those of
+     * sources that were idle when the dimension was complete.
      *
-     * @param join of {@link #join}
-     * @param number of a dimension with a side output
+     * @param join result of {@link #join}
+     * @param number index of a dimension with a side output
      */
     DataStream<Row> lateRows(
             SingleOutputStreamOperator<?> join, int number, LateRowPolicy lateRows) {
@@ -526,8 +539,9 @@ final class JoinTopology {
     }
 
     /**
-     * All that there are; both at the same time where a dimension is partitioned, unless one
-     * changes: what stands in several places cannot be changed in all of them at once.
+     * Returns the engines of the join. A partitioned dimension without a changelog uses GPU and CPU
+     * at the same time; a changelog cannot, since a change would have to reach several copies of a
+     * row at once.
      */
     private EngineSelection engines(int partitionedDimension, boolean changes) {
         ReadableConfig config = env.getConfiguration();
@@ -557,7 +571,7 @@ final class JoinTopology {
         };
     }
 
-    /** What an operator emits; the constructor is protected. */
+    /** Stream of an operator's results, which exposes the protected constructor. */
     private static final class OperatorStream<T> extends SingleOutputStreamOperator<T> {
         OperatorStream(StreamExecutionEnvironment env, Transformation<T> operator) {
             super(env, operator);

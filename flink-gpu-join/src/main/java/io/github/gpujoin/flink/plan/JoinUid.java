@@ -9,10 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The prefix of the uids of a join's operators.
+ * Prefix of the uids of a join's operators.
  *
- * @param ofTables whether a table is the result; Flink runs a table as a job of its own, which
- *     leaves the join in the environment
+ * @param ofTables whether the result is a table. Flink runs a table as a separate job, which leaves
+ *     the join in the environment.
  */
 public record JoinUid(String text, boolean ofTables) {
 
@@ -28,7 +28,7 @@ public record JoinUid(String text, boolean ofTables) {
     }
 
     /**
-     * The uid of a join of streams.
+     * Returns the uid of a join of streams.
      *
      * @throws IllegalArgumentException if it is blank
      */
@@ -36,22 +36,22 @@ public record JoinUid(String text, boolean ofTables) {
         return new JoinUid(text, false);
     }
 
-    /** The same uid, of a join of tables. */
+    /** Returns the same uid for a join of tables. */
     public JoinUid ofTable() {
         return new JoinUid(text, true);
     }
 
-    /** The uid of an operator of the join. */
+    /** Returns the uid of an operator of the join. */
     String operator(String part) {
         return text + "-" + part;
     }
 
     /**
-     * Checks that no other join of the environment's next job has the uid. Flink's own message on
-     * that is a hash collision at submission. Joins of tables may run in different jobs, so they
-     * are only warned of.
+     * Checks that no other join of the environment's next job has the uid. Flink would report a
+     * hash collision at submission. Joins of tables may run in different jobs, so this method only
+     * logs a warning for them.
      *
-     * @throws IllegalArgumentException if one has
+     * @throws IllegalArgumentException if another join of streams has the uid
      */
     void requireUnused(StreamExecutionEnvironment env) {
         boolean used =

@@ -7,7 +7,7 @@ import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.utils.JoinedRowData;
 
-/** A probe row with a build row behind it; nulls in place of a row that there is not. */
+/** Joins a probe row and a build row to one row, in this order. A missing row becomes nulls. */
 public final class JoinedTableRows implements JoinFunction<RowData, RowData, RowData> {
 
     private static final long serialVersionUID = 1L;

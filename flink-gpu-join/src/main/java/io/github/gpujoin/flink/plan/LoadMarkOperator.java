@@ -32,29 +32,30 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * Tells every subtask of the join how far this subtask's rows of a dimension are, by {@link
- * LoadMark}s: when the given watermark has passed or the input has ended, and when the source is
- * idle. Rows that arrive after that watermark are late.
+ * Reports the load status of this subtask's rows of a dimension to each subtask of the join, by
+ * {@link LoadMark}s. The rows are complete when the watermark passes a given time or the input
+ * ends; marks also report that the source is idle or active. Rows that arrive after that watermark
+ * are late.
  *
- * <p>Completeness is kept in state and marked again after a restore, as the source may never repeat
- * the watermark. In another parallelism, or if the source reassigns splits on recovery, the rows
- * may come to any subtask, so each waits for the watermark again.
+ * <p>State holds the completeness, and marks repeat it after a restore, as the source may never
+ * repeat the watermark. In another parallelism, or if the source reassigns splits on recovery, the
+ * rows may arrive at any subtask, so each waits for the watermark again.
  *
- * <p>The largest watermark follows the mark of completeness: the one sign that a join restored from
- * a release before marks has of sources that had finished.
+ * <p>The largest watermark follows the mark of completeness. A join that is restored from a release
+ * without marks detects finished sources by this watermark only.
  *
  * <pre>
- *  load-complete-parallelism: list, split evenly, of one entry a subtask
- *    int32 parallelism in which it is complete, 0 where it is not
+ *  load-complete-parallelism: list, split evenly, of one entry per subtask
+ *    int32 parallelism in which the subtask is complete, 0 if it is not
  * </pre>
  */
 final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk>, BoundedOneInput {
 
-    /** In place of a watermark: complete, to be changed afterwards, without waiting for any. */
+    /** Replaces a watermark: the dimension is complete from the start, and changes afterwards. */
     static final long FROM_THE_START = Long.MIN_VALUE;
 
-    /** In place of a watermark: complete when there is no more of it. */
+    /** Replaces a watermark: the dimension is complete at the end of its input. */
     static final long AT_THE_END = Long.MAX_VALUE;
 
     private static final long serialVersionUID = 1L;
@@ -63,11 +64,11 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
     private static final int NOT_COMPLETE = 0;
 
     /**
-     * The dimension whose rows pass.
+     * The dimension whose rows pass the operator.
      *
-     * @param number of the dimension
-     * @param partitions radix partitions, whose owners are all told; 0 where the edge to the join
-     *     is broadcast
+     * @param number index of the dimension
+     * @param partitions count of radix partitions, one mark for each; 0 if the edge to the join is
+     *     broadcast
      * @param keepsSplits whether subtasks of its sources keep their splits in a restart
      */
     record Loaded(
@@ -81,12 +82,12 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
     private transient Status status;
     private transient ListState<Integer> state;
     private transient RowCounts rows;
-    private transient boolean complete;
+    private transient boolean isComplete;
 
     private transient boolean marksAtStart;
 
-    /** Said by this attempt. */
-    private transient boolean said;
+    /** Whether this attempt has marked the completeness. */
+    private transient boolean isMarked;
 
     LoadMarkOperator(long completeAtWatermark, Loaded dimension) {
         this.completeAtWatermark = completeAtWatermark;
@@ -100,15 +101,19 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
         state = store.getListState(new ListStateDescriptor<>(NAME, IntSerializer.INSTANCE));
         List<Integer> restored = new ArrayList<>();
         state.get().forEach(restored::add);
-        boolean wasComplete = restored.equals(List.of(parallelism())) || takeEarlier(store);
-        complete = wasComplete && dimension.keepsSplits() || completeAtWatermark == FROM_THE_START;
-        status = complete ? Status.COMPLETE : Status.LOADING;
+        boolean wasComplete = restored.equals(List.of(parallelism())) || restoreEarlier(store);
+        isComplete =
+                wasComplete && dimension.keepsSplits() || completeAtWatermark == FROM_THE_START;
+        status = isComplete ? Status.COMPLETE : Status.LOADING;
         watermark = Long.MIN_VALUE;
-        marksAtStart = complete || context.isRestored();
+        marksAtStart = isComplete || context.isRestored();
     }
 
-    /** What snapshots said before they held the parallelism: a value a subtask, broadcast. */
-    private static boolean takeEarlier(OperatorStateStore store) throws Exception {
+    /**
+     * Reads the broadcast state of earlier releases, whose snapshots do not contain the
+     * parallelism.
+     */
+    private static boolean restoreEarlier(OperatorStateStore store) throws Exception {
         BroadcastState<Integer, Boolean> earlier =
                 store.getBroadcastState(
                         new MapStateDescriptor<>(
@@ -127,7 +132,7 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        state.update(List.of(complete ? parallelism() : NOT_COMPLETE));
+        state.update(List.of(isComplete ? parallelism() : NOT_COMPLETE));
     }
 
     @Override
@@ -143,14 +148,14 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
                         getMetricGroup().counter("lateDimensionRows"),
                         true);
         if (marksAtStart) {
-            // Only a running task may emit. A timer fires once it runs.
+            // Only a running task may emit; a timer fires once the task runs.
             long nowMs = getProcessingTimeService().getCurrentProcessingTime();
             getProcessingTimeService().registerTimer(nowMs, at -> markAtStart());
         }
     }
 
     private void markAtStart() {
-        if (complete) {
+        if (isComplete) {
             complete();
         } else {
             mark(status);
@@ -158,18 +163,16 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
     }
 
     private void complete() {
-        complete = true;
-        if (said) {
+        isComplete = true;
+        if (isMarked) {
             return;
         }
-        said = true;
+        isMarked = true;
         mark(Status.COMPLETE);
         output.emitWatermark(Watermark.MAX_WATERMARK);
     }
 
-    /**
-     * Tells every subtask of the join, by each partition that it owns where rows go by partition.
-     */
+    /** Emits marks to each subtask of the join: one per partition if rows are sent by partition. */
     private void mark(Status changed) {
         status = changed;
         if (dimension.partitions() == 0) {
@@ -188,12 +191,14 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
         output.collect(new StreamRecord<>(mark.toChunk(schema)));
     }
 
-    /** Which rows are late is decided here, so that all replicas of a dimension are alike. */
+    /**
+     * Detects late rows before they are replicated, so that all replicas of a dimension are equal.
+     */
     @Override
     public void processElement(StreamRecord<Chunk> element) {
         rows.received(element.getValue());
         boolean changes = dimension.spec().dimensions().get(dimension.number()).isChangelog();
-        if (complete && !changes && completeAtWatermark != FROM_THE_START) {
+        if (isComplete && !changes && completeAtWatermark != FROM_THE_START) {
             lateRows.accept(element.getValue(), "watermark=" + watermark);
         } else {
             output.collect(element);
@@ -201,8 +206,9 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
     }
 
     /**
-     * The largest one says nothing of the end: it also comes where one channel has ended and the
-     * others are idle, and does not from a source that is idle when it ends.
+     * Completes the dimension at its watermark. The largest watermark does not imply the end of the
+     * input: it also arrives if one channel has ended while the others are idle, and a source that
+     * is idle when it ends does not emit it.
      */
     @Override
     public void processWatermark(Watermark mark) {
@@ -217,10 +223,10 @@ final class LoadMarkOperator extends AbstractStreamOperator<Chunk>
         complete();
     }
 
-    /** A dimension that is complete at its end waits for the end, idle or not. */
+    /** Marks idleness, except of a dimension that is complete at its end only. */
     @Override
     public void processWatermarkStatus(WatermarkStatus changed) {
-        if (!complete && completeAtWatermark != AT_THE_END) {
+        if (!isComplete && completeAtWatermark != AT_THE_END) {
             mark(changed.isIdle() ? Status.IDLE : Status.LOADING);
         }
     }

@@ -15,24 +15,26 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What is in the chunks of all sides of a star join, and by which keys they meet. */
+/** The chunk layouts of all sides of a star join, and their keys. */
 final class PackedInputs {
 
     private final JoinInputs sides;
     private final int keyDimension;
     private final JoinTopology topology;
 
-    /** One for each dimension. */
+    /** Keys by dimension. */
     private final List<JoinKey> keys;
 
     private final Packed facts;
     private final List<Packed> dimensions;
 
     /**
-     * @param keyDimension by whose key the facts are partitioned, if only at first; {@link
-     *     JoinInputs#NONE} where there is none
-     * @param grouped whether results are added up
-     * @throws IllegalArgumentException where keys cannot be compared, or columns are missing
+     * Determines the layouts.
+     *
+     * @param keyDimension dimension whose key partitions the facts, even if only at first; {@link
+     *     JoinInputs#NONE} if there is none
+     * @param grouped whether the join emits groups
+     * @throws IllegalArgumentException if keys cannot be compared, or columns are missing
      */
     PackedInputs(JoinInputs sides, int keyDimension, boolean grouped, JoinTopology topology) {
         this.sides = sides;
@@ -54,28 +56,30 @@ final class PackedInputs {
         return dimensions;
     }
 
-    /** By which the facts and a dimension meet. */
+    /** Returns the key of a dimension. */
     JoinKey key(int dimension) {
         return keys.get(dimension);
     }
 
-    /** Of a dimension, or the facts. */
+    /** Returns the layout of a dimension, or of the facts for {@link ChunkDescriptor#FACTS}. */
     Packed of(int side) {
         return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side);
     }
 
-    /** What else can be made of hashed keys than rows, whose keys are compared again. */
+    /**
+     * Rejects hashed keys of grouped joins and changelogs, whose results no hash collision check
+     * can follow.
+     */
     private void requireExactKeys(boolean grouped) {
         for (int d = 0; d < sides.dimensions().size(); d++) {
             JoinInput<?> side = sides.dimensions().get(d).input();
             if (!keys.get(d).isExact() && (grouped || side.isChangelog())) {
                 throw new IllegalArgumentException(
-                        "a key of more than 64 bits is joined by its hash and compared again in"
-                                + " each row of the result, so there are no groups over such a"
-                                + " dimension, and it does not change: dimension="
-                                + side.name()
-                                + ", columns="
-                                + sides.dimensions().get(d).columns());
+                        "Key of %s exceeds 64 bits: dimension=%s, columns=%s. Use a key of at most 64 bits."
+                                .formatted(
+                                        grouped ? "a grouped join" : "a changelog",
+                                        side.name(),
+                                        sides.dimensions().get(d).columns()));
             }
         }
     }
@@ -90,7 +94,10 @@ final class PackedInputs {
                 packing(input, ChunkDescriptor.FACTS, partitioned));
     }
 
-    /** Keys with which facts are kept even where they are null, with bits of their dimensions. */
+    /**
+     * Returns the fact keys whose facts are kept if they are null, with the bits of their
+     * dimensions.
+     */
     private Map<String, Integer> keptNullKeys() {
         Map<String, Integer> bits = new LinkedHashMap<>();
         for (int d = 0; d < sides.dimensions().size(); d++) {
@@ -110,7 +117,8 @@ final class PackedInputs {
         List<Packed> packed = new ArrayList<>();
         for (int d = 0; d < sides.dimensions().size(); d++) {
             DimensionInput<?> side = sides.dimensions().get(d);
-            // All changes of a key pass one subtask, so that every replica has them in one order.
+            // One subtask packs all changes of a key, so that all replicas receive them in one
+            // order.
             boolean byKey = d == keyDimension || side.input().isChangelog();
             PackSpec packing = packing(side.input(), d, byKey);
             InputKeys key = InputKeys.ofDimension(keys.get(d));
@@ -157,7 +165,7 @@ final class PackedInputs {
         return specs;
     }
 
-    /** Dimensions whose keys are compared again, as the engine knows only hashes of them. */
+    /** Returns the dimensions with hashed keys, which need a hash collision check. */
     List<HashedDimension> verified() {
         List<HashedDimension> verified = new ArrayList<>();
         for (int d = 0; d < keys.size(); d++) {
@@ -181,7 +189,10 @@ final class PackedInputs {
         return new OutputField(key.bytesName(), side, column, of(side).fields().get(column));
     }
 
-    /** Whether rows have a column for the time from which they are valid, or live. */
+    /**
+     * Whether rows have a time column, which is the start of their validity or of their time to
+     * live.
+     */
     private static boolean hasTime(DimensionInput<?> side) {
         return side.isVersioned() || side.ttl() != null;
     }

@@ -41,7 +41,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** Makes the operators of a join of two streams of whole records. */
+/** Builds the operators of a join of two streams of whole records. */
 public final class PairJoinPipeline<B, P> {
 
     private static final JoinUid DEFAULT_UID = JoinUid.of("gpu-join");
@@ -59,7 +59,7 @@ public final class PairJoinPipeline<B, P> {
     private Nulls nulls = Nulls.MATCH_NOTHING;
     private JoinFunction<B, P, Boolean> condition;
 
-    /** Both sides' keys, of one type. */
+    /** Key selectors of both sides, and their common type. */
     private record KeySides<B, P, K>(
             KeySelector<B, K> build,
             TypeInformation<K> buildType,
@@ -77,7 +77,9 @@ public final class PairJoinPipeline<B, P> {
         }
 
         /**
-         * @throws IllegalArgumentException where values of a type cannot be keys, or not be
+         * Checks the types of both keys.
+         *
+         * @throws IllegalArgumentException if a type does not support keys, or the types cannot be
          *     compared
          */
         void check() {
@@ -90,7 +92,7 @@ public final class PairJoinPipeline<B, P> {
         }
     }
 
-    /** What is packed of each side, and what is made of it. */
+    /** Layouts of both sides, and the join of their rows. */
     private record Plan<B, P, R>(
             RecordLayout<B> build,
             RecordLayout<P> probe,
@@ -98,7 +100,10 @@ public final class PairJoinPipeline<B, P> {
             JoinSpec spec) {}
 
     /**
-     * @throws IllegalArgumentException where values of a type cannot be keys, or not be compared
+     * Describes an inner join on keys.
+     *
+     * @throws IllegalArgumentException if a type does not support keys, or the types cannot be
+     *     compared
      */
     public <K> PairJoinPipeline(
             DataStream<B> build,
@@ -132,7 +137,7 @@ public final class PairJoinPipeline<B, P> {
         this.kind = kind;
     }
 
-    /** Takes records that cannot be read, for a stream of their own. */
+    /** Returns the side outputs of records that packers cannot read. */
     public BadRecordStreams badRecords() {
         return badRecords;
     }
@@ -150,6 +155,8 @@ public final class PairJoinPipeline<B, P> {
     }
 
     /**
+     * Sets how often the build side is read again; 0 if once only.
+     *
      * @throws IllegalArgumentException if it is negative
      */
     public void buildGeneration(int generation) {
@@ -169,7 +176,7 @@ public final class PairJoinPipeline<B, P> {
         this.distribution = Distribution.PARTITIONED;
     }
 
-    /** Type that the function declares. */
+    /** Returns the result type that the function declares. */
     public <R> TypeInformation<R> resultType(JoinFunction<B, P, R> function) {
         return TypeExtractor.getBinaryOperatorReturnType(
                 function,
@@ -198,7 +205,7 @@ public final class PairJoinPipeline<B, P> {
         if (kind.keepsUnmatchedBuild()) {
             requireNotReplicated();
             requireReadOnce();
-            BoundedInput.require("the probe side of a right or full join", probe);
+            BoundedInput.require("Probe side of a right or full join", probe);
         }
         topology.planChunks(kind.keepsUnmatchedBuild(), 1);
         Plan<B, P, R> plan = plan(env.clean(function));
@@ -274,20 +281,25 @@ public final class PairJoinPipeline<B, P> {
                 Upstream.of(probe.getTransformation()));
     }
 
-    /** The build side's key selector is known by the keys of its rows in state. */
+    /**
+     * Returns the functions whose change a restore must detect. The keys in state already identify
+     * the build side's selector.
+     */
     private JoinFunctions functions() {
         return JoinFunctions.of(env.getConfiguration())
                 .with("Key selector of the probe side", keys.probe(), "getKey")
                 .with("Condition of the join", condition, "join");
     }
 
-    /** How the join will be run, as far as that is known before. */
+    /** Explains how the join will run, as far as that is known before it starts. */
     public JoinExplanation explain() {
         return explain(new JoinTopology(env, uid, badRecords), plan(null).spec);
     }
 
     /**
-     * @param function null where nothing is joined
+     * Determines the layouts of both sides.
+     *
+     * @param function null if the plan is for an explanation only
      */
     private <R> Plan<B, P, R> plan(JoinFunction<B, P, R> function) {
         SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
@@ -351,19 +363,16 @@ public final class PairJoinPipeline<B, P> {
     private void requireNotReplicated() {
         if (distribution == Distribution.REPLICATED) {
             throw new IllegalArgumentException(
-                    "a build row without a match is known where all probe rows of its key come by,"
-                            + " so the build side of a right or full join is not replicated: kind="
-                            + kind
-                            + ", uid="
-                            + uid);
+                    "Build side of a %s join cannot be replicated: uid=%s. Remove .replicated()."
+                            .formatted(kind, uid.text()));
         }
     }
 
     private void requireReadOnce() {
         if (generation > 0) {
             throw new IllegalArgumentException(
-                    "%s join '%s' has in state which build rows had a match, so it cannot read them again. Remove .buildGeneration(%d)."
-                            .formatted(kind, uid, generation));
+                    "%s join '%s' keeps the matches of build rows in state, so it cannot read them again. Remove .buildGeneration(%d)."
+                            .formatted(kind, uid.text(), generation));
         }
     }
 

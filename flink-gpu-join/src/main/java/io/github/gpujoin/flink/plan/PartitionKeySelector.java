@@ -11,8 +11,8 @@ import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.typeutils.ResultTypeQueryable;
 
 /**
- * Sends a chunk of radix partition p to the subtask that owns key group p, and chunks of no
- * partition to any.
+ * Selects a key of key group p for a chunk of radix partition p, so that Flink sends the chunk to
+ * the owner of p. A chunk without a partition may reach any subtask.
  */
 final class PartitionKeySelector
         implements KeySelector<Chunk, Integer>, ResultTypeQueryable<Integer> {

@@ -6,16 +6,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A column in the result.
+ * A selected column of an input.
  *
- * @param column name in its input
+ * @param column name in the input
  * @param name name in the result
  */
 record Selection(String column, String name) {
 
     private static final Pattern ALIAS = Pattern.compile("\\s*(\\S.*?)\\s+(?i:AS)\\s+(\\S.*?)\\s*");
 
-    /** Reads {@code "column"} or {@code "column AS name"}. */
+    /** Parses {@code "column"} or {@code "column AS name"}. */
     static Selection parse(String text) {
         Matcher alias = ALIAS.matcher(text);
         if (alias.matches()) {
@@ -23,7 +23,8 @@ record Selection(String column, String name) {
         }
         if (text.isBlank()) {
             throw new IllegalArgumentException(
-                    "a selection is a column or \"column AS name\": selection=\"" + text + "\"");
+                    "Blank column in a selection: '%s'. Write \"column\" or \"column AS name\"."
+                            .formatted(text));
         }
         return new Selection(text, text);
     }

@@ -45,7 +45,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 
-/** Makes the operators of a star join from its description. */
+/** Builds the operators of a star join from its description. */
 public final class StarJoinPipeline {
 
     private static final int NONE = JoinExplanation.NONE;
@@ -57,15 +57,17 @@ public final class StarJoinPipeline {
     private final JoinTopology topology;
     private final int partitionedDimension;
 
-    /** The dimension that is distributed by its measured size, or none. */
+    /** Index of the dimension whose measured size chooses its distribution, or none. */
     private final int measuredDimension;
 
     private final PackedInputs packed;
     private final JoinSpec spec;
 
     /**
-     * @param grouping null where results are given as rows
-     * @throws IllegalArgumentException where the description is not of a join
+     * Checks the description, and plans the join.
+     *
+     * @param grouping null if the results are rows
+     * @throws IllegalArgumentException if the description is incomplete or contradictory
      */
     public StarJoinPipeline(
             JoinUid uid,
@@ -104,13 +106,16 @@ public final class StarJoinPipeline {
                         packed.facts().schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
-    /** Parts of groups, of each subtask and each stretch of time. */
+    /**
+     * Adds the join, and returns partial groups. Each subtask emits partial groups repeatedly,
+     * which the caller adds up.
+     */
     public SingleOutputStreamOperator<Row> toPartialGroups() {
         GroupFields fields = grouping.fields(sides, packed::of);
         return join(ResultEmitters.groups(fields), fields.rowType());
     }
 
-    /** Whole groups, at the end of the facts. */
+    /** Adds the join, and returns each group once, at the end of the facts. */
     public SingleOutputStreamOperator<Row> toGroups() {
         GroupFields fields = grouping.fields(sides, packed::of);
         return GroupTotals.of(toPartialGroups(), fields, topology.uid("groups"));
@@ -132,7 +137,7 @@ public final class StarJoinPipeline {
                 ChunkTypeInfo.of(columns.schema()));
     }
 
-    /** How the join will be run, as far as that is known before. */
+    /** Explains how the join will run, as far as that is known before it starts. */
     public JoinExplanation explain() {
         List<DimensionExplanation> explained = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
@@ -179,7 +184,8 @@ public final class StarJoinPipeline {
     }
 
     /**
-     * The dimension by whose key facts are sent, or none: the largest of those that are too big.
+     * Returns the partitioned dimension, whose key partitions the facts, or none. It is the largest
+     * dimension above the limit of replication, unless the job fixes another one.
      */
     private int partitionedDimension() {
         int chosen = NONE;
@@ -195,9 +201,9 @@ public final class StarJoinPipeline {
             DimensionInput<?> other = dimensions.get(chosen);
             if (dimension.isDistributionFixed() && other.isDistributionFixed()) {
                 throw new IllegalArgumentException(
-                        "facts are sent by the key of one dimension, so one can be partitioned:"
-                                + " dimensions="
-                                + List.of(other.input().name(), dimension.input().name()));
+                        "Two dimensions are partitioned: %s. Leave one; the others are replicated."
+                                .formatted(
+                                        List.of(other.input().name(), dimension.input().name())));
             }
             boolean wins =
                     dimension.isDistributionFixed()
@@ -209,8 +215,9 @@ public final class StarJoinPipeline {
     }
 
     /**
-     * The dimension that stays partitioned if it proves too large, or none: facts are sent by the
-     * key of one. It is the one that the job expects to be the largest, else the first.
+     * Returns the dimension that becomes partitioned if its measured size exceeds the limit, or
+     * none. Only one dimension can be partitioned, so it is the one with the largest expected size,
+     * or the first.
      */
     private int measuredDimension() {
         int chosen = NONE;
@@ -226,22 +233,18 @@ public final class StarJoinPipeline {
 
     private List<FactFilter> factFilters() {
         facts.columnFilters()
-                .forEach(
-                        filter ->
-                                requireNotNull(packed.facts(), filter.column(), "a filter reads"));
+                .forEach(filter -> requireNotNull(packed.facts(), filter.column(), "filter"));
         return facts.columnFilters().stream()
                 .map(f -> new FactFilter(packed.facts().column(f.column()), f.values()))
                 .toList();
     }
 
-    /** A kept null key is any integer in its column, which must not be taken as its value. */
+    /** Rejects a key column whose nulls are kept. The value of a null in it is undefined. */
     static void requireNotNull(Packed side, String column, String user) {
         if (side.nullKeyBits(column) != 0) {
             throw new IllegalArgumentException(
-                    user
-                            + " columns that are not nullable, and the key of a left or anti join may"
-                            + " be null: column="
-                            + column);
+                    "A %s uses the key of a left or anti join, which may be null: column=%s. Use another column."
+                            .formatted(user, column));
         }
     }
 
@@ -253,7 +256,7 @@ public final class StarJoinPipeline {
         }
         if (fields.isEmpty()) {
             throw new IllegalArgumentException(
-                    "a join has columns in its result, .select(...): selected=[]");
+                    "Join selects no columns. Add .select(...) or .groupBy(...).");
         }
         return ResultColumns.of(spec, fields);
     }
@@ -357,7 +360,10 @@ public final class StarJoinPipeline {
         return results;
     }
 
-    /** Rows in state passed these; facts have filters that may change, as facts pass. */
+    /**
+     * Returns the filters of dimensions. State contains the rows that passed them, so a restore
+     * must detect a change. Filters of facts may change.
+     */
     private JoinFunctions functions() {
         JoinFunctions functions =
                 JoinFunctions.of(facts.stream().getExecutionEnvironment().getConfiguration());
@@ -378,7 +384,9 @@ public final class StarJoinPipeline {
                 .withGenerations(generations());
     }
 
-    /** Dimensions that are replicated unasked have a limit. */
+    /**
+     * Returns the replicated dimensions. Those that are replicated by default have a size limit.
+     */
     private Replicas replicas() {
         Map<Integer, Long> maxBytes = new HashMap<>();
         long limit = topology.replicateMaxBytes();
@@ -391,7 +399,7 @@ public final class StarJoinPipeline {
         return new Replicas(maxBytes, measured(limit));
     }
 
-    /** Null if there is none. */
+    /** Returns the measured dimension, or null if there is none. */
     private MeasuredDimension measured(long limit) {
         return measuredDimension == NONE
                 ? null
@@ -438,7 +446,10 @@ public final class StarJoinPipeline {
                 : input.transform(of, type, uid);
     }
 
-    /** Whether that holds in every run: a parallelism of 1 may be overridden when a job starts. */
+    /**
+     * Whether the input has one subtask in each run. A parallelism of 1 does not suffice, since
+     * Flink may override it when the job starts.
+     */
     private static boolean hasOneSubtask(JoinInput<?> input) {
         return input.stream().getTransformation().getMaxParallelism() == 1;
     }
@@ -454,14 +465,14 @@ public final class StarJoinPipeline {
         }
         if (facts.ttl() != null && sides.versionedDimension() != NONE) {
             throw new IllegalArgumentException(
-                    "facts of a versioned dimension wait for watermarks, as long as it takes: ttl="
-                            + facts.ttl());
+                    "Time to live on facts of a versioned dimension: ttl=%s. Remove .ttl(...)."
+                            .formatted(facts.ttl()));
         }
         long factsMs = facts.ttl() == null ? TimesToLive.FOREVER : facts.ttl().toMillis();
         return new TimesToLive(factsMs, ttls);
     }
 
-    /** Null where facts are joined as they come. */
+    /** Returns the event-time join, or null if facts are joined in the order of arrival. */
     private EventTimeJoin eventTime() {
         int dimension = sides.versionedDimension();
         if (dimension == NONE) {
@@ -475,23 +486,24 @@ public final class StarJoinPipeline {
                 lateVersions());
     }
 
-    /** Side output of facts whose time was joined already. */
+    /** Returns the side output of late facts, whose event time is already joined. */
     public OutputTag<Row> lateFacts() {
         return new OutputTag<>(
                 topology.uid("late-facts"), ChunkRows.typeOf(packed.facts().schema()));
     }
 
     /**
-     * Side output of versions whose time was joined already.
+     * Returns the side output of late versions, whose event time is already joined.
      *
-     * @throws IllegalStateException where no dimension is versioned
+     * @throws IllegalStateException if no dimension is versioned
      */
     public OutputTag<Row> lateVersions() {
         int dimension = sides.versionedDimension();
         if (dimension == NONE) {
             throw new IllegalStateException(
-                    "versions are late where a dimension has them, .versioned(): dimensions="
-                            + dimensions.stream().map(side -> side.input().name()).toList());
+                    "No versioned dimension, so no late versions: dimensions=%s. Add .versioned()."
+                            .formatted(
+                                    dimensions.stream().map(side -> side.input().name()).toList()));
         }
         return new OutputTag<>(
                 topology.uid("late-versions"),

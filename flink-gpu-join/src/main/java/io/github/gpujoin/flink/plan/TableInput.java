@@ -25,7 +25,9 @@ import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 
-/** A table as a side of a join: its rows as a stream of Flink's internal ones, and its keys. */
+/**
+ * A table as a side of a join: its rows as a stream of Flink's internal rows, and its key columns.
+ */
 public final class TableInput {
 
     /** Name of the build table's side. */
@@ -34,16 +36,16 @@ public final class TableInput {
     /** Name of the probe table's side. */
     public static final String PROBE = "probe";
 
-    /** A table that becomes a stream once the key of the join is known. */
+    /** A table that is converted to a stream once the key of the join is known. */
     private record Changelog(StreamTableEnvironment tables, Table table, DataType row) {}
 
     private final String side;
     private final RowType rowType;
 
-    /** Null where rows are updated and deleted. */
+    /** Null if the table is a changelog. */
     private final DataStream<RowData> stream;
 
-    /** Null where rows are inserted only. */
+    /** Null if the table is insert-only. */
     private final Changelog changelog;
 
     /** Null if the table has no rowtime attribute. */
@@ -65,8 +67,10 @@ public final class TableInput {
     }
 
     /**
+     * Returns an insert-only table.
+     *
      * @param side {@link #BUILD} or {@link #PROBE}
-     * @throws IllegalArgumentException where rows of the table are updated or deleted
+     * @throws IllegalArgumentException if the table has updates or deletes
      */
     public static TableInput of(String side, StreamTableEnvironment tables, Table table) {
         DataType row = table.getResolvedSchema().toSourceRowDataType();
@@ -91,7 +95,7 @@ public final class TableInput {
     }
 
     /**
-     * A table whose rows may be updated and deleted.
+     * Returns a table that may have updates and deletes.
      *
      * @param side {@link #BUILD} or {@link #PROBE}
      */
@@ -124,15 +128,14 @@ public final class TableInput {
     }
 
     /**
-     * The changes of a changelog, but those of rows that have a null in the key of the join; what
-     * each does is told by {@link #changeOf}. Those of one key come from one subtask, in their
-     * order. Where Flink knows rows by other columns than these, or by none, a query's changes of a
-     * key may come from several subtasks, the end of the old row behind the new one: the planner
-     * then puts Flink's upsert materializer in.
+     * Returns the changes of a changelog, except those of rows with a null in the join key. {@link
+     * #changeOf} returns the effect of each. One subtask emits all changes of a key, in order. If
+     * the upsert key of the query is another one, changes of a key could arrive from several
+     * subtasks out of order; the planner then adds Flink's upsert materializer.
      *
-     * @param nullSafe whether null is a key as others
-     * @throws IllegalArgumentException where a key of the join may have several rows, or may be
-     *     null though null is one
+     * @param nullSafe whether the join treats nulls as equal
+     * @throws IllegalArgumentException if a join key may have several rows, or may be null in a
+     *     null-safe join
      */
     public DataStream<RowData> changes(boolean nullSafe) {
         requireRowForEachKey();
@@ -160,15 +163,16 @@ public final class TableInput {
                         schema.build(),
                         ChangelogMode.upsert(false),
                         InsertConflictStrategy.deduplicate());
-        // Changes of a key stay in their order where nothing is sent on.
+        // The same parallelism keeps the edge forward, and so the order of changes of a key.
         return changes.map(new InternalRows(changelog.row))
                 .returns(InternalTypeInfo.of(rowType))
                 .setParallelism(changes.getParallelism());
     }
 
     /**
-     * What a change does to the row of its key. Where the key of the join is more than that by
-     * which Flink knows rows, an update may move a row to another key, so the old one goes.
+     * Returns the effect of a change on the row of its key. If the join key has more columns than
+     * the upsert key of the table, an update may move a row to another key, so the change deletes
+     * the old row.
      */
     public static RowKind changeOf(RowData row) {
         RowKind kind = row.getRowKind();
@@ -194,7 +198,7 @@ public final class TableInput {
      * Checks that the table has a column.
      *
      * @param other table of the join
-     * @throws IllegalArgumentException if it has none of the name
+     * @throws IllegalArgumentException if the column is missing
      */
     public void requireColumn(String column, TableInput other) {
         if (rowType.getFieldIndex(column) >= 0) {
@@ -209,7 +213,7 @@ public final class TableInput {
                 "The %s table has no column '%s'. %s".formatted(side, column, remedy));
     }
 
-    /** Adds a key column, which the table has. */
+    /** Adds a key column, which must exist. */
     public void addKey(String column) {
         keyColumns.add(column);
     }
@@ -219,9 +223,9 @@ public final class TableInput {
     }
 
     /**
-     * The rows of a table that are inserted only, and end.
+     * Returns the rows of a bounded, insert-only table.
      *
-     * @throws IllegalArgumentException if a source of the table has no end
+     * @throws IllegalArgumentException if a source of the table is unbounded
      */
     public DataStream<RowData> boundedStream() {
         BoundedInput.requireForLoad(
@@ -229,7 +233,7 @@ public final class TableInput {
         return stream;
     }
 
-    /** The rows of a table that are inserted only. */
+    /** Returns the rows of an insert-only table. */
     public DataStream<RowData> stream() {
         return stream;
     }

@@ -250,8 +250,8 @@ class GroupedJoinITCase {
 
     @Test
     void shouldSayWhatCannotBeGrouped() {
-        assertRefused("day", "a column is of one side", "[facts, customers]");
-        assertRefused("nothing", "sides that have it=[]", "sides=[facts, customers]");
+        assertRefused("day", "Ambiguous column 'day'", "sides with it=[facts, customers]");
+        assertRefused("nothing", "Unknown column 'nothing'", "all sides=[facts, customers]");
         assertRefused("boxed", "Column of groups is not INT32 or INT64, or is nullable");
         assertThatThrownBy(
                         () ->
@@ -259,7 +259,7 @@ class GroupedJoinITCase {
                                         .groupBy("segment")
                                         .count("n")
                                         .toRows())
-                .hasMessageContaining("in place of selected columns: side=customers");
+                .hasMessageContaining("Grouped join selects columns: side=customers");
         assertThatThrownBy(
                         () ->
                                 join(environment("cpu"), false)

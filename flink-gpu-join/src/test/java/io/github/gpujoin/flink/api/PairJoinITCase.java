@@ -132,12 +132,12 @@ class PairJoinITCase {
         DataStream<Row> endless = endless(env);
         JoinFunction<Row, Row, String> text = (b, p) -> b + " " + p;
         assertThatThrownBy(() -> keyed(bounded, endless).right().apply(text, Types.STRING))
-                .hasMessageStartingWith("the probe side of a right or full join is bounded")
+                .hasMessageStartingWith("Probe side of a right or full join is unbounded")
                 .hasMessageContaining("endless")
                 .hasMessageContaining("CONTINUOUS_UNBOUNDED");
         assertThatThrownBy(
                         () -> keyed(bounded, bounded).full().replicated().apply(text, Types.STRING))
-                .hasMessageContaining("is not replicated: kind=FULL");
+                .hasMessageContaining("Build side of a FULL join cannot be replicated");
     }
 
     @Test

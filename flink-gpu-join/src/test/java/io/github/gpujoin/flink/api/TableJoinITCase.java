@@ -359,7 +359,7 @@ class TableJoinITCase {
                                         .toTable())
                 .hasMessageContaining("column=bk, type=INT");
         assertThatThrownBy(() -> in.buildChangelog(texts).probe(probe).on("pl", "bl").toTable())
-                .hasMessageStartingWith("a key of more than 64 bits is joined by its hash");
+                .hasMessageStartingWith("Key of a changelog exceeds 64 bits");
         assertThatThrownBy(() -> in.buildChangelog(keyed).probe(probe).on("pn", "c").toTable())
                 .hasMessageContaining("primaryKey=[bk], key=[c]");
         assertThatThrownBy(

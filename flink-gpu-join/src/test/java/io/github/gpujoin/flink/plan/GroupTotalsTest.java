@@ -35,9 +35,9 @@ class GroupTotalsTest {
         return Row.of(day, n);
     }
 
-    /** One subtask of the join has ended, the other is idle and wakes up. */
+    /** One subtask of the join has ended, while the other was idle and becomes active. */
     @Test
-    void shouldNotTakeTheLargestWatermarkForTheEnd() throws Exception {
+    void shouldEmitGroupsAtTheEndAndNotAtTheLargestWatermark() throws Exception {
         try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
             harness.open();
             harness.processElement(row(1, 10), 0);
@@ -56,7 +56,7 @@ class GroupTotalsTest {
     }
 
     @Test
-    void shouldGiveGroupsOnceAcrossARestoreAtTheEnd() throws Exception {
+    void shouldEmitGroupsOnceAcrossARestoreAtTheEnd() throws Exception {
         OperatorSubtaskState before;
         OperatorSubtaskState after;
         try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
@@ -67,11 +67,11 @@ class GroupTotalsTest {
             after = harness.snapshot(2, 2);
             assertThat(harness.extractOutputValues()).hasSize(1);
         }
-        assertThat(givenAtTheEnd(before)).isEqualTo(1);
-        assertThat(givenAtTheEnd(after)).isZero();
+        assertThat(emittedAtTheEnd(before)).isEqualTo(1);
+        assertThat(emittedAtTheEnd(after)).isZero();
     }
 
-    private static int givenAtTheEnd(OperatorSubtaskState state) throws Exception {
+    private static int emittedAtTheEnd(OperatorSubtaskState state) throws Exception {
         try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
             harness.initializeState(state);
             harness.open();

@@ -68,7 +68,7 @@ class LoadMarkOperatorTest {
         return new OneInputStreamOperatorTestHarness<>(operator(completeAt, 0, FAIL));
     }
 
-    /** What came out, marks in words. */
+    /** Returns the output, with marks as text. */
     private static List<Object> output(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness) {
         List<Object> output = new ArrayList<>();
         for (Object element : harness.getOutput()) {
@@ -89,7 +89,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldSayOnceThatTheDimensionIsComplete() throws Exception {
+    void shouldMarkCompletenessOnce() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
             harness.open();
             harness.processWatermark(50);
@@ -102,11 +102,11 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldWaitForTheEndByDefault() throws Exception {
+    void shouldMarkCompletenessAtTheEndByDefault() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(Long.MAX_VALUE)) {
             harness.open();
             harness.processWatermark(Long.MAX_VALUE - 1);
-            // also comes where one channel has ended and the others are idle
+            // It also arrives if one channel has ended while the others are idle.
             harness.processWatermark(Long.MAX_VALUE);
             harness.processElement(CHUNK);
             assertThat(harness.getOutput()).containsExactly(CHUNK);
@@ -116,7 +116,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldSayItAgainAfterARestore() throws Exception {
+    void shouldRepeatTheMarkAfterARestore() throws Exception {
         OperatorSubtaskState state;
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
             harness.open();
@@ -134,7 +134,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldSayItWhenTheInputEndsWithoutALastWatermark() throws Exception {
+    void shouldMarkCompletenessWhenTheInputEndsWithoutALastWatermark() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(Long.MAX_VALUE)) {
             harness.open();
             harness.processWatermark(50);
@@ -145,7 +145,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldSayItWhenTheInputEndsBeforeATimerRuns() throws Exception {
+    void shouldMarkCompletenessWhenTheInputEndsBeforeATimerRuns() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                 harness(LoadMarkOperator.FROM_THE_START)) {
             harness.open();
@@ -172,7 +172,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldKnowOfEachSubtaskInTheSameParallelism() throws Exception {
+    void shouldRestoreCompletenessBySubtaskInTheSameParallelism() throws Exception {
         OperatorSubtaskState state = stateOfTheFirstComplete(2);
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> first = restored(state, 2, 2, 0);
                 OneInputStreamOperatorTestHarness<Chunk, Chunk> other = restored(state, 2, 2, 1)) {
@@ -197,7 +197,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldTellThatASubtaskIsIdleAndThatItIsNoLonger() throws Exception {
+    void shouldMarkIdleAndActiveSubtasks() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
             harness.open();
             harness.processWatermarkStatus(WatermarkStatus.IDLE);
@@ -216,7 +216,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldTellTheOwnerOfEachPartition() throws Exception {
+    void shouldEmitAMarkPerPartition() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
                 new OneInputStreamOperatorTestHarness<>(
                         operator(100, 3, FAIL), MAX_PARALLELISM, 2, 1)) {
@@ -231,7 +231,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldNotTellOfIdlenessWhereOnlyTheEndCounts() throws Exception {
+    void shouldNotMarkIdlenessOfADimensionThatIsCompleteAtItsEnd() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(Long.MAX_VALUE)) {
             harness.open();
             harness.processWatermarkStatus(WatermarkStatus.IDLE);
@@ -240,7 +240,7 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldFailOnALateRowAndNameTheWaysOut() throws Exception {
+    void shouldFailOnALateRowAndNameTheRemedies() throws Exception {
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(100)) {
             harness.open();
             harness.processWatermark(170);
@@ -280,10 +280,10 @@ class LoadMarkOperatorTest {
     }
 
     @Test
-    void shouldTakeTheStateOfEarlierSnapshots() throws Exception {
+    void shouldRestoreTheStateOfEarlierReleases() throws Exception {
         OperatorSubtaskState state;
         try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
-                new OneInputStreamOperatorTestHarness<>(new Earlier())) {
+                new OneInputStreamOperatorTestHarness<>(new EarlierRelease())) {
             harness.open();
             state = harness.snapshot(1, 1);
         }
@@ -296,8 +296,8 @@ class LoadMarkOperatorTest {
         }
     }
 
-    /** Writes the state that snapshots had before they held the parallelism. */
-    private static final class Earlier extends AbstractStreamOperator<Chunk>
+    /** Writes the state of earlier releases, which does not contain the parallelism. */
+    private static final class EarlierRelease extends AbstractStreamOperator<Chunk>
             implements OneInputStreamOperator<Chunk, Chunk> {
 
         private static final long serialVersionUID = 1L;
@@ -328,7 +328,7 @@ class LoadMarkOperatorTest {
                 states.toArray(OperatorSubtaskState[]::new));
     }
 
-    /** With all timers run that are due. */
+    /** Restores an operator, and runs all due timers. */
     private static OneInputStreamOperatorTestHarness<Chunk, Chunk> restored(
             OperatorSubtaskState state, int from, int to, int subtask) throws Exception {
         OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness(to, subtask);
