@@ -30,12 +30,21 @@ public final class ColumnPredicate {
         this.values = values;
     }
 
-    /** Starts a predicate on the named column of the facts. */
+    /**
+     * Starts a predicate on the named column of the facts.
+     *
+     * @param name name of a column of the facts
+     * @return the column
+     */
     public static Column column(String name) {
         return new Column(Objects.requireNonNull(name, "name"));
     }
 
-    /** Returns the name of the compared column. */
+    /**
+     * Returns the name of the compared column.
+     *
+     * @return its name
+     */
     public String column() {
         return column;
     }
@@ -58,37 +67,73 @@ public final class ColumnPredicate {
             return new ColumnPredicate(name, values);
         }
 
-        /** Accepts the value alone. */
+        /**
+         * Accepts the value alone.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate equalTo(long value) {
             return isIn(ValueRanges.in(value));
         }
 
-        /** Accepts all other values. */
+        /**
+         * Accepts all other values.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate notEqualTo(long value) {
             return isIn(ValueRanges.notEqualTo(value));
         }
 
-        /** Accepts values less than the given one. */
+        /**
+         * Accepts values less than the given one.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate lessThan(long value) {
             return isIn(ValueRanges.lessThan(value));
         }
 
-        /** Accepts the value and all less than it. */
+        /**
+         * Accepts the value and all less than it.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate lessOrEqual(long value) {
             return isIn(ValueRanges.lessOrEqual(value));
         }
 
-        /** Accepts values greater than the given one. */
+        /**
+         * Accepts values greater than the given one.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate greaterThan(long value) {
             return isIn(ValueRanges.greaterThan(value));
         }
 
-        /** Accepts the value and all greater than it. */
+        /**
+         * Accepts the value and all greater than it.
+         *
+         * @param value constant
+         * @return the predicate
+         */
         public ColumnPredicate greaterOrEqual(long value) {
             return isIn(ValueRanges.greaterOrEqual(value));
         }
 
-        /** Accepts values between two bounds, which are included. */
+        /**
+         * Accepts values between two bounds, which are included.
+         *
+         * @param from smallest value
+         * @param to largest value
+         * @return the predicate
+         */
         public ColumnPredicate between(long from, long to) {
             return isIn(ValueRanges.between(from, to));
         }
@@ -96,6 +141,8 @@ public final class ColumnPredicate {
         /**
          * Accepts any of the values.
          *
+         * @param values constants
+         * @return the predicate
          * @throws IllegalArgumentException if the values form more than 64 ranges of successive
          *     integers
          */

@@ -37,6 +37,9 @@ public final class Dimension<D> {
     /**
      * Names the dimension in messages, metrics and uids; {@code "dimension-"} and its number from 0
      * by default. Savepoints find its state by the name.
+     *
+     * @param name of the dimension
+     * @return this builder
      */
     public Dimension<D> named(String name) {
         side.input().named(Objects.requireNonNull(name, "name"));
@@ -53,6 +56,7 @@ public final class Dimension<D> {
      *
      * <p>Facts do not wait for such a dimension, unless {@link #completeAtWatermark} is set.
      *
+     * @return this builder
      * @throws IllegalArgumentException if records carry no {@link RowKind}, as only Row and RowData
      *     do, or are chunks
      */
@@ -65,6 +69,7 @@ public final class Dimension<D> {
      * Declares that records of any type are changes, as {@link #changelog()} does.
      *
      * @param kind returns the kind of change of a record
+     * @return this builder
      * @throws IllegalArgumentException if the dimension consists of chunks
      */
     public Dimension<D> changelog(MapFunction<D, RowKind> kind) {
@@ -81,6 +86,7 @@ public final class Dimension<D> {
      * versions before the watermark, the newest of each key stays. Rows behind the watermark leave
      * by {@link StarJoin#lateFacts} and {@link StarJoin#lateVersions}.
      *
+     * @return this builder
      * @throws IllegalArgumentException if the dimension consists of chunks
      */
     public Dimension<D> versioned() {
@@ -91,6 +97,9 @@ public final class Dimension<D> {
     /**
      * Keeps only rows that the filter accepts; other rows match nothing. A second call replaces the
      * filter.
+     *
+     * @param filter returns whether a row is joined
+     * @return this builder
      */
     public Dimension<D> where(FilterFunction<D> filter) {
         side.input().where(Objects.requireNonNull(filter, "filter"));
@@ -101,6 +110,10 @@ public final class Dimension<D> {
      * Adds a pair of columns that must be equal. A dimension of records joins on integers of any
      * width, or on one of the types that {@link PairJoin} lists; one of chunks, on a single integer
      * column.
+     *
+     * @param factColumn column of the facts
+     * @param dimensionColumn column of the dimension
+     * @return this builder
      */
     public Dimension<D> on(String factColumn, String dimensionColumn) {
         side.on(
@@ -109,7 +122,11 @@ public final class Dimension<D> {
         return this;
     }
 
-    /** Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}). */
+    /**
+     * Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}).
+     *
+     * @return this builder
+     */
     public Dimension<D> nullSafe() {
         side.nulls(Nulls.MATCH_NULLS);
         return this;
@@ -118,13 +135,19 @@ public final class Dimension<D> {
     /**
      * Keeps facts without a match, once each. The dimension's columns are null there, so fields of
      * a POJO must accept null. A fact whose key is null has no match.
+     *
+     * @return this builder
      */
     public Dimension<D> left() {
         side.kind(JoinKind.LEFT);
         return this;
     }
 
-    /** Keeps a fact once if it has a match. The dimension's columns cannot be selected. */
+    /**
+     * Keeps a fact once if it has a match. The dimension's columns cannot be selected.
+     *
+     * @return this builder
+     */
     public Dimension<D> semi() {
         side.kind(JoinKind.SEMI);
         return this;
@@ -133,6 +156,8 @@ public final class Dimension<D> {
     /**
      * Keeps a fact once if it has no match, also if its key is null. The dimension's columns cannot
      * be selected.
+     *
+     * @return this builder
      */
     public Dimension<D> anti() {
         side.kind(JoinKind.ANTI);
@@ -144,13 +169,18 @@ public final class Dimension<D> {
      * replaces the selection.
      *
      * @param columns each {@code "column"} or {@code "column AS name"}
+     * @return this builder
      */
     public Dimension<D> select(String... columns) {
         side.input().select(Arguments.requireNoNull(columns, "columns"));
         return this;
     }
 
-    /** Sends the whole dimension to every subtask; facts stay where they are. */
+    /**
+     * Sends the whole dimension to every subtask; facts stay where they are.
+     *
+     * @return this builder
+     */
     public Dimension<D> replicated() {
         side.distribution(Distribution.REPLICATED);
         return this;
@@ -159,6 +189,8 @@ public final class Dimension<D> {
     /**
      * Sends each subtask a part of the dimension, and facts to the subtask of their key. At most
      * one dimension of a join can be partitioned.
+     *
+     * @return this builder
      */
     public Dimension<D> partitioned() {
         side.distribution(Distribution.PARTITIONED);
@@ -172,6 +204,7 @@ public final class Dimension<D> {
      * small.
      *
      * @param bytes from 0
+     * @return this builder
      * @throws IllegalArgumentException if it is negative
      */
     public Dimension<D> expectedBytes(long bytes) {
@@ -190,6 +223,7 @@ public final class Dimension<D> {
      *
      * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of a source that ends
      *     though it is declared unbounded
+     * @return this builder
      */
     public Dimension<D> completeAtWatermark(long watermark) {
         side.completeAtWatermark(watermark);
@@ -202,6 +236,7 @@ public final class Dimension<D> {
      * metric {@code lateDimensionRows} counts them.
      *
      * @param sink receives the stream when the join is built, and consumes it
+     * @return this builder
      */
     public Dimension<D> lateRows(Consumer<DataStream<Row>> sink) {
         side.lateRows(Objects.requireNonNull(sink, "sink"));
@@ -214,6 +249,7 @@ public final class Dimension<D> {
      *
      * @param ttl processing time from the arrival of the last change; positive, at most 10,000
      *     years
+     * @return this builder
      * @throws IllegalArgumentException if the time is out of range
      */
     public Dimension<D> ttl(Duration ttl) {
@@ -233,6 +269,7 @@ public final class Dimension<D> {
      * #completeAtWatermark}.
      *
      * @param generation from 0, the default
+     * @return this builder
      * @throws IllegalArgumentException if it is negative
      */
     public Dimension<D> generation(int generation) {

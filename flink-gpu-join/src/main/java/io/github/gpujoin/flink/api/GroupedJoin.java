@@ -38,6 +38,7 @@ public final class GroupedJoin {
      * Adds the number of results of each group.
      *
      * @param name of the count in the result
+     * @return this builder
      */
     public GroupedJoin count(String name) {
         grouping.sum(Objects.requireNonNull(name, "name"));
@@ -47,7 +48,9 @@ public final class GroupedJoin {
     /**
      * Adds the sum of a column over each group.
      *
+     * @param column column to add up
      * @param name of the sum in the result
+     * @return this builder
      */
     public GroupedJoin sum(String column, String name) {
         grouping.sum(
@@ -58,7 +61,10 @@ public final class GroupedJoin {
     /**
      * Adds the sum of the product of two columns over each group.
      *
+     * @param first one factor
+     * @param second the other factor
      * @param name of the sum in the result
+     * @return this builder
      */
     public GroupedJoin sumOfProduct(String first, String second, String name) {
         grouping.sum(
@@ -68,7 +74,11 @@ public final class GroupedJoin {
         return this;
     }
 
-    /** Describes how this join will run, and why: see {@link StarJoin#explain()}. */
+    /**
+     * Describes how this join will run, and why: see {@link StarJoin#explain()}.
+     *
+     * @return the plan as text
+     */
     public String explain() {
         return join.apply(grouping).explain().toString();
     }
@@ -77,6 +87,8 @@ public final class GroupedJoin {
      * Builds the join; results are whole groups, emitted once at the end of the facts, which must
      * be bounded. A row has the group's columns, followed by its counts and sums as longs. A join
      * without results has no groups, not even one of no columns.
+     *
+     * @return the results
      */
     public SingleOutputStreamOperator<Row> toRows() {
         return join.apply(grouping).toGroups();
@@ -86,6 +98,8 @@ public final class GroupedJoin {
      * Builds the join; results are parts of groups, with the fields of {@link #toRows}, for facts
      * without end. Add up the parts of each group. Each fact counts in exactly one part. Parts have
      * no event timestamp, and precede the watermark and the barrier that follow their facts.
+     *
+     * @return the results
      */
     public SingleOutputStreamOperator<Row> toPartialRows() {
         return join.apply(grouping).toPartialGroups();

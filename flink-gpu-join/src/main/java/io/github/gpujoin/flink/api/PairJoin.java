@@ -49,7 +49,9 @@ public final class PairJoin {
     /**
      * Starts a join.
      *
+     * @param <B> build records
      * @param build the side that is loaded, usually the smaller one
+     * @return a join whose probe stream is not chosen yet
      */
     public static <B> Build<B> build(DataStream<B> build) {
         return new Build<>(Objects.requireNonNull(build, "build"));
@@ -71,7 +73,9 @@ public final class PairJoin {
         /**
          * Chooses the probe side.
          *
+         * @param <P> probe records
          * @param probe the side that streams
+         * @return a join whose keys are not chosen yet
          */
         public <P> Inputs<B, P> probe(DataStream<P> probe) {
             return new Inputs<>(build, Objects.requireNonNull(probe, "probe"));
@@ -97,15 +101,24 @@ public final class PairJoin {
         /**
          * Sets the key of the build side.
          *
+         * @param <K> keys
          * @param buildKey returns null, or a key that contains null, for a record that matches
          *     nothing
+         * @return a join whose probe key is not chosen yet
          */
         public <K> Where<B, P, K> where(KeySelector<B, K> buildKey) {
             Objects.requireNonNull(buildKey, "buildKey");
             return where(buildKey, TypeExtractor.getKeySelectorTypes(buildKey, build.getType()));
         }
 
-        /** Sets the key of the build side if Flink cannot extract its type. */
+        /**
+         * Sets the key of the build side if Flink cannot extract its type.
+         *
+         * @param <K> keys
+         * @param buildKey returns the key of a build record
+         * @param type type of the keys
+         * @return a join whose probe key is not chosen yet
+         */
         public <K> Where<B, P, K> where(KeySelector<B, K> buildKey, TypeInformation<K> type) {
             return new Where<>(
                     this,
@@ -139,6 +152,7 @@ public final class PairJoin {
          *
          * @param probeKey returns null, or a key that contains null, for a record that matches
          *     nothing
+         * @return the join, to be described further
          * @throws IllegalArgumentException if values of the type cannot be keys
          */
         public Keyed<B, P> equalTo(KeySelector<P, K> probeKey) {
@@ -151,6 +165,9 @@ public final class PairJoin {
         /**
          * Sets the key of the probe side if Flink cannot extract its type.
          *
+         * @param probeKey returns the key of a probe record
+         * @param type type of the keys
+         * @return the join, to be described further
          * @throws IllegalArgumentException if values of the type cannot be keys
          */
         public Keyed<B, P> equalTo(KeySelector<P, K> probeKey, TypeInformation<K> type) {
@@ -183,6 +200,8 @@ public final class PairJoin {
         /**
          * Keeps probe records without a match. The function receives null instead of a build
          * record.
+         *
+         * @return this builder
          */
         public Keyed<B, P> left() {
             pipeline.kind(PairKind.LEFT);
@@ -193,31 +212,49 @@ public final class PairJoin {
          * Keeps build records without a match. At the end of the probe side, which must be bounded,
          * the function receives each once, with null instead of a probe record. These results have
          * no event timestamp. The build side cannot be replicated.
+         *
+         * @return this builder
          */
         public Keyed<B, P> right() {
             pipeline.kind(PairKind.RIGHT);
             return this;
         }
 
-        /** Keeps records of both sides without a match, as {@link #left()} and {@link #right()}. */
+        /**
+         * Keeps records of both sides without a match, as {@link #left()} and {@link #right()}.
+         *
+         * @return this builder
+         */
         public Keyed<B, P> full() {
             pipeline.kind(PairKind.FULL);
             return this;
         }
 
-        /** Keeps a probe record once if it has a match. The function receives no build record. */
+        /**
+         * Keeps a probe record once if it has a match. The function receives no build record.
+         *
+         * @return this builder
+         */
         public Keyed<B, P> semi() {
             pipeline.kind(PairKind.SEMI);
             return this;
         }
 
-        /** Keeps a probe record once if it has no match. The function receives no build record. */
+        /**
+         * Keeps a probe record once if it has no match. The function receives no build record.
+         *
+         * @return this builder
+         */
         public Keyed<B, P> anti() {
             pipeline.kind(PairKind.ANTI);
             return this;
         }
 
-        /** Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}). */
+        /**
+         * Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}).
+         *
+         * @return this builder
+         */
         public Keyed<B, P> nullSafe() {
             pipeline.nulls(KeyLayout.Nulls.MATCH_NULLS);
             return this;
@@ -230,19 +267,28 @@ public final class PairJoin {
          *
          * @param condition receives the build record first and must not change records; may be a
          *     rich function
+         * @return this builder
          */
         public Keyed<B, P> matching(JoinFunction<B, P, Boolean> condition) {
             pipeline.condition(Objects.requireNonNull(condition, "condition"));
             return this;
         }
 
-        /** Sends the whole build side to every subtask; probe records stay where they are. */
+        /**
+         * Sends the whole build side to every subtask; probe records stay where they are.
+         *
+         * @return this builder
+         */
         public Keyed<B, P> replicated() {
             pipeline.replicated();
             return this;
         }
 
-        /** Sends records of both sides to the subtask of their key, whatever the expected size. */
+        /**
+         * Sends records of both sides to the subtask of their key, whatever the expected size.
+         *
+         * @return this builder
+         */
         public Keyed<B, P> partitioned() {
             pipeline.partitioned();
             return this;
@@ -253,6 +299,7 @@ public final class PairJoin {
          * gpu-join.replicate-max-bytes} is replicated, unless the join is right or full.
          *
          * @param bytes from 0
+         * @return this builder
          */
         public Keyed<B, P> expectedBytes(long bytes) {
             pipeline.expectedBytes(bytes);
@@ -265,6 +312,7 @@ public final class PairJoin {
          * match.
          *
          * @param generation from 0, the default
+         * @return this builder
          * @throws IllegalArgumentException if it is negative
          */
         public Keyed<B, P> buildGeneration(int generation) {
@@ -272,7 +320,12 @@ public final class PairJoin {
             return this;
         }
 
-        /** Sends unreadable records to a stream: see {@link StarJoin#badRecords}. */
+        /**
+         * Sends unreadable records to a stream: see {@link StarJoin#badRecords}.
+         *
+         * @param sink receives the stream of bad records
+         * @return this builder
+         */
         public Keyed<B, P> badRecords(Consumer<DataStream<BadRecord>> sink) {
             pipeline.badRecords().user(Objects.requireNonNull(sink, "sink"));
             return this;
@@ -282,6 +335,8 @@ public final class PairJoin {
          * Sets the prefix of the uids of the join's operators, by which savepoints find their
          * state; {@code "gpu-join"} by default. Each join of a job needs its own.
          *
+         * @param uid prefix of the uids
+         * @return this builder
          * @throws IllegalArgumentException if it is blank
          */
         public Keyed<B, P> uid(String uid) {
@@ -293,7 +348,11 @@ public final class PairJoin {
             return this;
         }
 
-        /** Describes how this join will run, and why: see {@link StarJoin#explain()}. */
+        /**
+         * Describes how this join will run, and why: see {@link StarJoin#explain()}.
+         *
+         * @return the plan as text
+         */
         public String explain() {
             return pipeline.explain().toString();
         }
@@ -301,15 +360,25 @@ public final class PairJoin {
         /**
          * Builds the join, which calls the function for every result.
          *
+         * @param <R> results
          * @param function receives the build record first; a record that the kind of join leaves
          *     out is null
+         * @return the results
          */
         public <R> SingleOutputStreamOperator<R> apply(JoinFunction<B, P, R> function) {
             Objects.requireNonNull(function, "function");
             return apply(function, pipeline.resultType(function));
         }
 
-        /** Builds the join if Flink cannot extract the type of its results. */
+        /**
+         * Builds the join if Flink cannot extract the type of its results.
+         *
+         * @param <R> results
+         * @param function receives the build record first; a record that the kind of join leaves
+         *     out is null
+         * @param type type of the results
+         * @return the results
+         */
         public <R> SingleOutputStreamOperator<R> apply(
                 JoinFunction<B, P, R> function, TypeInformation<R> type) {
             return pipeline.apply(

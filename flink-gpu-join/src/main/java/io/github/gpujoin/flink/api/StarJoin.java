@@ -77,7 +77,9 @@ public final class StarJoin<F> {
     /**
      * Starts a join of facts that are records.
      *
+     * @param <F> facts
      * @param facts POJOs, Rows with a named row type, tuples, RowData or Avro records
+     * @return a join to be described
      * @throws IllegalArgumentException if the stream consists of chunks
      */
     public static <F> StarJoin<F> of(DataStream<F> facts) {
@@ -88,6 +90,7 @@ public final class StarJoin<F> {
      * Starts a join of facts in columnar chunks.
      *
      * @param facts a stream whose type is a {@code ChunkTypeInfo} of one schema
+     * @return a join to be described
      * @throws IllegalArgumentException if the stream has another type
      */
     public static StarJoin<RowView> ofChunks(DataStream<Chunk> facts) {
@@ -97,6 +100,9 @@ public final class StarJoin<F> {
     /**
      * Keeps only facts that the filter accepts. It runs next to the source, before facts are packed
      * and sent. A second call replaces the filter.
+     *
+     * @param filter returns whether a row is joined
+     * @return this builder
      */
     public StarJoin<F> where(FilterFunction<F> filter) {
         facts.where(Objects.requireNonNull(filter, "filter"));
@@ -109,6 +115,9 @@ public final class StarJoin<F> {
      * <p>The engine evaluates predicates column by column, after facts were packed and sent, and
      * creates no object for a row. Use a {@link #where(FilterFunction) FilterFunction} if few facts
      * pass.
+     *
+     * @param predicate condition on a column of the facts
+     * @return this builder
      */
     public StarJoin<F> where(ColumnPredicate predicate) {
         Objects.requireNonNull(predicate, "predicate");
@@ -121,6 +130,7 @@ public final class StarJoin<F> {
      * the selection.
      *
      * @param columns each {@code "column"} or {@code "column AS name"}
+     * @return this builder
      */
     public StarJoin<F> select(String... columns) {
         facts.select(Arguments.requireNoNull(columns, "columns"));
@@ -130,9 +140,11 @@ public final class StarJoin<F> {
     /**
      * Adds a dimension of records.
      *
+     * @param <D> dimension rows
      * @param dimension POJOs, Rows with a named row type, tuples, RowData or Avro records
      * @param description configures the dimension, at least its key: {@link Dimension#on}; called
      *     once, before this method returns
+     * @return this builder
      * @throws IllegalArgumentException if the stream consists of chunks
      */
     public <D> StarJoin<F> dimension(DataStream<D> dimension, Consumer<Dimension<D>> description) {
@@ -146,6 +158,7 @@ public final class StarJoin<F> {
      * @param dimension a stream whose type is a {@code ChunkTypeInfo} of one schema
      * @param description configures the dimension, at least its key: {@link Dimension#on}; called
      *     once, before this method returns
+     * @return this builder
      * @throws IllegalArgumentException if the stream has another type
      */
     public StarJoin<F> dimensionChunks(
@@ -172,6 +185,7 @@ public final class StarJoin<F> {
      *
      * @param ttl processing time from the arrival of a fact, or from a restart; positive, at most
      *     10,000 years
+     * @return this builder
      * @throws IllegalArgumentException if the time is out of range
      */
     public StarJoin<F> ttl(Duration ttl) {
@@ -185,6 +199,7 @@ public final class StarJoin<F> {
      * The metric {@code badRecords} of each packer counts them.
      *
      * @param sink receives the stream when the join is built, and consumes it
+     * @return this builder
      */
     public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
         badRecords.user(Objects.requireNonNull(sink, "sink"));
@@ -195,6 +210,8 @@ public final class StarJoin<F> {
      * Sets the prefix of the uids of the join's operators, by which savepoints find their state;
      * {@code "star-join"} by default. Each join of a job needs its own.
      *
+     * @param uid prefix of the uids
+     * @return this builder
      * @throws IllegalArgumentException if it is blank
      */
     public StarJoin<F> uid(String uid) {
@@ -210,6 +227,8 @@ public final class StarJoin<F> {
      * Returns the side output of facts behind the watermark, for {@code getSideOutput} of the
      * results. Only joins with a {@linkplain Dimension#versioned() versioned} dimension have such
      * facts. A row holds the key columns, the columns in use, and {@code $timestamp}.
+     *
+     * @return the tag of the side output
      */
     public OutputTag<Row> lateFacts() {
         return pipeline().lateFacts();
@@ -219,6 +238,7 @@ public final class StarJoin<F> {
      * Returns the side output of versions behind the watermark, as {@link #lateFacts} does for
      * facts. The kind of a row distinguishes a deletion.
      *
+     * @return the tag of the side output
      * @throws IllegalStateException if no dimension is versioned
      */
     public OutputTag<Row> lateVersions() {
@@ -230,6 +250,7 @@ public final class StarJoin<F> {
      *
      * @param columns of facts or dimensions, each {@code "column"} or {@code "column AS name"}; at
      *     most 4, and none for a single group
+     * @return a grouped join to be described
      */
     public GroupedJoin groupBy(String... columns) {
         return new GroupedJoin(
@@ -241,6 +262,8 @@ public final class StarJoin<F> {
      * Describes how this join will run, and why: which dimensions are replicated or partitioned,
      * which engine joins, and how chunks travel. Subtasks log what only the run decides. The text
      * is for people and may change.
+     *
+     * @return the plan as text
      */
     public String explain() {
         return pipeline().explain().toString();
@@ -249,6 +272,9 @@ public final class StarJoin<F> {
     /**
      * Describes all joins that were added to the environment since it ran its last job, as {@link
      * #explain()} does.
+     *
+     * @param env environment of the job
+     * @return the plan as text
      */
     public static String explain(StreamExecutionEnvironment env) {
         return Explanations.of(Objects.requireNonNull(env, "env")).stream()
@@ -259,6 +285,8 @@ public final class StarJoin<F> {
     /**
      * Builds the join; results are Rows with named fields: the facts' columns, then each
      * dimension's.
+     *
+     * @return the results
      */
     public SingleOutputStreamOperator<Row> toRows() {
         return pipeline().toRows();
@@ -267,6 +295,9 @@ public final class StarJoin<F> {
     /**
      * Builds the join; results are POJOs, whose fields match result columns by name.
      *
+     * @param <R> results
+     * @param type type of the results
+     * @return the results
      * @throws IllegalArgumentException if a result column has no field of its name and type
      */
     public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
@@ -277,9 +308,11 @@ public final class StarJoin<F> {
      * Builds the join; results are records, whose fields match result columns by name. A field of
      * RowData that no column fills is null. A field of an Avro record gets its default.
      *
+     * @param <R> results
      * @param type POJOs, RowData ({@code InternalTypeInfo.of(rowType)}), generic Avro records
      *     ({@code new GenericRecordAvroTypeInfo(schema)}) or specific ones ({@code new
      *     AvroTypeInfo<>(class)})
+     * @return the results
      * @throws IllegalArgumentException if a result column has no field of its name and type
      */
     public <R> SingleOutputStreamOperator<R> toRecords(TypeInformation<R> type) {
@@ -287,7 +320,11 @@ public final class StarJoin<F> {
         return pipeline().toRecords(type);
     }
 
-    /** Builds the join; results are columnar chunks: the facts' columns, then each dimension's. */
+    /**
+     * Builds the join; results are columnar chunks: the facts' columns, then each dimension's.
+     *
+     * @return the results
+     */
     public SingleOutputStreamOperator<Chunk> toChunks() {
         return pipeline().toChunks();
     }

@@ -81,6 +81,7 @@ public final class TableJoin {
      * Starts a join.
      *
      * @param tables the environment of both tables
+     * @return a join whose build table is not chosen yet
      */
     public static Tables in(StreamTableEnvironment tables) {
         return new Tables(Objects.requireNonNull(tables, "tables"));
@@ -99,6 +100,7 @@ public final class TableJoin {
          * Chooses the build table.
          *
          * @param build the table that is loaded, usually the smaller one
+         * @return a join whose probe table is not chosen yet
          * @throws IllegalArgumentException if its rows are updated or deleted
          */
         public Build build(Table build) {
@@ -119,6 +121,9 @@ public final class TableJoin {
          *
          * <p>{@link #toTable} fails if the table has a primary key that the join's key does not
          * contain, or if a key column may be null and the join is {@linkplain #nullSafe null-safe}.
+         *
+         * @param build build table
+         * @return a join whose probe table is not chosen yet
          */
         public Build buildChangelog(Table build) {
             Objects.requireNonNull(build, "build");
@@ -141,6 +146,7 @@ public final class TableJoin {
          * Chooses the probe table.
          *
          * @param probe the table that streams
+         * @return the join, to be described further
          * @throws IllegalArgumentException if its rows are updated or deleted
          */
         public TableJoin probe(Table probe) {
@@ -152,6 +158,9 @@ public final class TableJoin {
     /**
      * Adds a pair of columns that must be equal.
      *
+     * @param probeColumn column of the probe table
+     * @param buildColumn column of the build table
+     * @return this builder
      * @throws IllegalArgumentException if a table has no such column
      */
     public TableJoin on(String probeColumn, String buildColumn) {
@@ -162,13 +171,21 @@ public final class TableJoin {
         return this;
     }
 
-    /** Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}). */
+    /**
+     * Treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT FROM}).
+     *
+     * @return this builder
+     */
     public TableJoin nullSafe() {
         nullSafe = true;
         return this;
     }
 
-    /** Keeps probe rows without a match; build columns are null there. */
+    /**
+     * Keeps probe rows without a match; build columns are null there.
+     *
+     * @return this builder
+     */
     public TableJoin left() {
         kind = PairKind.LEFT;
         return this;
@@ -177,25 +194,39 @@ public final class TableJoin {
     /**
      * Keeps build rows without a match; probe columns are null there. They are emitted at the end
      * of the probe table, which must be bounded. See {@link PairJoin.Keyed#right}.
+     *
+     * @return this builder
      */
     public TableJoin right() {
         kind = PairKind.RIGHT;
         return this;
     }
 
-    /** Keeps rows of both tables without a match, as {@link #left()} and {@link #right()}. */
+    /**
+     * Keeps rows of both tables without a match, as {@link #left()} and {@link #right()}.
+     *
+     * @return this builder
+     */
     public TableJoin full() {
         kind = PairKind.FULL;
         return this;
     }
 
-    /** Keeps a probe row once if it has a match. The result has no build columns. */
+    /**
+     * Keeps a probe row once if it has a match. The result has no build columns.
+     *
+     * @return this builder
+     */
     public TableJoin semi() {
         kind = PairKind.SEMI;
         return this;
     }
 
-    /** Keeps a probe row once if it has no match. The result has no build columns. */
+    /**
+     * Keeps a probe row once if it has no match. The result has no build columns.
+     *
+     * @return this builder
+     */
     public TableJoin anti() {
         kind = PairKind.ANTI;
         return this;
@@ -207,6 +238,7 @@ public final class TableJoin {
      *
      * @param condition receives the build row first, then the probe row, each with all columns of
      *     its table; must neither change nor keep the rows
+     * @return this builder
      */
     public TableJoin matching(JoinFunction<RowData, RowData, Boolean> condition) {
         this.condition = Objects.requireNonNull(condition, "condition");
@@ -216,13 +248,19 @@ public final class TableJoin {
     /**
      * Sends the whole build table to every subtask; probe rows stay where they are. Of this call
      * and {@link #partitioned}, the last counts.
+     *
+     * @return this builder
      */
     public TableJoin replicated() {
         distribution = Distribution.REPLICATED;
         return this;
     }
 
-    /** Sends rows of both tables to the subtask of their key, whatever the expected size. */
+    /**
+     * Sends rows of both tables to the subtask of their key, whatever the expected size.
+     *
+     * @return this builder
+     */
     public TableJoin partitioned() {
         distribution = Distribution.PARTITIONED;
         return this;
@@ -232,6 +270,7 @@ public final class TableJoin {
      * States the size of the build table: see {@link PairJoin.Keyed#expectedBytes}.
      *
      * @param bytes from 0
+     * @return this builder
      */
     public TableJoin expectedBytes(long bytes) {
         expectedBytes = bytes;
@@ -243,19 +282,30 @@ public final class TableJoin {
      * are joined. Without this call, the join starts at once.
      *
      * @param watermark event time in ms; {@link Long#MAX_VALUE} for the end of the build table
+     * @return this builder
      */
     public TableJoin completeAtWatermark(long watermark) {
         completeAtWatermark = watermark;
         return this;
     }
 
-    /** Sends unreadable rows of both tables to a stream: see {@link StarJoin#badRecords}. */
+    /**
+     * Sends unreadable rows of both tables to a stream: see {@link StarJoin#badRecords}.
+     *
+     * @param sink receives the stream of bad records
+     * @return this builder
+     */
     public TableJoin badRecords(Consumer<DataStream<BadRecord>> sink) {
         badRecords = Objects.requireNonNull(sink, "sink");
         return this;
     }
 
-    /** Sets the prefix of the uids of the join's operators: see {@link PairJoin.Keyed#uid}. */
+    /**
+     * Sets the prefix of the uids of the join's operators: see {@link PairJoin.Keyed#uid}.
+     *
+     * @param uid prefix of the uids
+     * @return this builder
+     */
     public TableJoin uid(String uid) {
         this.uid = JoinUid.of(Objects.requireNonNull(uid, "uid")).text();
         return this;
@@ -264,6 +314,7 @@ public final class TableJoin {
     /**
      * Describes how this join will run, and why: see {@link StarJoin#explain()}.
      *
+     * @return the plan as text
      * @throws IllegalArgumentException if the description is incomplete or contradicts itself
      */
     public String explain() {
@@ -278,6 +329,7 @@ public final class TableJoin {
      * with the probe table's watermark; not so for right and full joins, whose rows may have none.
      * Other time attributes become plain timestamps.
      *
+     * @return the result
      * @throws IllegalArgumentException if the description is incomplete or contradicts itself
      */
     public Table toTable() {
@@ -293,6 +345,8 @@ public final class TableJoin {
     /**
      * Builds the join; the schema declares columns, watermarks and time attributes of the result.
      *
+     * @param schema schema of the result
+     * @return the result
      * @throws IllegalArgumentException if the description is incomplete or contradicts itself
      */
     public Table toTable(Schema schema) {

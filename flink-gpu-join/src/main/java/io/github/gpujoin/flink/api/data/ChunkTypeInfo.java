@@ -33,6 +33,9 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     /**
      * Returns the type of a stream whose chunks all have the schema, whatever dimension their
      * headers name.
+     *
+     * @param schema schema of the chunks
+     * @return the type
      */
     public static ChunkTypeInfo of(ChunkSchema schema) {
         return new ChunkTypeInfo(ChunkSchemas.single(Objects.requireNonNull(schema, "schema")));
@@ -42,6 +45,7 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
      * Returns the type of a stream of all dimensions' chunks.
      *
      * @param schemas of the dimensions, in their order
+     * @return the type
      */
     @Internal
     public static ChunkTypeInfo ofDimensions(List<ChunkSchema> schemas) {
@@ -52,7 +56,9 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     /**
      * Returns the type of a stream of chunks of the facts and of all dimensions.
      *
+     * @param facts schema of the facts
      * @param dimensions their schemas, in their order
+     * @return the type
      */
     @Internal
     public static ChunkTypeInfo ofFactsAndDimensions(
@@ -66,6 +72,7 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     /**
      * Returns the schema of all chunks.
      *
+     * @return the schema of the chunks
      * @throws IllegalStateException if the schema depends on the dimension
      */
     public ChunkSchema schema() {

@@ -28,11 +28,32 @@ public record DimensionExplanation(
 
     private static final long serialVersionUID = 1L;
 
+    /**
+     * Copies the list.
+     *
+     * @param name of the dimension
+     * @param kind of join, as the user knows it
+     * @param distribution of its rows
+     * @param why it is distributed so
+     * @param expectedBytes of its rows, as the job says; {@link PartitionClass#UNKNOWN} if it does
+     *     not
+     * @param rows that came; {@link PartitionClass#UNKNOWN} before the run
+     * @param classes of its partitions, at least one
+     */
     public DimensionExplanation {
         classes = List.copyOf(classes);
     }
 
-    /** As it is known before the run. */
+    /**
+     * As it is known before the run.
+     *
+     * @param name of the dimension
+     * @param kind of join
+     * @param distribution of its rows
+     * @param why the reason
+     * @param expectedBytes expected size in bytes
+     * @return the explanation
+     */
     public static DimensionExplanation planned(
             String name,
             String kind,
@@ -48,7 +69,13 @@ public record DimensionExplanation(
         return new DimensionExplanation(name, kind, chosen, because, expectedBytes, rows, classes);
     }
 
-    /** The same dimension, of which more is known. */
+    /**
+     * The same dimension, of which more is known.
+     *
+     * @param rowsThatCame rows of the dimension in the subtask
+     * @param joinedBy engines of its partitions
+     * @return the explanation
+     */
     public DimensionExplanation joinedBy(long rowsThatCame, List<PartitionClass> joinedBy) {
         return new DimensionExplanation(
                 name, kind, distribution, why, expectedBytes, rowsThatCame, joinedBy);

@@ -37,11 +37,32 @@ public record JoinExplanation(
     /** For {@link #partitionedDimension()}. */
     public static final int NONE = -1;
 
+    /**
+     * Copies the list.
+     *
+     * @param join prefix of the uids of its operators
+     * @param stage {@code planned}, or which subtask tells how it runs
+     * @param transport how chunks of partitioned sides travel
+     * @param chunks of which rows packers make the chunks of partitioned sides
+     * @param unalignedCheckpoints whether the edges into the join take part in them, and if not,
+     *     why
+     * @param dimensions in their order
+     * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
+     */
     public JoinExplanation {
         dimensions = List.copyOf(dimensions);
     }
 
-    /** What is known before the run. */
+    /**
+     * What is known before the run.
+     *
+     * @param join prefix of the uids of its operators
+     * @param transport transport of chunks between subtasks
+     * @param unalignedCheckpoints whether the edges into the join take part in unaligned
+     *     checkpoints, and why
+     * @param dimensions explanations of the dimensions
+     * @return the explanation
+     */
     public static JoinExplanation planned(
             String join,
             String transport,
@@ -57,7 +78,12 @@ public record JoinExplanation(
                 PartitionSummary.NONE);
     }
 
-    /** The same join with other chunks of partitioned sides. */
+    /**
+     * The same join with other chunks of partitioned sides.
+     *
+     * @param why the reason
+     * @return the explanation
+     */
     public JoinExplanation withChunks(ReasonCode why) {
         return new JoinExplanation(
                 join, stage, transport, why, unalignedCheckpoints, dimensions, partitionRows);
@@ -67,6 +93,8 @@ public record JoinExplanation(
      * The same join, whose measured dimension is distributed so.
      *
      * @param dimension its number
+     * @param distribution of its rows
+     * @return the explanation
      */
     public JoinExplanation measured(int dimension, Distribution distribution) {
         List<DimensionExplanation> known = new ArrayList<>(dimensions);
@@ -79,7 +107,14 @@ public record JoinExplanation(
                 join, stage, transport, chunks, unalignedCheckpoints, known, partitionRows);
     }
 
-    /** The same join as a subtask runs it. */
+    /**
+     * The same join as a subtask runs it.
+     *
+     * @param subtask name of the subtask
+     * @param joined explanations of the dimensions at run time
+     * @param rows build rows by partition
+     * @return the explanation
+     */
     public JoinExplanation running(
             String subtask, List<DimensionExplanation> joined, PartitionSummary rows) {
         return new JoinExplanation(
@@ -92,7 +127,11 @@ public record JoinExplanation(
                 rows);
     }
 
-    /** Number of the dimension by whose key facts are sent, or {@link #NONE}. */
+    /**
+     * Number of the dimension by whose key facts are sent, or {@link #NONE}.
+     *
+     * @return the number
+     */
     public int partitionedDimension() {
         return IntStream.range(0, dimensions.size())
                 .filter(d -> dimensions.get(d).distribution() == Distribution.PARTITIONED)

@@ -49,6 +49,7 @@ public final class GpuJoinOptions {
         PEERMEM
     }
 
+    /** The option {@code gpu-join.engine}. */
     public static final ConfigOption<Engine> ENGINE =
             ConfigOptions.key("gpu-join.engine")
                     .enumType(Engine.class)
@@ -59,6 +60,7 @@ public final class GpuJoinOptions {
                                     + " there is none or it fails; gpu warns of that, auto of failures"
                                     + " only.");
 
+    /** The option {@code gpu-join.chunk-bytes}. */
     public static final ConfigOption<MemorySize> CHUNK_BYTES =
             ConfigOptions.key("gpu-join.chunk-bytes")
                     .memoryType()
@@ -67,12 +69,14 @@ public final class GpuJoinOptions {
                             "Payload at which a chunk is sealed and sent. Small chunks answer"
                                     + " sooner, large ones cost less a row.");
 
+    /** The option {@code gpu-join.flush-interval}. */
     public static final ConfigOption<Duration> FLUSH_INTERVAL =
             ConfigOptions.key("gpu-join.flush-interval")
                     .durationType()
                     .defaultValue(Duration.ofMillis(100))
                     .withDescription("Time after which a chunk is sent though it is not full.");
 
+    /** The option {@code gpu-join.bad-records}. */
     public static final ConfigOption<BadRecords> BAD_RECORDS =
             ConfigOptions.key("gpu-join.bad-records")
                     .enumType(BadRecords.class)
@@ -84,6 +88,7 @@ public final class GpuJoinOptions {
                                     + " badRecords. A join that is given a sink for bad records"
                                     + " sends them there instead, with the reason.");
 
+    /** The option {@code gpu-join.allow-changed-functions}. */
     public static final ConfigOption<Boolean> ALLOW_CHANGED_FUNCTIONS =
             ConfigOptions.key("gpu-join.allow-changed-functions")
                     .booleanType()
@@ -94,6 +99,7 @@ public final class GpuJoinOptions {
                                     + " filter of a dimension. Set it if the new function selects what"
                                     + " the old one did, as after a change of the compiler.");
 
+    /** The option {@code gpu-join.late-dimension-rows}. */
     public static final ConfigOption<LateDimensionRows> LATE_DIMENSION_ROWS =
             ConfigOptions.key("gpu-join.late-dimension-rows")
                     .enumType(LateDimensionRows.class)
@@ -105,6 +111,7 @@ public final class GpuJoinOptions {
                                     + " metric lateDimensionRows. Rows of a dimension with lateRows"
                                     + " go to that stream instead.");
 
+    /** The option {@code gpu-join.replicate-max-bytes}. */
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
             ConfigOptions.key("gpu-join.replicate-max-bytes")
                     .memoryType()
@@ -116,6 +123,7 @@ public final class GpuJoinOptions {
                                     + " larger. A further one that is larger fails the job, unless it"
                                     + " is replicated by name or changes.");
 
+    /** The option {@code gpu-join.gpu.device}. */
     public static final ConfigOption<Integer> GPU_DEVICE =
             ConfigOptions.key("gpu-join.gpu.device")
                     .intType()
@@ -124,6 +132,7 @@ public final class GpuJoinOptions {
                             "Number of the device, from 0, where Flink's external resource gpu is not"
                                     + " configured; subtasks take turns over the devices where it is.");
 
+    /** The option {@code gpu-join.gpu.device-memory}. */
     public static final ConfigOption<MemorySize> GPU_DEVICE_MEMORY =
             ConfigOptions.key("gpu-join.gpu.device-memory")
                     .memoryType()
@@ -132,6 +141,7 @@ public final class GpuJoinOptions {
                             "Device memory that all joins of a TaskManager may take together; nine"
                                     + " tenths of what is free at first unless set.");
 
+    /** The option {@code gpu-join.gpu.pinned-memory}. */
     public static final ConfigOption<MemorySize> GPU_PINNED_MEMORY =
             ConfigOptions.key("gpu-join.gpu.pinned-memory")
                     .memoryType()
@@ -143,6 +153,7 @@ public final class GpuJoinOptions {
                                     + " Each join also reserves this memory in its share of the"
                                     + " managed memory.");
 
+    /** The option {@code gpu-join.gpu.ring-memory}. */
     public static final ConfigOption<RingMemory> GPU_RING_MEMORY =
             ConfigOptions.key("gpu-join.gpu.ring-memory")
                     .enumType(RingMemory.class)
@@ -152,6 +163,7 @@ public final class GpuJoinOptions {
                                     + " they are written, or device, where the driver copies them to"
                                     + " in batches, and which takes device memory.");
 
+    /** The option {@code gpu-join.gpu.stall-timeout}. */
     public static final ConfigOption<Duration> GPU_STALL_TIMEOUT =
             ConfigOptions.key("gpu-join.gpu.stall-timeout")
                     .durationType()
@@ -160,6 +172,7 @@ public final class GpuJoinOptions {
                             "Time without progress after which a GPU counts as failed and the CPU"
                                     + " joins.");
 
+    /** The option {@code gpu-join.cpu.memory}. */
     public static final ConfigOption<MemorySize> CPU_MEMORY =
             ConfigOptions.key("gpu-join.cpu.memory")
                     .memoryType()
@@ -172,6 +185,7 @@ public final class GpuJoinOptions {
                                     + " and are joined from there, more slowly; the job's log says how"
                                     + " many. Replicated dimensions have to fit.");
 
+    /** The option {@code gpu-join.units}. */
     public static final ConfigOption<Integer> UNITS =
             ConfigOptions.key("gpu-join.units")
                     .intType()
@@ -182,6 +196,7 @@ public final class GpuJoinOptions {
                                     + " least a key group; with 0 the join chooses: one where all fits"
                                     + " the first place, else a power of two from 16 on.");
 
+    /** The option {@code gpu-join.spill-delay}. */
     public static final ConfigOption<Duration> SPILL_DELAY =
             ConfigOptions.key("gpu-join.spill-delay")
                     .durationType()
@@ -191,6 +206,7 @@ public final class GpuJoinOptions {
                                     + " rows have no tables; watermarks wait as long. A short time"
                                     + " answers sooner, a long one makes tables less often.");
 
+    /** The option {@code gpu-join.group-interval}. */
     public static final ConfigOption<Duration> GROUP_INTERVAL =
             ConfigOptions.key("gpu-join.group-interval")
                     .durationType()
@@ -200,6 +216,7 @@ public final class GpuJoinOptions {
                                     + " watermarks, which wait for it; 0 to emit before each."
                                     + " Sums leave before every barrier in any case.");
 
+    /** The option {@code gpu-join.metrics}. */
     public static final ConfigOption<MetricLevel> METRICS =
             ConfigOptions.key("gpu-join.metrics")
                     .enumType(MetricLevel.class)
@@ -208,6 +225,7 @@ public final class GpuJoinOptions {
                             "Metrics that a join registers under gpuJoin: essential, or all, which"
                                     + " adds those of each dimension and of partitions.");
 
+    /** The option {@code gpu-join.fan-out-warning}. */
     public static final ConfigOption<Integer> FAN_OUT_WARNING =
             ConfigOptions.key("gpu-join.fan-out-warning")
                     .intType()
@@ -217,6 +235,7 @@ public final class GpuJoinOptions {
                                     + " fact's keys and the heaviest ones of the build side; again at"
                                     + " twice as many.");
 
+    /** The option {@code gpu-join.transport}. */
     public static final ConfigOption<String> TRANSPORT =
             ConfigOptions.key("gpu-join.transport")
                     .stringType()
@@ -227,6 +246,7 @@ public final class GpuJoinOptions {
                                     + " within a host) or disni (rings by RDMA). With rings the"
                                     + " edges into the join are checkpointed aligned only.");
 
+    /** The option {@code gpu-join.ring.bind-address}. */
     public static final ConfigOption<String> RING_BIND_ADDRESS =
             ConfigOptions.key("gpu-join.ring.bind-address")
                     .stringType()
@@ -236,6 +256,7 @@ public final class GpuJoinOptions {
                                     + " that other TaskManagers reach it by. Set in the configuration of"
                                     + " each TaskManager it comes before that of the job.");
 
+    /** The option {@code gpu-join.ring.slots}. */
     public static final ConfigOption<Integer> RING_SLOTS =
             ConfigOptions.key("gpu-join.ring.slots")
                     .intType()
@@ -245,6 +266,7 @@ public final class GpuJoinOptions {
                                     + " Each takes about one and a half times the chunk size on"
                                     + " either side.");
 
+    /** The option {@code gpu-join.ring.max-rings}. */
     public static final ConfigOption<Integer> RING_MAX_RINGS =
             ConfigOptions.key("gpu-join.ring.max-rings")
                     .intType()
@@ -254,6 +276,7 @@ public final class GpuJoinOptions {
                                     + " to it. Each takes its slots, a thread and a socket on"
                                     + " either side. A job that needs more is refused.");
 
+    /** The option {@code gpu-join.ring.peer-timeout}. */
     public static final ConfigOption<Duration> RING_PEER_TIMEOUT =
             ConfigOptions.key("gpu-join.ring.peer-timeout")
                     .durationType()
@@ -263,6 +286,7 @@ public final class GpuJoinOptions {
                                     + " connected anew; a ring that stays cut off for 30 s"
                                     + " fails its task.");
 
+    /** The option {@code gpu-join.ring.open-timeout}. */
     public static final ConfigOption<Duration> RING_OPEN_TIMEOUT =
             ConfigOptions.key("gpu-join.ring.open-timeout")
                     .durationType()
@@ -272,6 +296,7 @@ public final class GpuJoinOptions {
                                     + " back until all its rings are open. After that, chunks go"
                                     + " through Flink's channels while a ring is not; 0 never waits.");
 
+    /** The option {@code gpu-join.ring.allow-unencrypted-payload}. */
     public static final ConfigOption<Boolean> RING_ALLOW_UNENCRYPTED_PAYLOAD =
             ConfigOptions.key("gpu-join.ring.allow-unencrypted-payload")
                     .booleanType()
@@ -281,6 +306,7 @@ public final class GpuJoinOptions {
                                     + " them even where Flink's internal SSL is on. Read from the"
                                     + " TaskManager's own configuration, so a job cannot allow it.");
 
+    /** The option {@code gpu-join.rdma.gpu-direct}. */
     public static final ConfigOption<GpuDirect> RDMA_GPU_DIRECT =
             ConfigOptions.key("gpu-join.rdma.gpu-direct")
                     .enumType(GpuDirect.class)
@@ -293,7 +319,11 @@ public final class GpuJoinOptions {
 
     private GpuJoinOptions() {}
 
-    /** All options, in the order of their declaration. */
+    /**
+     * All options, in the order of their declaration.
+     *
+     * @return the options
+     */
     public static List<ConfigOption<?>> all() {
         List<ConfigOption<?>> options = new ArrayList<>();
         for (Field field : GpuJoinOptions.class.getFields()) {
@@ -312,6 +342,7 @@ public final class GpuJoinOptions {
      * Rejects misspelt keys and unreadable values, also of options that the join at hand does not
      * use.
      *
+     * @param config configuration of the job
      * @throws IllegalConfigurationException naming the option and its value
      */
     public static void check(ReadableConfig config) {
@@ -320,12 +351,22 @@ public final class GpuJoinOptions {
         check.requireReadableValues(config);
     }
 
-    /** Whether there is an option of the key. */
+    /**
+     * Whether there is an option of the key.
+     *
+     * @param key key to look for
+     * @return whether there is one
+     */
     public static boolean isKnown(String key) {
         return new OptionCheck(all()).isKnown(key);
     }
 
-    /** Names an unknown key, and the option that it resembles. */
+    /**
+     * Names an unknown key, and the option that it resembles.
+     *
+     * @param key key to look for
+     * @return the message
+     */
     public static String unknown(String key) {
         return new OptionCheck(all()).unknown(key);
     }
