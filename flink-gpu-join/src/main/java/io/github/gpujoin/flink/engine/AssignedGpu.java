@@ -11,25 +11,25 @@ import org.apache.flink.api.common.externalresource.ExternalResourceInfo;
 import org.apache.flink.api.common.functions.RuntimeContext;
 
 /**
- * The device of a subtask, one of those that Flink gives its TaskManager. Flink gives every
- * operator of a TaskManager the same set, so subtasks share it out: each takes the device that the
- * fewest of the process have, the lowest number first. It is chosen when it is first asked for and
- * the same from then on. Used by one thread.
+ * The device of a subtask, one of those that Flink assigns to its TaskManager. Flink assigns the
+ * same set to every operator of a TaskManager, so subtasks spread over it: each chooses the device
+ * with the fewest users in the process, then the lowest number. The choice is made at the first
+ * call and stays. Used by one thread.
  */
 public final class AssignedGpu implements AutoCloseable {
 
     /** Name of the external resource, as in Flink's documentation. */
     static final String RESOURCE = "gpu";
 
-    /** Property that Flink's GPU driver gives each device. */
+    /** Property of each device, set by Flink's GPU driver. */
     static final String INDEX = "index";
 
-    /** Subtasks of this process by the device that they have; guarded by itself. */
+    /** Number of subtasks of this process by device; guarded by itself. */
     private static final Map<Integer, Integer> USERS = new HashMap<>();
 
     private final RuntimeContext context;
 
-    /** Null until it is chosen, and where the resource is not configured. */
+    /** Null until it is chosen, and without a configured resource. */
     private Integer device;
 
     /**
@@ -42,8 +42,8 @@ public final class AssignedGpu implements AutoCloseable {
     /**
      * Number of the device among those of the external resource {@value #RESOURCE}.
      *
-     * @param otherwise the device where the resource is not configured
-     * @throws IllegalStateException where a device of the resource has no number
+     * @param otherwise the device if the resource is not configured
+     * @throws IllegalStateException if a device of the resource has no number
      */
     public int numberOr(int otherwise) {
         if (device == null) {
@@ -72,7 +72,7 @@ public final class AssignedGpu implements AutoCloseable {
         return USERS.getOrDefault(device, 0);
     }
 
-    /** Leaves the device to others; legal twice. */
+    /** Releases the device; may be called twice. */
     @Override
     public void close() {
         if (device != null) {
@@ -89,7 +89,7 @@ public final class AssignedGpu implements AutoCloseable {
             return Integer.parseUnsignedInt(index.orElse("").strip());
         } catch (NumberFormatException e) {
             throw new IllegalStateException(
-                    "a device of the external resource has its number as a property: resource="
+                    "Device of the external resource without a number as property: resource="
                             + RESOURCE
                             + ", property="
                             + INDEX

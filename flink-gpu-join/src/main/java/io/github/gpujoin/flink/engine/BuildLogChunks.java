@@ -55,6 +55,6 @@ record BuildLogChunks(BuildLog log) implements BuildChunks {
     }
 
     private static FlinkRuntimeException unreadable(Exception e) {
-        return new FlinkRuntimeException("the build log cannot be read", e);
+        return new FlinkRuntimeException("The build log cannot be read.", e);
     }
 }

@@ -5,13 +5,12 @@ package io.github.gpujoin.flink.engine;
 import java.io.Serializable;
 
 /**
- * That a dimension is partitioned over the subtasks, and divided further by each of them over the
- * memory that it has.
+ * A dimension that is partitioned over the subtasks, and that each subtask divides over its memory
+ * tiers.
  *
- * @param dimension that is partitioned
- * @param units into which each subtask divides its part; 0 to choose by what it needs
- * @param spillDelayMs longest time that facts wait in state for others whose build rows are in the
- *     log too
+ * @param dimension number of the dimension
+ * @param units partition groups of each subtask; 0 to choose by need
+ * @param spillDelayMs longest time for which facts of spilled partitions wait for each other
  */
 public record DimensionPartitioning(int dimension, int units, long spillDelayMs)
         implements Serializable {

@@ -19,15 +19,15 @@ import java.util.function.Consumer;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * An engine that divides its build side over the device and the host, as a subtask uses it.
+ * A subtask's engine with a build side divided over the device and the host.
  *
- * @param device null where there is none
+ * @param device engine of the device, or null
  */
 public record DividedEngine(
         HybridJoinEngine engine, JoinEngineFactory device, JoinEngineFactory host)
         implements EngineStatus {
 
-    /** In place of an engine's name: tables are made from state while they are probed. */
+    /** Stands for an engine's name: tables are built from state while they are probed. */
     static final String STATE = "state";
 
     static DividedEngine open(
@@ -55,7 +55,7 @@ public record DividedEngine(
         return new DividedEngine(engine, device, host);
     }
 
-    /** Why the device is not used; a refusal by other memory than the device's is one by memory. */
+    /** The failure of the device; a lack of host memory counts as a lack of device memory. */
     private static GpuUnavailableException asGpuFailure(EngineUnavailableException lost) {
         if (lost instanceof GpuUnavailableException failed) {
             return failed;
@@ -108,7 +108,7 @@ public record DividedEngine(
         };
     }
 
-    /** The host joins what the device has no room for, or all where there is none. */
+    /** The host joins what the device has no room for, or all without a device. */
     private ReasonCode reasonFor(MemoryTier tier) {
         ReasonCode reason = reason();
         return switch (tier) {

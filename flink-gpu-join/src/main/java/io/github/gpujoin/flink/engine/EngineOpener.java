@@ -17,15 +17,15 @@ import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the engine of a subtask: over a divided build side or a whole one, on a GPU or not. */
+/** Opens the engine of a subtask: with a divided or a whole build side, on a GPU or a CPU. */
 public final class EngineOpener {
 
     /**
-     * An engine as a subtask uses it.
+     * An opened engine.
      *
-     * @param status tells which engine joins, and why
+     * @param status reports which engine joins, and why
      * @param names of the engines that may join
-     * @param memory of the engine; to be closed after it
+     * @param memory of the engine; closed after the engine
      */
     public record Opened(
             JoinEngine engine, EngineStatus status, Set<String> names, AutoCloseable memory) {}
@@ -41,7 +41,7 @@ public final class EngineOpener {
     /**
      * @param name of the operator
      * @param slotMemory for tables on the host
-     * @param fallbacks counts why another engine than the preferred one joins
+     * @param fallbacks receives the reason of each fallback
      */
     public EngineOpener(
             JoinSpec spec,
@@ -59,8 +59,8 @@ public final class EngineOpener {
     }
 
     /**
-     * @param buildLog from which tables are made anew
-     * @param gpu of the subtask; asked for where an engine may use it
+     * @param buildLog from which tables are rebuilt
+     * @param gpu of the subtask; chosen only if an engine may use it
      */
     public Opened open(PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu) {
         JoinMemory.Part memory =
@@ -73,7 +73,7 @@ public final class EngineOpener {
         }
     }
 
-    /** Whether the subtasks of a TaskManager have their tables in common. */
+    /** Whether the subtasks of a TaskManager share their tables. */
     private boolean sharesTables() {
         return engines.division() == null && !spec.hasChangelog();
     }

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says in the log, and counts, why another engine joins than was preferred. */
+/** Logs and counts fallbacks from the preferred engine. */
 final class EngineReport {
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineReport.class);
@@ -18,7 +18,7 @@ final class EngineReport {
     private final boolean asked;
 
     /**
-     * @param counted counts a reason
+     * @param counted receives each reason
      * @param asked whether the user asked for the preferred engine by name
      */
     EngineReport(String join, Consumer<GpuFailure> counted, boolean asked) {

@@ -8,14 +8,13 @@ import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.io.Serializable;
 
 /**
- * Which engine joins; travels with the job. A GPU is looked for where the subtask runs, not where
- * the job graph is made.
+ * The engines of a join. Serialized with the job. Each subtask searches for a GPU where it runs.
  *
- * @param preferred makes the engine to try first; null where there is only {@code standby}
+ * @param preferred creates the engine to try first, or null without one
  * @param asked whether the user asked for the preferred engine by name
- * @param standby joins where the preferred engine cannot, or can no longer
- * @param division of the work over both; null where one engine at a time joins all
- * @param slotMemoryBytes most managed memory that the join may take in each slot
+ * @param standby joins if the preferred engine is missing or has failed
+ * @param division of the work over both engines, or null if one engine at a time joins
+ * @param slotMemoryBytes limit of the join's managed memory in each slot
  */
 public record EngineSelection(
         Preferred preferred,
@@ -32,18 +31,18 @@ public record EngineSelection(
         this(preferred, asked, standby, null, Long.MAX_VALUE);
     }
 
-    /** Engines that depend on what the subtask's process was given. */
+    /** Chooses an engine by the resources of the subtask's process. */
     @FunctionalInterface
     public interface Preferred extends Serializable {
         JoinEngineFactory on(AssignedGpu gpu);
     }
 
-    /** Makes the engine to try first; null where there is none. */
+    /** Creates the engine to try first, or returns null. */
     JoinEngineFactory preferredOn(AssignedGpu gpu) {
         return preferred == null ? null : preferred.on(gpu);
     }
 
-    /** Whether an engine may read build chunks again that it, or another one, has read. */
+    /** Whether an engine may reread build chunks. */
     public boolean mayReadAgain(AssignedGpu gpu) {
         return division != null || preferredOn(gpu) != null;
     }
@@ -53,7 +52,7 @@ public record EngineSelection(
     }
 
     /**
-     * @param options for the device that is used where Flink assigns none
+     * @param options with the device to use if Flink assigns none
      */
     public static EngineSelection gpu(
             GpuOptions options, boolean asked, JoinEngineFactory standby) {
@@ -63,12 +62,12 @@ public record EngineSelection(
                 standby);
     }
 
-    /** These engines at the same time. Both must be forkable. */
+    /** Both engines at the same time; both must be forkable. */
     public EngineSelection dividing(DimensionPartitioning division) {
         return new EngineSelection(preferred, asked, standby, division, slotMemoryBytes);
     }
 
-    /** The same engines, with at most so much managed memory in each slot. */
+    /** The same engines with a limit of managed memory in each slot. */
     public EngineSelection within(long slotMemoryBytes) {
         return new EngineSelection(preferred, asked, standby, division, slotMemoryBytes);
     }

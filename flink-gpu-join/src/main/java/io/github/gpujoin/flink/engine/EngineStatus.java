@@ -7,21 +7,21 @@ import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import java.util.List;
 
-/** What logs and metrics say of a subtask's engine. Its methods may be called by any thread. */
+/** Status of a subtask's engine for logs and metrics. Any thread may call its methods. */
 public interface EngineStatus {
 
     /** Name of the engine, or of the engines with a {@code +} between them. */
     String engineName();
 
-    /** Why it is this engine. */
+    /** Reason why this engine joins. */
     ReasonCode reason();
 
     /**
-     * What joins which partitions of a partitioned dimension; empty where one engine at a time
-     * joins all.
+     * Engines of the partitions of a partitioned dimension; empty if one engine at a time joins
+     * all.
      */
     List<PartitionClass> partitionClasses();
 
-    /** An engine that joins on the device; else any. */
+    /** The engine of the device if it joins, otherwise any engine. */
     JoinEngine current();
 }

@@ -24,45 +24,45 @@ import java.util.function.Supplier;
 import org.apache.flink.util.ExceptionUtils;
 
 /**
- * Joins with one engine as long as its GPU does, and with another from then on: in any state, with
- * no result lost and none repeated.
+ * Joins with one engine until its GPU fails, and with another from then on, in any state. No result
+ * is lost or repeated.
  *
- * <p>The second engine's tables are made from the build log. What is pending is counted here, not
- * asked of an engine that failed. An engine that fails in the middle of a fact row has emitted some
- * of its results; the second one starts the row over, and those are dropped from what it says.
- * Groups that an engine failed with are lost, so that the job starts over from its last checkpoint.
+ * <p>The tables of the second engine are built from the build log. This class counts the pending
+ * probes, since a failed engine cannot report them. If an engine fails within a fact row, the
+ * second one starts the row over, and the results that were already emitted are dropped. Groups of
+ * a failed engine are lost, so the job restarts from its last checkpoint.
  *
  * <pre>
  *   create ----- refused --> standby
  *   LOADING ---- fails ----> standby, empty; BUILDING loads it from the log
  *   BUILDING --- fails ----> standby, empty; BUILDING loads it from the log
  *   JOINING ---- fails ----> standby, empty; BUILDING again. The first one stays open until the
- *                            next poll: a batch of it is read
+ *                            next poll, since its batch is still read
  * </pre>
  *
- * <p>While it is BUILDING for the second time, each {@link #poll} does one step and returns null,
- * and the log must not change. The log has the change that failed.
+ * <p>During the second BUILDING each {@link #poll} does one step and returns null, and the log must
+ * not change. The log contains the change that failed.
  *
- * <p>Only {@link GpuUnavailableException} makes the second engine take over, once. One thread calls
- * at a time, but for {@link #stats()} and {@link #engineName()}.
+ * <p>Only {@link GpuUnavailableException} causes the fallback, once. One thread calls at a time,
+ * except for {@link #stats()} and {@link #engineName()}.
  */
 final class FallbackJoinEngine implements JoinEngine, EngineStatus {
 
-    /** Reads every build chunk that came so far. */
+    /** Reads all build chunks so far. */
     @FunctionalInterface
     interface BuildLogReplay {
         ChunkReader open() throws Exception;
     }
 
-    /** Reads one chunk after the other. */
+    /** Reads chunks in order. */
     @FunctionalInterface
     interface ChunkReader {
 
-        /** Null at the end. */
+        /** Returns null at the end. */
         Chunk next() throws Exception;
     }
 
-    /** Probe chunks that are taken while the standby is built. */
+    /** Probe chunks that are accepted while the standby is built. */
     private static final int MAX_PENDING_REBUILD = 4;
 
     private final JoinSpec spec;
@@ -74,32 +74,32 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     private final FallbackDeduplicator deduplicator;
     private volatile JoinEngine engine;
 
-    /** Why the preferred engine does not join; null where it does, or there is none. */
+    /** Failure of the preferred engine; null if it joins, or there is none. */
     private volatile GpuUnavailableException failure;
 
-    /** The engine that failed, until the batch that it lent is no longer read. */
+    /** The failed engine, until its last batch has been read. */
     private JoinEngine retired;
 
-    /** Whether the engine in use is to be loaded from the log, which {@link #replay} reads. */
+    /** Whether the current engine must be loaded from the log by {@link #replay}. */
     private boolean mustReplay;
 
-    /** Null before the first step that loads from the log, and after the last. */
+    /** Null before the first step of loading from the log, and after the last. */
     private ChunkReader replay;
 
     /** Whether build steps have begun. */
     private volatile boolean builds;
 
-    /** Whether the standby is built for what is pending. */
+    /** Whether the standby is built for pending probes. */
     private volatile boolean rebuilds;
 
-    /** Whether groups hold facts that are no longer pending, and that no snapshot covers. */
+    /** Whether groups hold facts that are neither pending nor in a snapshot. */
     private boolean hasUntaken;
 
     private volatile long probeRows;
     private volatile long resultRows;
 
     /**
-     * @param preferred tried first; null where there is only {@code standby}
+     * @param preferred tried first, or null if {@code standby} is the only engine
      * @param onFallback called with the reason before the fallback to the second engine
      */
     FallbackJoinEngine(
@@ -166,7 +166,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     @Override
     public void submitBuild(int dimension, Chunk chunk) {
         if (mustReplay) {
-            // It is in the log, and comes from there.
+            // The chunk is in the log, and is loaded from there.
             state().require(EngineState.LOADING);
             EngineChecks.buildSide(spec, dimension, chunk);
             return;
@@ -194,7 +194,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         }
     }
 
-    /** Goes on with an empty standby. A log that is just being read cannot be read anew here. */
+    /** Continues with an empty standby. A log in the middle of a replay cannot be reread here. */
     private void startOver(GpuUnavailableException e) {
         giveUp(e);
         engine.close();
@@ -203,9 +203,9 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     }
 
     /**
-     * Submits chunks of the log of about so many rows.
+     * Submits chunks of the log with about the given number of rows.
      *
-     * @return whether none is left
+     * @return whether no chunk is left
      */
     private boolean replayStep(long maxRows) {
         try {
@@ -244,7 +244,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         EngineChecks.probe(spec, chunk);
         InFlightProbe probe = new InFlightProbe(chunk, firstRow);
         boolean hasRoom = pending.size() < MAX_PENDING_REBUILD;
-        boolean taken = orTakeOver(() -> engine.submitProbe(chunk, firstRow), hasRoom);
+        boolean taken = orFallBack(() -> engine.submitProbe(chunk, firstRow), hasRoom);
         if (taken) {
             pending.add(probe);
         }
@@ -254,7 +254,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     @Override
     public void restore(List<InFlightProbe> probes) {
         EngineChecks.nothingInFlight(pending.size());
-        orTakeOver(
+        orFallBack(
                 () -> {
                     engine.restore(probes);
                     return null;
@@ -270,7 +270,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
             rebuildStep();
             return null;
         }
-        ResultBatch given = orTakeOver(() -> engine.poll(), null);
+        ResultBatch given = orFallBack(() -> engine.poll(), null);
         if (given == null) {
             return null;
         }
@@ -302,7 +302,8 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
             groups = engine.drainGroups();
         } catch (GpuUnavailableException e) {
             takeOver(e);
-            // What the failed one had added up is still pending, and the standby has none of it.
+            // The facts that the failed engine had added up are pending, and the standby has none
+            // of them.
             groups = noGroups();
         }
         resultRows += groups.rowCount();
@@ -311,11 +312,11 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     }
 
     /**
-     * Calls the engine in use. If it fails, the standby continues with all that is pending.
+     * Calls the current engine. If it fails, the standby continues with all that is pending.
      *
-     * @param whileRebuilding the answer until the standby has its tables
+     * @param whileRebuilding result until the standby has its tables
      */
-    private <T> T orTakeOver(Supplier<T> call, T whileRebuilding) {
+    private <T> T orFallBack(Supplier<T> call, T whileRebuilding) {
         if (rebuilds) {
             return whileRebuilding;
         }
@@ -347,7 +348,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         rebuilds = true;
     }
 
-    /** Does one step, and the last one restores what is pending. */
+    /** Does one step of the build; the last step restores pending probes. */
     private void rebuildStep() {
         if (buildStep(BUILD_STEP_ROWS)) {
             engine.restore(List.copyOf(pending));

@@ -14,14 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Managed memory for the tables of one join: the share of one subtask, or, where the subtasks of a
- * TaskManager share their tables, the shares of all of them. Memory is reserved in portions, from
- * the first slot that has room.
+ * Managed memory for the tables of one join: the share of one subtask, or of all subtasks of a
+ * TaskManager that share their tables. Memory is reserved in portions, from the first slot with
+ * room.
  *
- * <p>Slots have memory managers of their own, also those of different jobs, so all joins of a
- * process together stay within its managed memory. A subtask that closes while others still use
- * tables charged to its slot passes the charge on to their slots. What they have no room for stays
- * charged to the old slot as long as Flink keeps it.
+ * <p>Each slot has its own memory manager, also across jobs, so all joins of a process together
+ * stay within its managed memory. If a subtask closes while others use tables charged to its slot,
+ * the charge moves to their slots. A rest that they have no room for stays charged to the old slot
+ * as long as Flink keeps it.
  */
 final class JoinMemory implements MemoryReservations {
 
@@ -29,18 +29,20 @@ final class JoinMemory implements MemoryReservations {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinMemory.class);
 
-    /** Of joins whose subtasks share, each with at least one slot. Guarded by itself. */
+    /**
+     * Memory of joins whose subtasks share tables, each with at least one slot. Guarded by itself.
+     */
     private static final Map<SharedTables.Scope, JoinMemory> SHARED = new HashMap<>();
 
     private final List<SlotMemory> slots = new ArrayList<>();
 
-    /** Slots of closed subtasks that tables of others are still charged to. */
+    /** Slots of closed subtasks to which tables of others are still charged. */
     private final List<SlotMemory> leftSlots = new ArrayList<>();
 
     private long usedBytes;
     private long reservedBytes;
 
-    /** A subtask's part in the memory; to be closed after its engine. */
+    /** A subtask's part of the memory; closed after its engine. */
     record Part(JoinMemory memory, SlotMemory slot, SharedTables.Scope scope)
             implements AutoCloseable {
 
@@ -122,7 +124,7 @@ final class JoinMemory implements MemoryReservations {
         }
     }
 
-    /** Releases what is reserved but not used, except for so many bytes. */
+    /** Releases reserved memory that is not used, except for {@code keptBytes}. */
     private void trim(long keptBytes) {
         for (SlotMemory slot : leftSlots) {
             reservedBytes -= slot.releaseUpTo(excess(keptBytes));

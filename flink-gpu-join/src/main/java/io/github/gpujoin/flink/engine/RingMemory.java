@@ -8,8 +8,8 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Managed memory for the rings into one subtask of the join. Rings are mapped outside the heap, and
- * whoever makes a ring touches its pages first, so the reader's process is charged for them.
+ * Managed memory for the rings into one subtask of the join. Rings are mapped outside the heap. The
+ * reader creates them and touches their pages first, so its process is charged for them.
  */
 public final class RingMemory implements AutoCloseable {
 
@@ -22,11 +22,12 @@ public final class RingMemory implements AutoCloseable {
     }
 
     /**
-     * Reserves memory in the subtask's share, before the rings are made.
+     * Reserves memory in the subtask's share, before the rings are created.
      *
-     * @param slot of this subtask's rings alone; tables reserve by another
+     * @param slot share for rings only; tables have another
      * @param lengthBytes of all rings
-     * @throws SuppressRestartsException if the share is too small: a restart would need as much
+     * @throws SuppressRestartsException if the share is too small, since a restart would need as
+     *     much
      */
     public static RingMemory reserve(SlotMemory slot, long lengthBytes) {
         long availableBytes = slot.availableBytes();
@@ -52,7 +53,7 @@ public final class RingMemory implements AutoCloseable {
         return lengthBytes;
     }
 
-    /** To be called after the rings are closed; legal twice. */
+    /** To be called after the rings are closed; may be called twice. */
     @Override
     public void close() {
         slot.releaseUpTo(lengthBytes);

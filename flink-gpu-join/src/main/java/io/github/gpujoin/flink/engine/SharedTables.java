@@ -9,9 +9,9 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 
 /**
- * Tables that the subtasks of one operator share in a process: one user builds them, the others
- * poll, the last to close frees them. If the builder fails or closes first, another user builds. No
- * call blocks. Thread-safe.
+ * Tables that the subtasks of one operator share in a process. One user builds them, the others
+ * poll, and the last one to close frees them. If the builder fails or closes early, another user
+ * builds. No call blocks. Thread-safe.
  */
 final class SharedTables implements AutoCloseable {
 
@@ -19,32 +19,32 @@ final class SharedTables implements AutoCloseable {
     record Scope(JobID job, OperatorID operator) {}
 
     /**
-     * Who made the tables, of what: subtasks share only where all of it agrees.
+     * Identity of tables; subtasks share tables of equal keys.
      *
-     * @param place where they stand, see {@link ForkableJoinEngine#tableLocation}
-     * @param checksums sum over all chunks, as they come in any order
+     * @param place location of the tables, see {@link ForkableJoinEngine#tableLocation}
+     * @param checksums sum over all chunks, since they arrive in any order
      */
     record Key(Scope scope, Object place, long chunks, long rows, long checksums) {}
 
-    /** By key, each with at least one user. Guarded by itself. */
+    /** Open tables by key, each with at least one user. Guarded by itself. */
     private static final Map<Key, SharedTables> OPEN = new HashMap<>();
 
     private final Key key;
 
-    /** Guarded by {@link #OPEN}, as all fields. */
+    /** Guarded by {@link #OPEN}, like all fields. */
     private int users;
 
-    /** The engine that makes the tables; null if none does. */
+    /** The engine that builds the tables, or null. */
     private ForkableJoinEngine builder;
 
-    /** The engine that owns the complete tables; null before. */
+    /** The engine that owns the complete tables; null until then. */
     private ForkableJoinEngine built;
 
     private SharedTables(Key key) {
         this.key = key;
     }
 
-    /** The tables of that key for one more user, who closes them. */
+    /** Adds a user of the tables of the key, who must close them. */
     static SharedTables use(Key key) {
         synchronized (OPEN) {
             SharedTables tables = OPEN.computeIfAbsent(key, SharedTables::new);
@@ -67,7 +67,9 @@ final class SharedTables implements AutoCloseable {
         }
     }
 
-    /** The builder is JOINING: its tables are complete, and they own it from now on. */
+    /**
+     * Called when the builder is JOINING: this object owns the builder and its tables from now on.
+     */
     void complete(ForkableJoinEngine engine) {
         synchronized (OPEN) {
             built = engine;
@@ -75,7 +77,7 @@ final class SharedTables implements AutoCloseable {
         }
     }
 
-    /** The engine does not complete the tables, if it is the builder. */
+    /** Called by an engine that will not complete the tables; ignored unless it is the builder. */
     void giveUp(ForkableJoinEngine engine) {
         synchronized (OPEN) {
             if (builder == engine) {
@@ -91,7 +93,7 @@ final class SharedTables implements AutoCloseable {
         }
     }
 
-    /** Ends one use, once; forks of the tables are closed before. */
+    /** Removes a user; its forks of the tables must be closed before. */
     @Override
     public void close() {
         ForkableJoinEngine unused;

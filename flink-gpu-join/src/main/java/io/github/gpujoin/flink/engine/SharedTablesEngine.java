@@ -24,14 +24,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.runtime.execution.CancelTaskException;
 
 /**
- * Joins with tables that all subtasks of the operator in this process share, where all build chunks
- * are replicated. These are kept, as references, until the build side is complete. With the first
- * chunk of a partitioned dimension the engine builds tables of its own, as they come, and so it
- * does from the start where a dimension changes.
+ * Joins with tables that all subtasks of the operator in this process share, if all build chunks
+ * are replicated. References to chunks are kept until the build side is complete. From the first
+ * chunk of a partitioned dimension on, the engine builds its own tables; with a changelog dimension
+ * it does so from the start.
  */
 final class SharedTablesEngine implements JoinEngine {
 
-    /** A chunk, off the heap, and the dimension that it was submitted for. */
+    /** A chunk off the heap, and its dimension. */
     private record BuildChunk(int dimension, SharedChunk chunk) {}
 
     private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
@@ -40,10 +40,10 @@ final class SharedTablesEngine implements JoinEngine {
     private final MemoryReservations memory;
     private final ArrayDeque<BuildChunk> kept = new ArrayDeque<>();
 
-    /** One that loads; then one over the shared tables. */
+    /** First an engine that loads, then one over the shared tables. */
     private volatile ForkableJoinEngine engine;
 
-    /** Null before the first build step, and where tables are our own. */
+    /** Null before the first build step, and if the tables are not shared. */
     private volatile SharedTables tables;
 
     private boolean shares;
@@ -60,7 +60,7 @@ final class SharedTablesEngine implements JoinEngine {
     }
 
     /**
-     * Makes engines that share, of a kind that can; others as they are.
+     * Wraps a factory if its engines can share tables.
      *
      * @param memory for the kept build chunks
      */
@@ -109,9 +109,9 @@ final class SharedTablesEngine implements JoinEngine {
     }
 
     /**
-     * Submits kept chunks of about so many rows.
+     * Submits kept chunks with about the given number of rows.
      *
-     * @return whether none is left
+     * @return whether no chunk is left
      */
     private boolean submitKept(long maxRows) {
         for (long rows = 0; !kept.isEmpty() && rows < maxRows; ) {
@@ -187,7 +187,7 @@ final class SharedTablesEngine implements JoinEngine {
         LockSupport.parkNanos(WAIT_NS);
     }
 
-    /** The engine in use, of which others may share the tables. */
+    /** The current engine; others may share its tables. */
     JoinEngine current() {
         return engine;
     }

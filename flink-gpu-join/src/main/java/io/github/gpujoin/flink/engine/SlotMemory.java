@@ -19,14 +19,14 @@ public final class SlotMemory {
     private long reservedBytes;
 
     /**
-     * @param limitBytes most that the subtask may reserve of the manager's memory
+     * @param limitBytes limit of the subtask's reservations of the manager's memory
      */
     SlotMemory(MemoryManager manager, long limitBytes) {
         this.manager = manager;
         this.limitBytes = limitBytes;
     }
 
-    /** The share that Flink planned for the operator, without memory where it planned none. */
+    /** The share that Flink planned for the operator; empty if it planned none. */
     public static SlotMemory of(Environment environment, StreamConfig operator) {
         double fraction =
                 operator.getManagedMemoryFractionOperatorUseCaseOfSlot(
@@ -40,9 +40,9 @@ public final class SlotMemory {
     }
 
     /**
-     * What rings leave of this share.
+     * The part of this share that rings do not use.
      *
-     * @param capBytes most of it that the tables may take
+     * @param capBytes limit of the part
      */
     public SlotMemory forTables(long ringBytes, long capBytes) {
         return new SlotMemory(manager, Math.min(capBytes, limitBytes - ringBytes));
@@ -60,7 +60,7 @@ public final class SlotMemory {
         return Math.max(0, Math.min(limitBytes - reservedBytes, manager.availableMemory()));
     }
 
-    /** Reserves at most so many bytes, and returns how many. */
+    /** Reserves at most {@code lengthBytes}, and returns the reserved bytes. */
     long reserveUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, availableBytes());
         try {
@@ -72,7 +72,7 @@ public final class SlotMemory {
         return bytes;
     }
 
-    /** Releases at most so many bytes, and returns how many. */
+    /** Releases at most {@code lengthBytes}, and returns the released bytes. */
     long releaseUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, reservedBytes);
         reservedBytes -= bytes;

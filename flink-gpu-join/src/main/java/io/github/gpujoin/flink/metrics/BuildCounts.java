@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.stream.LongStream;
 
 /**
- * Build rows of each dimension and each partition. One thread counts; another may read counts that
- * are a little old.
+ * Counts build rows by dimension and by partition. One thread counts; another may read slightly
+ * outdated counts.
  */
 final class BuildCounts {
 
@@ -61,12 +61,12 @@ final class BuildCounts {
         return rows[dimension];
     }
 
-    /** Bytes as they came. */
+    /** Bytes of the chunks that arrived. */
     long bytes(int dimension) {
         return bytes[dimension];
     }
 
-    /** Rows of the largest partition over the mean; 1 where none are partitioned. */
+    /** Rows of the largest partition divided by the mean; 1 without partitioned rows. */
     double skew() {
         return partitions.skew();
     }

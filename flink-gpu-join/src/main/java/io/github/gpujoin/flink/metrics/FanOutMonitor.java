@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts the results of facts that have very many, or more than a batch holds, and warns of their
- * keys: a join that seems to stand still may be multiplying. A batch costs a few comparisons, and
- * as many more as the least fan-out to warn of goes into half its rows. Not thread-safe, but that
- * the metric may be read at any time.
+ * Measures large fan-outs, and warns of their keys, since a join that seems to stall may multiply
+ * rows. Counts the results of facts with at least the fan-out to warn of, or with more results than
+ * a batch. A batch costs a few comparisons, and one more for each half of that fan-out in its rows.
+ * Not thread-safe, except that any thread may read the metric.
  */
 public final class FanOutMonitor {
 
@@ -28,7 +28,7 @@ public final class FanOutMonitor {
     private long nextWarning;
     private volatile long maxFanOut;
 
-    /** The fact whose results go on in the next batch; null if there is none. */
+    /** Chunk of the fact whose results continue in the next batch, or null. */
     private Chunk chunk;
 
     private int row;
@@ -36,8 +36,7 @@ public final class FanOutMonitor {
 
     /**
      * @param buildKeys sampled keys of the build side
-     * @param warnFrom results of one fact from which on there is a warning, at least 2; the next at
-     *     twice as many
+     * @param warnFrom smallest fan-out to warn of, at least 2; the next warning needs twice as many
      */
     public FanOutMonitor(String join, JoinSpec spec, HeavyHitterSketch buildKeys, int warnFrom) {
         this.join = join;
@@ -47,12 +46,12 @@ public final class FanOutMonitor {
         this.nextWarning = warnFrom;
     }
 
-    /** Most results of one fact, of those that had as many as to warn of, or several batches. */
+    /** Largest counted fan-out. Any thread. */
     public long maxFanOut() {
         return maxFanOut;
     }
 
-    /** Takes the batches of an engine in order. */
+    /** Accepts the batches of an engine in order. */
     public void accept(ResultBatch batch) {
         int from = 0;
         if (chunk != null) {
@@ -76,7 +75,7 @@ public final class FanOutMonitor {
         countWithin(batch, from, end);
     }
 
-    /** Rows of one fact that are as many as to warn of span two steps of half as many. */
+    /** Checks rows in steps of half the fan-out to warn of; larger fan-outs span two steps. */
     private void countWithin(ResultBatch batch, int from, int end) {
         int step = warnFrom / 2;
         int at = from;
@@ -95,7 +94,7 @@ public final class FanOutMonitor {
         }
     }
 
-    /** The first row of the fact that a row is of. */
+    /** The first row of a row's fact. */
     private static int beginOf(ResultBatch batch, int of) {
         int begin = of;
         while (begin > 0 && batch.probeRow(begin - 1) == batch.probeRow(of)) {
@@ -104,7 +103,7 @@ public final class FanOutMonitor {
         return begin;
     }
 
-    /** The row behind the last one of the fact that a row is of. */
+    /** The row after the last one of a row's fact. */
     private static int endOf(ResultBatch batch, int of) {
         int end = of;
         while (end < batch.rowCount() && batch.probeRow(end) == batch.probeRow(of)) {
@@ -117,8 +116,8 @@ public final class FanOutMonitor {
         maxFanOut = Math.max(maxFanOut, results);
         if (results >= nextWarning) {
             LOG.warn(
-                    "Star join {}: a fact has very many results, and so has each other fact of its"
-                            + " key: results={}, keys={}, heaviest keys of the build side={}",
+                    "Star join {}: large fan-out of a fact, and of each other fact of its"
+                            + " key: results={}, keys={}, heavy hitters of the build side={}",
                     join,
                     results,
                     keys(facts, row),

@@ -23,26 +23,26 @@ import org.apache.datasketches.frequencies.LongsSketch;
  *
  * <p>After n sampled rows a key of share p is estimated with a standard error of sqrt(p (1 - p) /
  * n) from sampling, and at most 3.5 / {@value #MAP_SIZE} too high from the sketch: 0.2 % and 0.35 %
- * for a key of 1 % among ten million rows. Keys that are hashed are told by their hash. One thread
- * adds and asks, but for {@link #heaviestShare()}.
+ * for a key of 1 % among ten million rows. Hashed keys are reported by their hash. One thread adds
+ * and reads, except for {@link #heaviestShare()}.
  */
 public final class HeavyHitterSketch {
 
-    /** Rows of which one is counted; a prime, so that no period of the data meets it. */
+    /** Rows per counted row; a prime, so that no period of the data coincides with it. */
     static final int STRIDE = 4093;
 
     private static final int MAP_SIZE = 1024;
 
-    /** Keys that are told. */
+    /** Number of reported keys. */
     private static final int HEAVIEST = 3;
 
-    /** Sampled rows before the first look at a sketch; a look takes as long as 500 updates. */
+    /** Sampled rows before the first evaluation of a sketch, which costs as much as 500 updates. */
     private static final int FIRST_LOOK = 256;
 
-    /** Most sampled rows between two looks, which are twice as many each time. */
+    /** Most sampled rows between two evaluations; the number doubles each time. */
     private static final int LOOK = 4096;
 
-    /** Least share of the rows that makes a key worth telling. */
+    /** Smallest share of the rows to report. */
     private static final double HEAVY = 0.01;
 
     /** A key and the share of the rows that have it, from 0 to 1. */
@@ -71,7 +71,7 @@ public final class HeavyHitterSketch {
         this.shares = new double[sketches.length];
     }
 
-    /** Counts keys of a build chunk, which are those of its dimension. */
+    /** Counts the keys of a build chunk. */
     void addBuild(Chunk chunk) {
         int dimension = chunk.dimension();
         int column = spec.dimensions().get(dimension).keyColumn();
@@ -87,7 +87,7 @@ public final class HeavyHitterSketch {
     }
 
     /**
-     * @param nullKeysColumn tells whose key is null, or {@link JoinSpec#NO_NULL_KEYS}
+     * @param nullKeysColumn column with the bits of null keys, or {@link JoinSpec#NO_NULL_KEYS}
      */
     private void add(int dimension, int column, int nullKeysColumn, Chunk chunk) {
         int rows = chunk.rowCount();
@@ -114,12 +114,14 @@ public final class HeavyHitterSketch {
         }
     }
 
-    /** Share of the most frequent key of any dimension, from 0 to 1; 0 while little was seen. */
+    /**
+     * Share of the most frequent key of any dimension, from 0 to 1; 0 for few samples. Any thread.
+     */
     double heaviestShare() {
         return heaviestShare;
     }
 
-    /** The most frequent keys of each dimension that has any, the first ahead. */
+    /** The most frequent keys by dimension, in descending order. */
     Map<String, List<HeavyKey>> heaviest() {
         Map<String, List<HeavyKey>> heaviest = new LinkedHashMap<>();
         for (int d = 0; d < sketches.length; d++) {

@@ -26,11 +26,11 @@ import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
- * All metrics of the operator, under the group {@code gpuJoin}: the one place where they get their
- * names. Those of packers and senders stand in their own operators' groups. A pair of groups, as
- * {@code reason.NO_DRIVER.fallbacks}, is a label in Prometheus. docs/operations.md lists them.
+ * Registers all metrics of the operator, in the group {@code gpuJoin}, and names them. Metrics of
+ * packers and senders are in their own operators' groups. A pair of groups such as {@code
+ * reason.NO_DRIVER.fallbacks} is a label in Prometheus. docs/operations.md lists all metrics.
  *
- * <p>Values are read by the reporter's thread at any time: suppliers must bear that.
+ * <p>The reporter's thread reads values at any time, so suppliers must be thread-safe.
  */
 public final class JoinMetrics {
 
@@ -54,17 +54,17 @@ public final class JoinMetrics {
         group.gauge(name, (Gauge<Number>) value::get);
     }
 
-    /** Times that another engine took over for the reason. */
+    /** Number of fallbacks for the reason. */
     public Counter fallbacks(GpuFailure reason) {
         return fallbacks.get(reason);
     }
 
-    /** Facts that came behind the watermark, of a join with a versioned dimension. */
+    /** Late facts of a join with a versioned dimension. */
     public Counter lateFacts() {
         return group.counter("lateFacts");
     }
 
-    /** Versions that came behind the watermark. */
+    /** Late versions. */
     public Counter lateVersions() {
         return group.counter("lateVersions");
     }
@@ -79,18 +79,18 @@ public final class JoinMetrics {
         gauge("rowsWaitingForEventTime", rows);
     }
 
-    /** Facts that waited longer for the dimensions than they live. */
+    /** Facts whose time to live ended while they waited for the dimensions. */
     public Counter expiredFacts() {
         return group.counter("expiredFacts");
     }
 
-    /** Rows of dimensions whose time to live was over. */
+    /** Expired rows of dimensions. */
     public Counter expiredRows() {
         return group.counter("expiredRows");
     }
 
     /**
-     * What comes in, and what came of it.
+     * Registers counts of rows and the build progress.
      *
      * @param dimensions names, in order
      */
@@ -146,7 +146,7 @@ public final class JoinMetrics {
     }
 
     /**
-     * @param engines names of those that may join
+     * @param engines names of the engines that may join
      * @param partitions that the subtask owns
      */
     public void engine(EngineStatus engine, Collection<String> engines, int partitions) {
@@ -173,7 +173,7 @@ public final class JoinMetrics {
                 .sum();
     }
 
-    /** 0 while another engine joins. */
+    /** A gauge of the GPU engine; 0 while another engine joins. */
     private void gpuGauge(String name, EngineStatus engine, ToLongFunction<GpuJoinEngine> value) {
         gauge(
                 name,
@@ -181,7 +181,7 @@ public final class JoinMetrics {
     }
 
     /**
-     * @param spilledFactBytes bytes of facts whose build rows have no tables
+     * @param spilledFactBytes bytes of deferred facts
      */
     public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {
         for (MemoryTier tier : MemoryTier.values()) {

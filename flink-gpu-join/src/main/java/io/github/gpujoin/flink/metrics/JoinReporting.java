@@ -7,10 +7,10 @@ import io.github.gpujoin.flink.api.options.MetricLevel;
 import java.io.Serializable;
 
 /**
- * What the subtasks of a join tell of themselves.
+ * Settings of the logs and metrics of a join's subtasks.
  *
- * @param plan how the join is run, as far as that was known before
- * @param fanOutWarning results of one fact from which on there is a warning
+ * @param plan of the join before the run
+ * @param fanOutWarning smallest fan-out to warn of
  */
 public record JoinReporting(JoinExplanation plan, MetricLevel metrics, int fanOutWarning)
         implements Serializable {

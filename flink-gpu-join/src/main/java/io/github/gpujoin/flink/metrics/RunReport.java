@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.TaskInfo;
 
-/** Tells how a subtask runs its join, from the plan and from what it found. */
+/** Explains how a subtask runs its join, from the plan and from its counts. */
 public final class RunReport {
 
     private RunReport() {}

@@ -6,21 +6,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * How a subtask's thread spends its time. Measured a chunk or a batch at a time, never a row: two
- * looks at the clock, about 50 ns, for some 100 us of work. One thread adds; any may read.
+ * Time of a subtask's thread by stage. Measured by chunk or batch, never by row: two clock reads of
+ * 25 ns each for about 100 us of work. One thread adds; any thread may read.
  */
 public final class StageTimes {
 
     public enum Stage {
-        /** Waiting for chunks that travel beside Flink's channel, and copying them. */
+        /** Waiting for payload outside Flink's channel, and copying it. */
         RECEIVE,
-        /** Build chunks to the log in state, and to the engine. */
+        /** Writing build chunks to the log and to the engine. */
         LOAD,
-        /** Making tables after the last build chunk. */
+        /** Building tables after the last build chunk. */
         BUILD,
-        /** Facts through the engine, and to state and back where they wait. */
+        /** Joining facts, and writing waiting ones to state. */
         JOIN,
-        /** Results to records, and through all operators that are chained behind the join. */
+        /** Emitting results, chained operators included. */
         EMIT
     }
 
@@ -35,13 +35,11 @@ public final class StageTimes {
 
     void add(Stage stage, long ns) {
         int index = stage.ordinal();
-        // One writer: no other thread's addition can come in between.
+        // One writer, so a plain read and write is enough.
         timesNs.lazySet(index, timesNs.getPlain(index) + ns);
     }
 
-    /**
-     * Milliseconds since the subtask started; what is emitted while facts are joined is not twice.
-     */
+    /** Time since the subtask started, in ms. Emission is not counted in JOIN as well. */
     long timeMs(Stage stage) {
         long ns = timesNs.get(stage.ordinal());
         if (stage == Stage.JOIN) {

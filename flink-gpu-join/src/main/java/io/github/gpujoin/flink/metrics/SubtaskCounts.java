@@ -12,8 +12,8 @@ import io.github.gpujoin.flink.state.PartitionSize;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a subtask saw and did, for logs and metrics. One thread counts; another may read counts that
- * are a little old.
+ * Counts of a subtask for logs and metrics. One thread counts; another may read slightly outdated
+ * counts.
  */
 public final class SubtaskCounts {
 
@@ -24,7 +24,7 @@ public final class SubtaskCounts {
     private final HeavyHitterSketch factKeys;
     private final StageTimes times = new StageTimes();
 
-    /** Bytes that the subtask is to get of all dimensions; UNKNOWN if one is not known. */
+    /** Expected bytes of all dimensions in the subtask; UNKNOWN if one is unknown. */
     private final long expectedBytes;
 
     private long probeRows;
@@ -58,7 +58,7 @@ public final class SubtaskCounts {
         buildKeys.addBuild(chunk);
     }
 
-    /** Chunks of a partition that a restored log has. */
+    /** Counts the chunks of a partition in a restored log. */
     public void restored(int dimension, PartitionSize size) {
         build.add(dimension, size.partition(), size.chunks(), size.rows(), size.bytes());
     }
@@ -70,10 +70,10 @@ public final class SubtaskCounts {
     }
 
     /**
-     * The tables are there.
+     * Records that the tables are complete.
      *
-     * @param startNs {@link System#nanoTime()} when the last of them was begun
-     * @return milliseconds that it took
+     * @param startNs {@link System#nanoTime()} at the start of the build
+     * @return duration of the build in ms
      */
     public long built(long startNs) {
         long ns = System.nanoTime() - startNs;
@@ -83,8 +83,8 @@ public final class SubtaskCounts {
     }
 
     /**
-     * From 0 to 1: 1 when the tables are there; before, the share of the expected bytes that came,
-     * less than 1, or 0 where those are not known.
+     * Progress from 0 to 1: the share of the expected bytes that arrived, less than 1, or 0 if they
+     * are unknown; 1 when the tables are complete.
      */
     double buildProgress() {
         if (isBuilt) {

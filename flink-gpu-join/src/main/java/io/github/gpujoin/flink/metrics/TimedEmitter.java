@@ -12,8 +12,8 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Adds up the time in which results are emitted. A batch of 512 rows takes a few microseconds, so
- * one in {@value #SAMPLED} is timed and counts as many times.
+ * Measures the time of emission. A batch of 512 rows takes a few microseconds, so one batch in
+ * {@value #SAMPLED} is timed and counts for all.
  */
 public final class TimedEmitter<OUT> implements ResultEmitter<OUT> {
 

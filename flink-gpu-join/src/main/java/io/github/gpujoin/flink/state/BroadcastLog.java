@@ -119,7 +119,7 @@ final class BroadcastLog {
         return inOrder().values();
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. */
+    /** Converts all chunks of a snapshot to chunks of this join. */
     void migrate(ChunkMigration migration) throws Exception {
         if (migration.isNone()) {
             return;

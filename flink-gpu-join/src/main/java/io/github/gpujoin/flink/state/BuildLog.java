@@ -18,14 +18,13 @@ import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * All build chunks of a subtask of the join, from which engines make tables and can make them
- * again.
+ * All build chunks of a subtask of the join, from which engines build tables, and rebuild them.
  *
  * <ul>
  *   <li>Chunks of a partitioned dimension: in keyed state under their partition.
  *   <li>Chunks of replicated dimensions, and of one whose size was measured and is too large for
  *       that: in the {@link ReplicaLog} of the operator before the join, which replays them after a
- *       restore. Here are {@linkplain ReplicaCopies copies} for engines that may read them again.
+ *       restore. This log holds {@linkplain ReplicaCopies copies} for engines that may reread them.
  * </ul>
  */
 public final class BuildLog {
@@ -43,11 +42,11 @@ public final class BuildLog {
     /** Of joins without a replica log, and of snapshots of releases up to 0.1.0. */
     private final BroadcastLog broadcast;
 
-    /** Null if the join has no replica log before it. */
+    /** Null without a replica log before the join. */
     private final ReplicaCopies copies;
 
     /**
-     * @param copies of chunks of replicated dimensions; null if these are logged here
+     * @param copies of chunks of replicated dimensions, or null if this log holds them
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
@@ -86,7 +85,7 @@ public final class BuildLog {
             this.replicatedChunks = replicatedChunks;
         }
 
-        /** The next chunk, null at the end. */
+        /** Returns the next chunk, or null at the end. */
         public Chunk next() throws Exception {
             if (replicatedChunks.hasNext()) {
                 return replicatedChunks.next();
@@ -103,20 +102,20 @@ public final class BuildLog {
         }
     }
 
-    /** A reader of the partitioned dimension's chunks, for when nothing is appended any more. */
+    /** A reader of the partitioned dimension's chunks; nothing may be appended any more. */
     public Reader reader() {
         return new Reader(Collections.emptyIterator());
     }
 
     /**
-     * A reader of all chunks, for tables that are made anew step by step. Chunks that are appended
-     * meanwhile may be missing; {@link #holdRewrites} keeps those that it has not read yet.
+     * A reader of all chunks, for tables that are rebuilt step by step. It may miss chunks that are
+     * appended meanwhile; {@link #holdRewrites} keeps those that it has not read yet.
      */
     public Reader replayReader() throws Exception {
         return new Reader(replicated());
     }
 
-    /** All chunks of replicated dimensions, in order, each read when it is asked for. */
+    /** All chunks of replicated dimensions in order; each is read by {@code next()}. */
     public Iterator<Chunk> replicated() throws Exception {
         Stream<Chunk> logged = broadcast.chunks().stream();
         Stream<Chunk> copied = copies == null ? Stream.empty() : copies.chunks();
@@ -134,13 +133,13 @@ public final class BuildLog {
         }
     }
 
-    /** While held, the logs of dimensions that change grow rather than be rewritten. */
+    /** While held, the logs of changelog dimensions are not rewritten. */
     public void holdRewrites(boolean held) {
         rewritesHeld = held;
     }
 
     /**
-     * Checks the keys of the first chunk of each partition, and of all that are in broadcast state.
+     * Checks the keys of the first chunk of each partition, and of all chunks in broadcast state.
      *
      * @throws SuppressRestartsException if a row has another key than in state
      */
@@ -162,7 +161,10 @@ public final class BuildLog {
         }
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    /**
+     * Converts all chunks of a snapshot to chunks of this join. To be called before any other
+     * method.
+     */
     public void migrate(ChunkMigration migration) throws Exception {
         partitioned.migrate(migration);
         broadcast.migrate(migration);
@@ -190,12 +192,12 @@ public final class BuildLog {
     }
 
     /**
-     * Removes the rows of a dimension that changes whose time is before another.
+     * Removes the rows of a changelog dimension that are older than a time.
      *
      * @param partition {@link ChunkDescriptor#UNPARTITIONED} for a replicated dimension
      * @param timeColumn fixed INT64 column
-     * @param deletions receives chunks that delete these rows, for tables; the log has none
-     * @return the smallest time of a row that is left, {@link Long#MAX_VALUE} if there is none
+     * @param deletions receives chunks that delete these rows from tables
+     * @return the smallest time of the remaining rows, or {@link Long#MAX_VALUE} without any
      */
     public long expire(
             int dimension,
@@ -209,7 +211,7 @@ public final class BuildLog {
                 : partitioned.expire(dimension, partition, timeColumn, before, deletions);
     }
 
-    /** The join waits for no more chunks. Snapshots from now on say so. */
+    /** Records in snapshots from now on that no dimension is awaited any more. */
     public void setComplete() throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
@@ -218,8 +220,8 @@ public final class BuildLog {
     }
 
     /**
-     * Whether that was said of each of the subtask's own partitions, so that no chunk is missing
-     * whatever the parallelism was.
+     * Whether the snapshot records completeness of each of the subtask's own partitions. Then no
+     * chunk is missing, whatever the parallelism was.
      */
     public boolean isComplete() throws Exception {
         for (int partition : keys.ownPartitions()) {
@@ -237,8 +239,8 @@ public final class BuildLog {
     }
 
     /**
-     * Gives the size of each of the subtask's own partitions. The log is read only where the
-     * snapshot does not say how much it holds, as those of release 0.1.0 do not.
+     * Emits the size of each of the subtask's own partitions. The log is read only if the snapshot
+     * does not hold its size, as snapshots of release 0.1.0 do not.
      */
     public void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
         partitioned.replaySizes(consumer);
@@ -252,13 +254,13 @@ public final class BuildLog {
         }
     }
 
-    /** Chunks of the partitioned dimension in one of the subtask's own partitions. */
+    /** Number of chunks of the partitioned dimension in one of the subtask's own partitions. */
     public long count(int partition) throws Exception {
         return partitioned.count(partition);
     }
 
     /**
-     * One of them.
+     * Reads a chunk of the partitioned dimension.
      *
      * @param index in order of arrival, from 0
      */
@@ -267,8 +269,8 @@ public final class BuildLog {
     }
 
     /**
-     * Gives all chunks, replicated ones first, each log in its order. To be called before the first
-     * append where a snapshot was restored, and again whenever tables are to be made anew.
+     * Emits all chunks, replicated ones first, each log in its order. To be called after a restore
+     * before the first append, and whenever tables are rebuilt.
      */
     public void replay(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         replayReplicated(consumer);

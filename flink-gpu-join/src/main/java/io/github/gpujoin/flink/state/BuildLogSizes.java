@@ -12,8 +12,8 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
 
 /**
- * How much each partition's build log holds, in keyed state beside it, so that a restored subtask
- * knows the sizes of its partitions without reading them.
+ * The size of each partition's build log, in keyed state beside it. A restored subtask knows the
+ * sizes of its partitions without reading the logs.
  *
  * <pre>
  *  build-log-size: value, under the partition
@@ -28,7 +28,7 @@ final class BuildLogSizes {
     private final IntConsumer setCurrentKey;
     private final ValueState<long[]> state;
 
-    /** Sizes that the state does not have yet. */
+    /** Sizes that are not in state yet. */
     private final Map<Integer, PartitionSize> changed = new TreeMap<>();
 
     /**
@@ -44,12 +44,12 @@ final class BuildLogSizes {
                         new ValueStateDescriptor<>(name, LongPrimitiveArraySerializer.INSTANCE));
     }
 
-    /** Takes note of a chunk behind those of its partition's log. */
+    /** Counts a chunk that was appended to its partition's log. */
     void add(int partition, Chunk chunk) throws Exception {
         set(get(partition).plus(chunk));
     }
 
-    /** As of the last {@link #add} or {@link #set}, or of the snapshot that was restored. */
+    /** Size after the last {@link #add} or {@link #set}, or in the restored snapshot. */
     PartitionSize get(int partition) throws Exception {
         PartitionSize size = changed.get(partition);
         if (size != null) {

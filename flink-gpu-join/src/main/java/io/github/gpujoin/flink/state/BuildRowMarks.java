@@ -14,9 +14,9 @@ import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 
 /**
- * Which rows of a partitioned dimension were in a result. A row's number is its position in its
- * partition's build log; the log and the marks move with the partition's key group, so a number
- * stays the row's across snapshots and rescaling.
+ * Marks rows of a partitioned dimension that are in a result. The number of a row is its position
+ * in its partition's build log. The log and the marks move with the partition's key group, so
+ * numbers stay valid across snapshots and rescaling.
  *
  * <pre>
  *  marked-build-rows: keyed map, under the partition
@@ -29,7 +29,7 @@ public final class BuildRowMarks {
     private static final String NAME = "marked-build-rows";
     private static final int BLOCK_BITS = 16;
 
-    /** A partition's rows, and the blocks of marks that the state does not have yet. */
+    /** Rows of a partition, and the blocks of marks that are not in state yet. */
     private static final class Partition {
         private final BitSet marks = new BitSet();
         private final BitSet newBlocks = new BitSet();
@@ -44,8 +44,8 @@ public final class BuildRowMarks {
 
     /**
      * @param setCurrentKey of the operator that owns the keyed state
-     * @param numberColumn fixed INT64 column of build chunks for the row's number; a negative value
-     *     there says that the row's key is null, and becomes the number's complement
+     * @param numberColumn fixed INT64 column of build chunks for the row's number. If the row's key
+     *     is null, the column holds a negative value, the complement of the number
      */
     public BuildRowMarks(
             KeyedStateStore store,
@@ -63,7 +63,7 @@ public final class BuildRowMarks {
                                 BytePrimitiveArraySerializer.INSTANCE));
     }
 
-    /** Takes the marks of a snapshot up. To be called once, after a restore. */
+    /** Reads the marks of a snapshot. To be called once, after a restore. */
     public void restore() throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
@@ -75,7 +75,7 @@ public final class BuildRowMarks {
         }
     }
 
-    /** Numbers the rows of a chunk that comes next in its partition's log. */
+    /** Numbers the rows of the next chunk in its partition's log. */
     public Chunk number(Chunk chunk) {
         int first = count(chunk.partition(), chunk.rowCount());
         return chunk.withLongs(
@@ -87,10 +87,10 @@ public final class BuildRowMarks {
     }
 
     /**
-     * Counts rows that have numbers, and are next in their partition's log.
+     * Counts numbered rows, the next ones in their partition's log.
      *
-     * @return number of the first of them
-     * @throws IllegalStateException where the partition has more rows than there are numbers
+     * @return number of the first row
+     * @throws IllegalStateException if the partition has more than 2^31 - 1 rows
      */
     public int count(int partition, long rows) {
         Partition counted = partition(partition);
@@ -105,7 +105,7 @@ public final class BuildRowMarks {
         return first;
     }
 
-    /** Marks the row of that number. */
+    /** Marks the row with the number. */
     public void mark(int partition, long number) {
         Partition marked = partition(partition);
         int row = (int) number;
@@ -119,13 +119,13 @@ public final class BuildRowMarks {
         return partition(partition).marks.get((int) number);
     }
 
-    /** Number of a row of a chunk that has numbers, whether its key is null or not. */
+    /** Number of a row of a numbered chunk, also if its key is null. */
     public long number(Chunk chunk, int row) {
         long number = chunk.getLong(numberColumn, row);
         return number < 0 ? ~number : number;
     }
 
-    /** Writes marks that are new since the last call to the state. */
+    /** Writes the marks since the last call to the state. */
     public void snapshot() throws Exception {
         for (Map.Entry<Integer, Partition> entry : partitions.entrySet()) {
             Partition partition = entry.getValue();

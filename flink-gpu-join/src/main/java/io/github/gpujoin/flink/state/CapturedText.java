@@ -26,9 +26,9 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Values that a function captured, as text that is the same in each process. Sets and maps have no
- * order. Of other objects it has final and public fields; of those that Java's own classes define,
- * and of those that write themselves, the name of the class alone.
+ * Writes values that a function captured as text that is the same in each process. The order of
+ * sets and maps has no effect. Of other objects it writes the final and the public fields. Of
+ * classes of Java, and of classes with a {@code writeObject}, it writes the name only.
  */
 final class CapturedText {
 
@@ -118,7 +118,7 @@ final class CapturedText {
         return ofObject(value);
     }
 
-    /** Fields of an object, and the code of one that compilers made of a function. */
+    /** Fields of an object; of a lambda, its code too. */
     private String ofObject(Object value) throws IOException, ReflectiveOperationException {
         Class<?> type = value.getClass();
         ClassLoader loader = type.getClassLoader();
@@ -149,7 +149,7 @@ final class CapturedText {
                         .anyMatch(Set.of("writeReplace", "writeObject")::contains);
     }
 
-    /** Other fields may hold what an object remembers of its use. */
+    /** Other fields may change while the object is used. */
     private static boolean isSettled(Field field) {
         int flags = field.getModifiers();
         return (Modifier.isFinal(flags) || Modifier.isPublic(flags))

@@ -19,9 +19,9 @@ import java.util.stream.IntStream;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Turns chunks of a snapshot into chunks of the job that restores it: columns by name, values as
- * {@link ValueMigration} resolves them. Rows, their order and the header stay, so positions in logs
- * and rows within chunks mean what they meant. Not thread-safe.
+ * Converts chunks of a snapshot to chunks of the job that restores it: columns by name, values by
+ * {@link ValueMigration}. Rows, their order and the header stay, so positions in logs and row
+ * numbers within chunks stay valid. Not thread-safe.
  */
 public final class ChunkMigration {
 
@@ -31,7 +31,7 @@ public final class ChunkMigration {
     /** The facts first, then each dimension; empty if no side changes. */
     private final List<SideMigration> sides;
 
-    /** Numbers of dimensions without the rows of the snapshot. */
+    /** Numbers of dimensions whose rows of the snapshot are dropped. */
     private final Set<Integer> readAgain;
 
     private ChunkMigration(List<SideMigration> sides, Set<Integer> readAgain) {
@@ -95,7 +95,7 @@ public final class ChunkMigration {
 
     /**
      * @param bytes of a chunk of the snapshot
-     * @return null if it is dropped
+     * @return null if the chunk is dropped
      * @throws SuppressRestartsException if the chunk lacks a column of the job
      */
     byte[] migrate(byte[] bytes) throws IOException {
@@ -143,7 +143,7 @@ public final class ChunkMigration {
             return new SideMigration(side, asIs, saved.schema(), to, sources, values);
         }
 
-        /** Columns that the join adds say what rows mean; a join without them would misread. */
+        /** A join without the columns that the join adds would misread the rows. */
         private static void requireOwnColumns(
                 SavedColumns.Side saved, JoinColumns.Side now, String side) {
             List<String> were =
@@ -203,7 +203,7 @@ public final class ChunkMigration {
             }
         }
 
-        /** Variable-width and nullable values of a row, by column; null for a null. */
+        /** Reads variable-width and nullable values of a row, by column; null for a null. */
         private void readVariableWidth(Chunk chunk, int row, byte[][] variableWidth) {
             if (!from.hasVariableWidth()) {
                 return;

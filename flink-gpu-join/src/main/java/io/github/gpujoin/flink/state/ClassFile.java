@@ -95,9 +95,9 @@ final class ClassFile {
     }
 
     /**
-     * The instructions of a method; empty if it has none here.
+     * The instructions of a method; empty if the class has no code of it.
      *
-     * @param receiver whose fields it reads; null if they are of no interest
+     * @param receiver whose fields the method reads, or null to ignore them
      */
     String text(String method, String descriptor, Object receiver)
             throws IOException, ReflectiveOperationException {
@@ -105,7 +105,7 @@ final class ClassFile {
     }
 
     /**
-     * All methods but those that compilers add, and constructors.
+     * All methods, except constructors and those that compilers add.
      *
      * @param method name; null for all
      */

@@ -9,12 +9,12 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 
 /**
- * Which dimensions had all their rows in the subtask when a snapshot was taken, in keyed state
- * under each partition. A source that had finished by then sends nothing after a restore, so the
- * join would wait for it for ever.
+ * The dimensions that were complete in the subtask when a snapshot was taken, in keyed state under
+ * each partition. A source that had finished by then sends nothing after a restore, and without
+ * this record the join would wait for it forever.
  *
  * <pre>
- *  complete-dimensions: int64, bit d is set where every source subtask of dimension d was complete
+ *  complete-dimensions: int64, bit d is set if every source subtask of dimension d was complete
  * </pre>
  */
 public final class EndedDimensions {
@@ -35,9 +35,9 @@ public final class EndedDimensions {
     }
 
     /**
-     * A bit for each dimension.
+     * Reads one bit for each dimension.
      *
-     * @return null where the snapshot is of a release that did not write it
+     * @return null if the release that wrote the snapshot did not write them
      */
     public Long read(int partition) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));

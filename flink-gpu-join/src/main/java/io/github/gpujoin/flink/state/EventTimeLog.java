@@ -15,15 +15,15 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 
 /**
- * Facts and versions that wait for their event time, in keyed state under their partition, with the
- * time up to which the partition's facts were joined before the last snapshot.
+ * Facts and versions that wait for their event time, in keyed state under their partition. Also
+ * holds the event time up to which the partition's facts were joined at the last snapshot.
  */
 public final class EventTimeLog {
 
     private static final String ROWS = "event-time-rows";
     private static final String JOINED = "event-time-joined";
 
-    /** Is given what waits. */
+    /** Receives waiting chunks. */
     @FunctionalInterface
     public interface Waiting {
 
@@ -51,7 +51,10 @@ public final class EventTimeLog {
         this.joined = store.getState(new ValueStateDescriptor<>(JOINED, LongSerializer.INSTANCE));
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    /**
+     * Converts all chunks of a snapshot to chunks of this join. To be called before any other
+     * method.
+     */
     public void migrate(ChunkMigration migration) throws Exception {
         if (migration.isNone()) {
             return;
@@ -73,7 +76,7 @@ public final class EventTimeLog {
         return LoggedChunks.wrap(spec, rows.get(position));
     }
 
-    /** Has a chunk in place of the one at the position of its partition. */
+    /** Replaces the chunk at a position of its partition. */
     public void replace(Chunk chunk, long position) throws Exception {
         setCurrentKey.accept(keys.keyOf(chunk.partition()));
         rows.put(position, chunk.bytes());
@@ -85,7 +88,7 @@ public final class EventTimeLog {
     }
 
     /**
-     * Writes how far facts are joined.
+     * Writes the event times up to which facts are joined.
      *
      * @param upTo event time in ms, by partition
      */
@@ -97,7 +100,7 @@ public final class EventTimeLog {
     }
 
     /**
-     * Gives what waits of a restored snapshot, where it stays.
+     * Emits the waiting chunks of a restored snapshot; they stay in state.
      *
      * @return event time in ms up to which each partition's facts were joined
      */

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Refuses checkpoints after which rows would come twice or never.
+ * Rejects checkpoints after which rows would be doubled or lost.
  *
  * <p>An at-least-once checkpoint holds build rows that their source sends again after a restore,
  * and the build log would keep both copies for good.
@@ -36,7 +36,7 @@ public final class ExactlyOnce {
     private ExactlyOnce() {}
 
     /**
-     * Checks a job that is being made.
+     * Checks a job that is being built.
      *
      * @throws IllegalStateException if the job checkpoints at least once
      */
@@ -47,7 +47,7 @@ public final class ExactlyOnce {
         }
     }
 
-    /** Sets the shortest alignment timeout for a job that is being made, if it has none. */
+    /** Sets the shortest alignment timeout for a job that is being built, if it has none. */
     public static void keepSplits(CheckpointConfig config) {
         if (config.isUnalignedCheckpointsEnabled()
                 && config.getAlignedCheckpointTimeout().isZero()) {
@@ -60,8 +60,8 @@ public final class ExactlyOnce {
     }
 
     /**
-     * Checks a task that starts: options may have been set after the join was made, or by the
-     * cluster's configuration.
+     * Checks a task that starts, since options may have been set after the join was built, or by
+     * the cluster's configuration.
      *
      * @throws SuppressRestartsException if the job checkpoints at least once, or unaligned without
      *     an alignment timeout, since a restart would meet the same options
@@ -84,8 +84,8 @@ public final class ExactlyOnce {
     }
 
     /**
-     * Declines a savepoint if checkpointing is off: Flink takes it at least once then. The task
-     * runs on, which it would not if it threw.
+     * Declines a savepoint if checkpointing is off, since Flink takes it at least once then. The
+     * task continues; an exception would fail it.
      */
     public static void declineUnaligned(Environment task, long checkpointId) {
         if (!CheckpointingOptions.isCheckpointingEnabled(task.getJobConfiguration())) {

@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells whether a user's function is still the one that a snapshot was written with: a digest of
- * the instructions of the method that implements it, and of the values that it captured. Names of
- * anonymous classes and of lambdas, line numbers and other debug information have no effect.
+ * Identifies a user's function, to detect a change since a snapshot: a digest of the instructions
+ * of the method that implements it, and of the values that it captured. Names of anonymous classes
+ * and of lambdas, line numbers and other debug information have no effect.
  *
- * <p>Blind to whatever the method calls, to static fields, and to classes whose code is not in a
- * class file.
+ * <p>Changes of called methods, of static fields, and of classes without a class file are not
+ * detected.
  *
  * @param description for messages
  * @param digest starts with the version of its rules; {@link #UNKNOWN} if it cannot be computed
@@ -27,13 +27,13 @@ public record FunctionIdentity(String description, String digest) implements Ser
 
     private static final Logger LOG = LoggerFactory.getLogger(FunctionIdentity.class);
 
-    /** Of the rules by which digests are computed; those of different versions say nothing. */
+    /** Version of the rules of digests; digests of different versions are not compared. */
     private static final String VERSION = "1:";
 
     private static final String UNKNOWN = "?";
     private static final int DIGEST_BYTES = 8;
 
-    /** Of a function that the job does not have. */
+    /** Identity of a missing function. */
     static final FunctionIdentity NONE = new FunctionIdentity("none", VERSION + "none");
 
     /**

@@ -11,27 +11,28 @@ import java.util.TreeSet;
 import org.apache.flink.api.dag.Transformation;
 
 /**
- * How often each dimension was declared to be read again, and from where. A snapshot of an earlier
- * generation has rows that the job does not want; its dimension is read from the start.
+ * The generation of each dimension, and the operators before it. If a snapshot is of an earlier
+ * generation, the dimension's rows are dropped and it is read from the start.
  *
  * @param dimensions in their order
  * @param facts operators in front of the facts
  */
 public record Generations(List<Side> dimensions, Upstream facts) implements Serializable {
 
-    /** Of a join whose dimensions are read once. */
+    /** A join whose dimensions are read once. */
     public static final Generations NONE =
             new Generations(List.of(), new Upstream(List.of(), false));
 
-    /** Of a dimension. */
+    /** The generation of a dimension. */
     public record Side(String dimension, int generation, Upstream upstream)
             implements Serializable {}
 
     /**
-     * Operators in front of a side.
+     * Operators before a side.
      *
-     * @param uids of those that have one
-     * @param hasAnonymousSource whether Flink numbers a source by its place in the job
+     * @param uids of the operators that have one
+     * @param hasAnonymousSource whether a source has no uid, so that Flink numbers it by its place
+     *     in the job
      */
     public record Upstream(List<String> uids, boolean hasAnonymousSource) implements Serializable {
 
@@ -61,13 +62,13 @@ public record Generations(List<Side> dimensions, Upstream facts) implements Seri
         dimensions = List.copyOf(dimensions);
     }
 
-    /** What a snapshot holds of a side: the generation, then the uids, a line each. */
+    /** A side in a snapshot: the generation, then the uids, one a line. */
     static String text(Side side) {
         return side.generation + "\n" + String.join("\n", side.upstream.uids);
     }
 
     /**
-     * Dimensions that are to be read again.
+     * Determines the dimensions to read again.
      *
      * @param saved {@link #text} by name
      * @return their numbers

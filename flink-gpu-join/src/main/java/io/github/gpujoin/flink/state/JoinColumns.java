@@ -62,7 +62,7 @@ public record JoinColumns(
     }
 
     /**
-     * Adds what a join spec lacks: the fields.
+     * Adds the fields to a join spec.
      *
      * @param facts fields of the facts, one a column
      * @param dimensions fields of each dimension
@@ -82,12 +82,12 @@ public record JoinColumns(
         return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE, Generations.NONE);
     }
 
-    /** The same with keys that functions select of whole records. */
+    /** The same with a check of keys that functions select from whole records. */
     public JoinColumns withKeyCheck(KeyCheck check) {
         return new JoinColumns(sides, check, functions, generations);
     }
 
-    /** The same with functions that decide which rows match. */
+    /** The same with the functions that decide which rows match. */
     public JoinColumns withFunctions(JoinFunctions deciding) {
         return new JoinColumns(sides, keyCheck, deciding, generations);
     }
@@ -97,7 +97,7 @@ public record JoinColumns(
         return new JoinColumns(sides, keyCheck, functions, read);
     }
 
-    /** Of a join whose columns hold values of their own type. */
+    /** Columns of a join whose columns hold values of their own type. */
     public static JoinColumns of(JoinSpec spec) {
         return of(
                 spec,
@@ -154,8 +154,8 @@ public record JoinColumns(
     record Named(String name, String type) {}
 
     /**
-     * What serializers do not tell: of Rows and RowData, which they know by position alone, the
-     * fields; of other types the Java types of POJO fields within them, by path.
+     * Names that serializers do not contain: the fields of Rows and RowData, which serializers know
+     * by position; of other types, the Java types of POJO fields within them, by path.
      */
     static List<Named> named(TypeInformation<?> type) {
         if (!RecordShape.isNamedRow(type)) {

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Functions of the user that decide which rows match, by their role. Rows in state were selected by
- * those of the snapshot.
+ * Functions of the user that decide which rows match, by role. The functions of the snapshot
+ * selected the rows in state.
  *
  * @param changeAllowed whether a function may differ from that of the snapshot
  */
@@ -33,7 +33,7 @@ public record JoinFunctions(Map<String, FunctionIdentity> byRole, boolean change
         return "Filter of dimension '" + dimension + "'";
     }
 
-    /** Of no function yet. */
+    /** Without any function. */
     public static JoinFunctions of(ReadableConfig config) {
         return new JoinFunctions(Map.of(), config.get(GpuJoinOptions.ALLOW_CHANGED_FUNCTIONS));
     }

@@ -21,8 +21,8 @@ import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerial
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * What the job that wrote a snapshot and the one that restores it must agree on. In broadcast
- * state, so that every subtask finds it whatever the parallelism was:
+ * Properties that the job that wrote a snapshot shares with the job that restores it. They are in
+ * broadcast state, so every subtask finds them, whatever the parallelism was:
  *
  * <pre>
  *  join-metadata: int64 each
@@ -33,8 +33,8 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  *  join-generations: {@link Generations} by dimension; empty in the first snapshots of format 2
  * </pre>
  *
- * <p>Format 1, up to release 0.1.0, has the fingerprint in place of the columns: they must be the
- * same then, and their types are not compared.
+ * <p>Format 1, up to release 0.1.0, has a fingerprint in place of the columns. The columns must
+ * then be equal, and their types are not compared.
  */
 public final class JoinMetadata {
 
@@ -95,12 +95,12 @@ public final class JoinMetadata {
     }
 
     /**
-     * Compares the join with that of a snapshot, if there is one, and writes it for the next.
+     * Compares the join with that of the snapshot, if any, and writes it for the next snapshot.
      *
      * @param classes of the user's job
-     * @return what turns chunks of the snapshot into chunks of this join
-     * @throws SuppressRestartsException if the snapshot is of another join, which it is in every
-     *     restart too
+     * @return converts chunks of the snapshot to chunks of this join
+     * @throws SuppressRestartsException if the snapshot is of another join; a restart would meet it
+     *     again
      */
     public ChunkMigration checkAndWrite(ClassLoader classes) throws Exception {
         try {
@@ -147,7 +147,7 @@ public final class JoinMetadata {
                 "partitions",
                 2,
                 restored);
-        // Another dimension in its place is better named by its columns.
+        // The comparison of columns names a replaced dimension better.
         boolean hasColumns = columnState.contains(KEY);
         Set<Integer> readAgain = columns.generations().readAgain(read(generationState));
         ChunkMigration migration =

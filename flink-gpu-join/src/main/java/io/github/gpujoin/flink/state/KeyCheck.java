@@ -5,14 +5,14 @@ package io.github.gpujoin.flink.state;
 import io.github.gpujoin.core.layout.Chunk;
 import java.io.Serializable;
 
-/** Compares the keys of build rows in state with those that the job computes of the same rows. */
+/** Compares keys of build rows in state with those that the job computes from the same rows. */
 @FunctionalInterface
 public interface KeyCheck extends Serializable {
 
     /** Keys are columns of their own. */
     KeyCheck NONE = None.INSTANCE;
 
-    /** Stays one object when a job is sent to its tasks. */
+    /** An enum, so that it stays one object after serialization. */
     enum None implements KeyCheck {
         INSTANCE;
 
@@ -21,7 +21,7 @@ public interface KeyCheck extends Serializable {
     }
 
     /**
-     * @throws IllegalStateException if a row has another key by now
+     * @throws IllegalStateException if the job computes another key of a row
      */
     void check(Chunk chunk) throws Exception;
 }

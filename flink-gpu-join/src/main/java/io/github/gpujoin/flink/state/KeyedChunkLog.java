@@ -10,9 +10,9 @@ import org.apache.flink.api.common.typeutils.base.LongSerializer;
 /**
  * A queue of byte arrays under the current key, in managed keyed state.
  *
- * <p>Entries stand in a map under ascending positions, which start at 0 and may go below; head and
- * tail are values. On RocksDB that is append-only: a checkpoint uploads what was added. The caller
- * sets the current key.
+ * <p>A map holds entries under ascending positions, which start at 0 and may become negative; head
+ * and tail are values. On RocksDB the log is append-only, so a checkpoint uploads new entries only.
+ * The caller sets the current key.
  */
 final class KeyedChunkLog {
 
@@ -29,14 +29,14 @@ final class KeyedChunkLog {
         entries.add(entry);
     }
 
-    /** Puts an entry in front of the oldest one. */
+    /** Inserts an entry before the oldest one. */
     void prepend(byte[] entry) throws Exception {
         long position = first() - 1;
         entries.put(position, entry);
         head.update(position);
     }
 
-    /** Puts another entry in place of each, or none if that is null. */
+    /** Replaces each entry, or removes it if the replacement is null. */
     void replaceAll(KeyedChunks.EntryChange change) throws Exception {
         long kept = first();
         for (long position = first(); position < entries.end(); position++) {
@@ -68,12 +68,12 @@ final class KeyedChunkLog {
         return size;
     }
 
-    /** The entry {@code index} places behind the head. */
+    /** The entry at {@code index} from the head. */
     byte[] get(long index) throws Exception {
         return entries.get(first() + index);
     }
 
-    /** Takes the oldest entry out. */
+    /** Removes the oldest entry. */
     void remove() throws Exception {
         long position = first();
         entries.remove(position);

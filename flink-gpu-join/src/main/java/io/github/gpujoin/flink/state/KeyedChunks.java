@@ -15,8 +15,8 @@ import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
 
 /**
- * Byte arrays under the current key, in managed keyed state: each under a position, ascending in
- * the order in which they came. The caller sets the current key.
+ * Byte arrays under the current key, in managed keyed state, by position. Positions ascend in the
+ * order of arrival. The caller sets the current key.
  */
 final class KeyedChunks {
 
@@ -49,7 +49,7 @@ final class KeyedChunks {
         return position;
     }
 
-    /** Puts an entry in place of the one at the position. */
+    /** Replaces the entry at the position. */
     void put(long position, byte[] entry) throws Exception {
         try {
             entries.put(position, entry);
@@ -87,7 +87,7 @@ final class KeyedChunks {
         entries.remove(position);
     }
 
-    /** Of all entries, in no order. */
+    /** Positions of all entries, in no order. */
     Iterable<Long> positions() throws Exception {
         return entries.keys();
     }
@@ -98,7 +98,7 @@ final class KeyedChunks {
         byte[] apply(byte[] entry) throws Exception;
     }
 
-    /** Puts another entry in place of each. */
+    /** Replaces each entry. */
     void replaceAll(EntryChange change) throws Exception {
         List<Long> all = new ArrayList<>();
         positions().forEach(all::add);

@@ -11,8 +11,8 @@ import java.util.Map;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
- * What is left of the changes of a dimension: the last row of each key that was not deleted after.
- * On the heap, for as long as a log is rewritten.
+ * The live rows of a changelog: the last row of each key that was not deleted afterwards. Exists on
+ * the heap while a log is rewritten.
  */
 final class LiveRows {
 
@@ -44,10 +44,10 @@ final class LiveRows {
     }
 
     /**
-     * Takes rows out whose time is before another.
+     * Removes the rows that are older than a time.
      *
      * @param timeColumn fixed INT64 column
-     * @return those rows
+     * @return the removed rows
      */
     LiveRows removeBefore(int timeColumn, long time) {
         LiveRows removed = new LiveRows(side);
@@ -64,7 +64,7 @@ final class LiveRows {
         return removed;
     }
 
-    /** The smallest time of a row, the largest there is where there are none. */
+    /** The smallest time of a row, or {@link Long#MAX_VALUE} without rows. */
     long oldest(int timeColumn) {
         return rows.values().stream()
                 .mapToLong(place -> place.chunk.getLong(timeColumn, place.row))
@@ -72,7 +72,7 @@ final class LiveRows {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** Gives chunks of the dimension and partition with these rows, all changed so. */
+    /** Emits chunks of the dimension and partition with these rows, all with the given change. */
     void toChunks(
             int dimension,
             int partition,

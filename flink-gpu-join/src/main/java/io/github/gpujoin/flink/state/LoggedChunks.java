@@ -7,13 +7,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 
-/** Chunks of several sides in one log: the header says of which each is. */
+/** Chunks of several sides in one log; the header of a chunk names its side. */
 final class LoggedChunks {
 
     private LoggedChunks() {}
 
     /**
-     * @throws IllegalStateException where the chunk is of no side of the join
+     * @throws IllegalStateException if the chunk is of no side of the join
      */
     static Chunk wrap(JoinSpec spec, byte[] bytes) {
         int dimension =

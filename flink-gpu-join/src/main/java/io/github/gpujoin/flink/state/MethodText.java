@@ -39,12 +39,12 @@ final class MethodText extends MethodVisitor {
     /** Fields of receivers that the method reads, by first use. */
     private final Set<FieldRead> fields = new LinkedHashSet<>();
 
-    /** Met while the method was visited; visitors throw no checked exceptions. */
+    /** Failure of the visit, since visitors throw no checked exceptions. */
     private Exception failure;
 
     /**
-     * @param receiver whose fields the method reads, and those of enclosing instances; null if they
-     *     are of no interest
+     * @param receiver whose fields, and those of enclosing instances, the method reads; null to
+     *     ignore them
      */
     MethodText(ClassFile file, Object receiver) throws IllegalAccessException {
         this(file, receivers(receiver), new HashSet<>());
@@ -76,7 +76,7 @@ final class MethodText extends MethodVisitor {
         return text.toString();
     }
 
-    /** An instance and those that enclose it, each under its class and what that extends. */
+    /** An instance and its enclosing ones, each under its class and superclasses. */
     private static Map<String, Object> receivers(Object innermost) throws IllegalAccessException {
         Map<String, Object> receivers = new HashMap<>();
         Object instance = innermost;

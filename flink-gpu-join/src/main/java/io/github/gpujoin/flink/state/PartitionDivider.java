@@ -13,12 +13,12 @@ import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Divides chunks of many radix partitions into chunks of one partition each, as state needs them.
- * Collects chunks first: the more are divided at once, the more rows each part has. Rows of a
- * partition keep their order. Not thread-safe.
+ * It collects chunks first, since more chunks make larger parts. Rows of a partition keep their
+ * order. Not thread-safe.
  */
 public final class PartitionDivider {
 
-    /** Bytes of collected chunks from which on they should be divided. */
+    /** Collected bytes from which on they should be divided. */
     static final int FULL_BYTES = 8 << 20;
 
     /** Payload of the largest parts. */
@@ -62,7 +62,7 @@ public final class PartitionDivider {
     /**
      * Collects the rows of a chunk; all chunks are of one side, and so have one epoch.
      *
-     * @param firstRow rows before this one are left out
+     * @param firstRow index of the first row to collect
      */
     public void add(Chunk chunk, int firstRow) {
         if (schema == null) {
@@ -79,13 +79,13 @@ public final class PartitionDivider {
         return collected.isEmpty();
     }
 
-    /** Whether as much is collected as should stay on the heap. */
+    /** Whether the collected bytes should be divided. */
     public boolean isFull() {
         return bytes >= FULL_BYTES;
     }
 
     /**
-     * Emits all rows in chunks of one partition each, and forgets them.
+     * Emits all rows in chunks of one partition each, and clears the collection.
      *
      * @throws IllegalStateException if a row is of a partition of another subtask
      */

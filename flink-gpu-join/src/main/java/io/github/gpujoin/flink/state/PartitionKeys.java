@@ -10,10 +10,9 @@ import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.util.MathUtils;
 
 /**
- * Which state key a chunk is kept under in one subtask. Radix partition p is key group p, so a
- * partition's chunks move with its key group when the job is rescaled. Chunks of no partition may
- * be joined anywhere; they are spread over the subtask's own key groups, so that a later rescaling
- * spreads them too.
+ * Maps chunks to state keys in one subtask. Radix partition p is key group p, so a partition's
+ * chunks move with its key group when the job is rescaled. Chunks without a partition are spread
+ * over the subtask's own key groups, so that a later rescaling spreads them too.
  */
 public final class PartitionKeys {
 
@@ -59,7 +58,7 @@ public final class PartitionKeys {
         return table.keyOf(partition);
     }
 
-    /** Key of the chunk's partition, or of the next own key group where it has none. */
+    /** Key of the chunk's partition, or of the next own key group if it has none. */
     public int nextKeyFor(Chunk chunk) {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             return keyOf(chunk.partition());
@@ -70,8 +69,8 @@ public final class PartitionKeys {
     }
 
     /**
-     * The partition under which a chunk of a replicated dimension is logged: its own, or one by its
-     * sequence if its rows are of any.
+     * The partition under which a chunk of a replicated dimension is logged: its own, or one
+     * computed from its sequence if it has none.
      */
     public static int partitionOf(Chunk chunk, int partitions) {
         return chunk.partition() == ChunkDescriptor.UNPARTITIONED

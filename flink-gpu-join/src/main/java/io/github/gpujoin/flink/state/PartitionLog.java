@@ -13,8 +13,8 @@ import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * Build chunks in keyed state, each under one of the subtask's own radix partitions, in order of
- * arrival. The log of a dimension that changes is rewritten, partition by partition, when less than
- * half of its rows may be live. Such a dimension has a log of its own.
+ * arrival. The log of a changelog dimension is rewritten, partition by partition, when less than
+ * half of its rows may be live. Each such dimension has its own log.
  *
  * <p>Not thread-safe.
  */
@@ -71,7 +71,7 @@ final class PartitionLog {
         return LoggedChunks.wrap(spec, chunks.get(index));
     }
 
-    /** Rewrites the log of a dimension that changes if less than half of its rows may be live. */
+    /** Rewrites the log of a changelog dimension if less than half of its rows may be live. */
     void compact(int dimension, int partition) throws Exception {
         // A rewrite costs as much as all rows, so as many rows must have arrived since the last.
         long live = liveRows.getOrDefault(partition, 0L);
@@ -81,11 +81,11 @@ final class PartitionLog {
     }
 
     /**
-     * Removes the rows of a dimension that changes whose time is before another.
+     * Removes the rows of a changelog dimension that are older than a time.
      *
      * @param timeColumn fixed INT64 column
-     * @param deletions receives chunks that delete these rows, for tables; the log has none
-     * @return the smallest time of a row that is left, {@link Long#MAX_VALUE} if there is none
+     * @param deletions receives chunks that delete these rows from tables
+     * @return the smallest time of the remaining rows, or {@link Long#MAX_VALUE} without any
      */
     long expire(
             int dimension,
@@ -119,7 +119,7 @@ final class PartitionLog {
         liveRows.put(partition, (long) live.size());
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. */
+    /** Converts all chunks of a snapshot to chunks of this join. */
     void migrate(ChunkMigration migration) throws Exception {
         if (migration.isNone()) {
             return;

@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.layout.Chunk;
 
 /**
- * What the build log of one partition holds.
+ * Size of the build log of one partition.
  *
  * @param bytes of the rows, as {@link EngineChecks#payloadBytes} counts them
  */
@@ -16,7 +16,7 @@ public record PartitionSize(int partition, long chunks, long rows, long bytes) {
         return new PartitionSize(partition, 0, 0, 0);
     }
 
-    /** With one chunk more. */
+    /** The size with one more chunk. */
     PartitionSize plus(Chunk chunk) {
         return new PartitionSize(
                 partition,

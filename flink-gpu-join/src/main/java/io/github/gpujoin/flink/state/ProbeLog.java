@@ -18,8 +18,8 @@ import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
 
 /**
- * Probe chunks that wait, in keyed state: those that came while the build side was loading or the
- * engine was busy, and, in a snapshot, those that the engine had in flight.
+ * Waiting probe chunks in keyed state: those that arrived while the build side was loaded or the
+ * engine was full, and, in a snapshot, the engine's in-flight probes.
  *
  * <p>An entry is {@code int32 firstRow} and the chunk's bytes.
  */
@@ -29,7 +29,7 @@ public final class ProbeLog {
     private static final String IN_FLIGHT = "probe-in-flight";
     private static final int PREFIX_BYTES = 4;
 
-    /** Taken for the length of an entry that was not read yet. */
+    /** Assumed length of an entry that has not been read. */
     private static final int UNKNOWN_BYTES = 128 << 10;
 
     private final PartitionKeys keys;
@@ -55,10 +55,10 @@ public final class ProbeLog {
     /** Number of deferred entries by key. */
     private final Map<Integer, Integer> deferred = new HashMap<>();
 
-    /** What {@link #peek} read last, still waiting; null if that is to be read again. */
+    /** The waiting probe that {@link #peek} read last, or null if it must read again. */
     private InFlightProbe oldest;
 
-    /** Keys under which the last snapshot put chunks in flight. */
+    /** Keys under which the last snapshot wrote in-flight probes. */
     private final Set<Integer> inFlightKeys = new HashSet<>();
 
     public ProbeLog(
@@ -73,7 +73,10 @@ public final class ProbeLog {
         this.inFlight = new KeyedChunkLog(store, IN_FLIGHT);
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    /**
+     * Converts all chunks of a snapshot to chunks of this join. To be called before any other
+     * method.
+     */
     public void migrate(ChunkMigration migration) throws Exception {
         if (migration.isNone()) {
             return;
@@ -93,10 +96,9 @@ public final class ProbeLog {
     }
 
     /**
-     * Queues what a snapshot holds: chunks in flight came first. To be called once, after a
-     * restore.
+     * Queues the chunks of a snapshot, in-flight probes first. To be called once, after a restore.
      *
-     * @param onChunk given the key group of each chunk, which is its partition if it has one
+     * @param onChunk receives the key group of each chunk, which is its partition if it has one
      */
     public void restore(IntConsumer onChunk) throws Exception {
         for (int partition : keys.ownPartitions()) {
@@ -165,7 +167,7 @@ public final class ProbeLog {
         return oldest;
     }
 
-    /** Takes the chunk out that goes next. */
+    /** Removes the next chunk. */
     public void remove() throws Exception {
         setCurrentKey.accept(due.isEmpty() ? dequeue() : due.remove());
         waiting.remove();
@@ -173,16 +175,16 @@ public final class ProbeLog {
         oldest = null;
     }
 
-    // Chunks of one key stand in one log, so they are taken in the order in which they came: a
-    // chunk
-    // is deferred with all that came before it under its key, and those after it follow it there.
+    // One log holds the chunks of a key in the order of arrival. A chunk is deferred with all
+    // chunks
+    // of its key before it, and later chunks of the key follow it.
 
     /** Whether {@link #peek} is a resumed chunk. */
     public boolean isDue() {
         return !due.isEmpty();
     }
 
-    /** Adds a chunk that waits for {@link #resume}. */
+    /** Appends a chunk that waits for {@link #resume}. */
     public void appendDeferred(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
@@ -191,7 +193,7 @@ public final class ProbeLog {
         size++;
     }
 
-    /** Puts the chunk off that goes next, which is not due. */
+    /** Defers the next chunk, which must not be due. */
     public void deferNext() {
         deferred.merge(dequeue(), 1, Integer::sum);
         oldest = null;
@@ -207,7 +209,7 @@ public final class ProbeLog {
         oldest = null;
     }
 
-    /** Makes {@code probes} the chunks in flight of the next snapshot. */
+    /** Writes the in-flight probes of the next snapshot. */
     public void snapshotInFlight(List<InFlightProbe> probes) throws Exception {
         for (int key : inFlightKeys) {
             setCurrentKey.accept(key);

@@ -17,8 +17,8 @@ import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * The chunks of replicated dimensions that a subtask received, off the heap and shared with the
- * other subtasks of the process, for an engine that may read them again: one that replaces a GPU,
- * or one of another memory tier. A join with one engine keeps none.
+ * other subtasks of the process, for an engine that may reread them: one that replaces a GPU, or
+ * one of another memory tier. A join with one engine keeps none.
  *
  * <p>Not thread-safe.
  */
@@ -26,7 +26,7 @@ public final class ReplicaCopies implements AutoCloseable {
 
     private static final long MIN_REWRITE_ROWS = 1 << 12;
 
-    /** Of one dimension, in order of arrival. */
+    /** Chunks of one dimension, in order of arrival. */
     private static final class Copies {
         private List<SharedChunk> chunks = new ArrayList<>();
         private long rows;
@@ -41,7 +41,7 @@ public final class ReplicaCopies implements AutoCloseable {
 
     /**
      * @param replayed numbers of the dimensions that the operator before the join logs
-     * @param keeps whether an engine may read the chunks again
+     * @param keeps whether an engine may reread the chunks
      */
     public ReplicaCopies(JoinSpec spec, Set<Integer> replayed, boolean keeps) {
         this.spec = spec;
@@ -75,7 +75,7 @@ public final class ReplicaCopies implements AutoCloseable {
         }
     }
 
-    /** Leaves only live rows. */
+    /** Keeps live rows only. */
     private void rewrite(int dimension, Copies copies) throws Exception {
         LiveRows live = new LiveRows(spec.dimensions().get(dimension));
         copies.chunks.forEach(chunk -> live.apply(chunk.read()));
@@ -91,7 +91,9 @@ public final class ReplicaCopies implements AutoCloseable {
         replaced.forEach(SharedChunk::close);
     }
 
-    /** All chunks, each read when the stream reaches it, and none rewritten before its end. */
+    /**
+     * All chunks; each is read when the stream reaches it. No rewrite may happen before its end.
+     */
     Stream<Chunk> chunks() {
         List<SharedChunk> all = new ArrayList<>();
         dimensions.values().forEach(copies -> all.addAll(copies.chunks));

@@ -20,16 +20,16 @@ import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * The one copy of replicated dimensions in state: each subtask holds the chunks of its own key
- * groups. A chunk of a dimension that changes is of one radix partition and lies under it, so the
- * changes of a key keep their order through any rescaling. All other chunks are spread over the key
- * groups by their sequence.
+ * groups. A chunk of a changelog dimension is logged under its radix partition, so the changes of a
+ * key keep their order through any rescaling. All other chunks are spread over the key groups by
+ * their sequence.
  *
  * <p>Each attempt replays the log once, from the lowest key group on. Chunks may be appended
  * meanwhile: those that the replay has not reached yet are part of it.
  *
  * <pre>
- *  replica-log: keyed map, head, tail            chunks of dimensions that do not change
- *  replica-log-d: keyed map, head, tail          chunks of dimension d, which changes
+ *  replica-log: keyed map, head, tail            chunks of dimensions without a changelog
+ *  replica-log-d: keyed map, head, tail          chunks of changelog dimension d
  *  replica-log-size, replica-log-d-size: value   as {@link BuildLogSizes} has it
  *  replica-log-complete: value                   that all dimensions were complete
  *  replica-measured-size: value                  that of the measured dimension alone
@@ -41,10 +41,10 @@ public final class ReplicaLog {
 
     private static final String NAME = "replica-log";
 
-    /** In place of a measured dimension. */
+    /** Stands for no measured dimension. */
     public static final int NONE = -1;
 
-    /** Receives the place that a replay is about to enter. */
+    /** Called before a replay enters a partition of a log. */
     @FunctionalInterface
     public interface OnEnter {
         void accept(int dimension, int partition) throws Exception;
@@ -57,19 +57,19 @@ public final class ReplicaLog {
     private final int measured;
     private final BuildLogSizes measuredSizes;
 
-    /** Of the measured dimension, in all own partitions; unknown until it is asked for. */
+    /** Bytes of the measured dimension in all own partitions; null until the first call. */
     private Long measuredBytes;
 
-    /** First that of all dimensions that do not change, then one a dimension that does. */
+    /** First the log of all dimensions without a changelog, then one a changelog dimension. */
     private final List<PartitionLog> logs = new ArrayList<>();
 
-    /** Index in {@link #logs} of a dimension that changes. */
+    /** Index in {@link #logs} of a changelog dimension. */
     private final Map<Integer, Integer> changing = new HashMap<>();
 
-    /** Dimension of a log, if it changes. */
+    /** Dimension of each changelog's log. */
     private final List<Integer> dimensions = new ArrayList<>();
 
-    // Where the replay is: the next chunk to emit.
+    // The next chunk of the replay.
     private final Iterator<Integer> partitions;
     private int partition;
     private int log;
@@ -110,7 +110,10 @@ public final class ReplicaLog {
         this.partition = partitions.next();
     }
 
-    /** Makes all chunks of a snapshot chunks of this join. To be called before any other method. */
+    /**
+     * Converts all chunks of a snapshot to chunks of this join. To be called before any other
+     * method.
+     */
     public void migrate(ChunkMigration migration) throws Exception {
         for (PartitionLog each : logs) {
             each.migrate(migration);
@@ -153,7 +156,7 @@ public final class ReplicaLog {
      *
      * @param chunk whose {@link PartitionKeys#partitionOf} is one of the subtask's own; its own if
      *     its dimension changes
-     * @return whether it is to be emitted now: the replay does not reach it any more
+     * @return whether the caller emits it now, since the replay does not reach it any more
      */
     public boolean append(Chunk chunk) throws Exception {
         int dimension = chunk.dimension();
@@ -192,7 +195,7 @@ public final class ReplicaLog {
         return replayed || place < partition || place == partition && index < log;
     }
 
-    /** Whether all of the log was replayed. */
+    /** Whether the whole log was replayed. */
     public boolean isReplayed() {
         return replayed;
     }
@@ -200,8 +203,8 @@ public final class ReplicaLog {
     /**
      * Replays the next chunk.
      *
-     * @param entered called before the first chunk of a dimension that changes in a partition
-     * @return null if it takes another call, or none once {@link #isReplayed}
+     * @param entered called before the first chunk of a changelog dimension in a partition
+     * @return null if another call is needed, or at the end, once {@link #isReplayed}
      */
     public Chunk replayNext(OnEnter entered) throws Exception {
         if (replayed) {
@@ -224,12 +227,12 @@ public final class ReplicaLog {
     }
 
     /**
-     * Removes the rows of a dimension that changes whose time is before another.
+     * Removes the rows of a changelog dimension that are older than a time.
      *
      * @param timeColumn fixed INT64 column
-     * @param deletions receives chunks that delete these rows, as far as the replay emitted them
-     * @return the smallest time of a row that is left, {@link Long#MAX_VALUE} if there is none,
-     *     {@link Long#MIN_VALUE} if it is to be asked again after the replay
+     * @param deletions receives chunks that delete those of the rows that the replay has emitted
+     * @return the smallest time of the remaining rows, {@link Long#MAX_VALUE} without any, or
+     *     {@link Long#MIN_VALUE} if the call must be repeated after the replay
      */
     public long expire(
             int dimension,
@@ -247,7 +250,7 @@ public final class ReplicaLog {
                 .expire(dimension, place, timeColumn, before, passed ? deletions : chunk -> {});
     }
 
-    /** All dimensions are complete: a dimension that does not change gets no more chunks. */
+    /** Records that all dimensions are complete; only changelogs receive more chunks. */
     public void setComplete() throws Exception {
         for (int place : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(place));
@@ -255,7 +258,7 @@ public final class ReplicaLog {
         }
     }
 
-    /** Whether that was said of each of the subtask's own partitions. */
+    /** Whether completeness is recorded for each of the subtask's own partitions. */
     public boolean isComplete() throws Exception {
         for (int place : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(place));

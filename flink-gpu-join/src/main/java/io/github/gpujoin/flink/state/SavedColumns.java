@@ -13,7 +13,7 @@ import java.util.List;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.types.StringValue;
 
-/** {@link JoinColumns} as a snapshot holds them. */
+/** {@link JoinColumns} in a snapshot. */
 record SavedColumns(List<Side> sides) {
 
     record Side(String name, String key, String kind, List<SavedColumn> columns) {
@@ -49,7 +49,7 @@ record SavedColumns(List<Side> sides) {
     }
 
     /**
-     * @throws IllegalStateException if a later release wrote them
+     * @throws IllegalStateException if a later release wrote the snapshot
      */
     static SavedColumns of(byte[] bytes) throws IOException {
         DataInputDeserializer in = new DataInputDeserializer(bytes);

@@ -20,7 +20,7 @@ import java.util.Map;
  */
 public final class SharedChunk implements AutoCloseable {
 
-    /** What equal chunks have in common; chunks of equal keys may still differ. */
+    /** Equal for equal chunks; chunks of equal keys may still differ. */
     private record Key(long checksum, int length) {
 
         static Key of(byte[] bytes) {
@@ -56,7 +56,7 @@ public final class SharedChunk implements AutoCloseable {
      * Copies a chunk, unless an equal one is open.
      *
      * @param memory in which the copy is reserved, also while only others use it
-     * @throws MemoryRefusedException if it has no room for the copy
+     * @throws MemoryRefusedException if the memory has no room for the copy
      */
     public static SharedChunk of(Chunk chunk, MemoryReservations memory) {
         byte[] bytes = chunk.bytes();

@@ -21,15 +21,14 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Turns values of a column of a snapshot into values of the column of the same name of the job that
- * restores it, as Flink resolves serializers: as they are, or read by the old serializer and
- * written by the new one. Rows and RowData, whose serializers know fields by position, are resolved
- * by the names of their fields.
+ * Converts values of a column of a snapshot to values of the job's column of the same name, as
+ * Flink resolves serializers: unchanged, or read by the old serializer and written by the new one.
+ * Fields of Rows and RowData, whose serializers know them by position, are resolved by name.
  */
 @FunctionalInterface
 interface ValueMigration {
 
-    /** Leaves values as they are. */
+    /** Keeps values unchanged. */
     ValueMigration AS_IS = value -> value;
 
     byte[] migrate(byte[] value) throws IOException;
@@ -118,7 +117,7 @@ interface ValueMigration {
         }
     }
 
-    /** Where each field of the job's records is in those of the snapshot. */
+    /** Position of each field of the job's records in the records of the snapshot. */
     private static int[] positions(SavedColumn saved, RecordField now, String side) {
         List<String> names = saved.named().stream().map(Named::name).toList();
         List<Named> fields = JoinColumns.named(now.type());
@@ -134,7 +133,7 @@ interface ValueMigration {
                         " The snapshot has no field '" + field.name() + "' of " + field.type());
             }
             Named was = saved.named().get(positions[i]);
-            // A type that is nullable now reads values that never were.
+            // A type that is nullable now also reads values of one that was not.
             if (!was.type().equals(field.type())
                     && !was.type().equals(field.type() + " NOT NULL")) {
                 String types = "' was " + was.type() + " and is " + field.type();
