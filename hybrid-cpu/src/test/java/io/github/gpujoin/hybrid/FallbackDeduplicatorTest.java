@@ -58,7 +58,7 @@ class FallbackDeduplicatorTest {
         }
         Object[][] facts = {{8L}, {9L}, {7L}, {11L}};
         try (JoinEngine engine = probed(buildRows, facts)) {
-            IncompleteProbeRows incomplete = new IncompleteProbeRows(SPEC, 800 * ROW_BYTES);
+            var incomplete = new FallbackDeduplicator.Recorder(SPEC, 800 * ROW_BYTES);
             // 300 results of row 1 and 724 of row 2, then 1024 of row 2
             incomplete.record(engine.poll());
             assertThat(incomplete.counts()).hasSize(724);
@@ -78,7 +78,8 @@ class FallbackDeduplicatorTest {
         other.put(ByteBuffer.wrap(new byte[ROW_BYTES]), 1);
         List<Object[]> buildRows = List.<Object[]>of(new Object[] {1L, 10L});
         try (JoinEngine engine = probed(buildRows, new Object[] {1L});
-                EmittedRowFilter filter = new EmittedRowFilter(SPEC, other)) {
+                var filter = new FallbackDeduplicator.RepeatFilter(SPEC)) {
+            filter.expect(other);
             assertThatIllegalStateException()
                     .isThrownBy(() -> filter.apply(engine.poll()))
                     .withMessageContaining("missing=1");
