@@ -157,6 +157,7 @@ abstract class JoinEngineStateConformance {
 
     @Test
     void shouldFreeAllMemoryIfClosedAfterAnyBuildStep() {
+        long before = Region.openCount();
         int steps;
         try (JoinEngine engine = loading()) {
             steps = stepsToBuild(engine);
@@ -168,7 +169,7 @@ abstract class JoinEngineStateConformance {
             }
             engine.close();
             assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
-            assertThat(Region.openCount()).as("after step %d", done).isZero();
+            assertThat(Region.openCount()).as("after step %d", done).isEqualTo(before);
         }
     }
 
