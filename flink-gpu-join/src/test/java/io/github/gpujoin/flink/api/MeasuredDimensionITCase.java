@@ -24,7 +24,6 @@ import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.testutils.logging.LoggerAuditingExtension;
 import org.apache.flink.types.Row;
@@ -61,7 +60,7 @@ class MeasuredDimensionITCase {
 
     @RegisterExtension
     final LoggerAuditingExtension log =
-            new LoggerAuditingExtension(AbstractStreamOperator.class, Level.INFO);
+            new LoggerAuditingExtension("io.github.gpujoin.flink.runtime.BuildInput", Level.INFO);
 
     private static final AtomicBoolean FAILED = new AtomicBoolean();
     private static final AtomicInteger CHECKPOINTS = new AtomicInteger();
