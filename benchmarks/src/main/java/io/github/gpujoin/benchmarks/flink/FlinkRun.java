@@ -49,6 +49,7 @@ public final class FlinkRun implements AutoCloseable {
     private final List<Chunk> timed;
     private final int parallelism;
     private final boolean endless;
+    private final boolean buildOnly;
     private volatile double sinkRowsPerSecond;
     private volatile int fanOut = 1;
     private final List<CompletableFuture<Void>> buildGates;
@@ -69,6 +70,7 @@ public final class FlinkRun implements AutoCloseable {
             List<Chunk> timed,
             int parallelism,
             boolean endless,
+            boolean buildOnly,
             List<CompletableFuture<Void>> buildGates) {
         this.tuples = tuples;
         this.buildGates = buildGates;
@@ -76,6 +78,7 @@ public final class FlinkRun implements AutoCloseable {
         this.timed = timed;
         this.parallelism = parallelism;
         this.endless = endless;
+        this.buildOnly = buildOnly;
         long rows = 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
             rows += Tuples.rowCount(primes(subtask));
@@ -85,21 +88,25 @@ public final class FlinkRun implements AutoCloseable {
 
     /** A run whose probe sources send the timed chunks once. */
     public static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
-        return register(new FlinkRun(tuples, timed, parallelism, false, AT_ONCE));
+        return register(new FlinkRun(tuples, timed, parallelism, false, false, AT_ONCE));
     }
 
     /** A run whose probe sources send the probe chunks over and over until it is cancelled. */
     public static FlinkRun endless(Tuples tuples, int parallelism) {
-        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, AT_ONCE));
+        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, false, AT_ONCE));
     }
 
-    /** An endless run whose build sources send one of several portions at each call. */
+    /**
+     * An endless run whose build sources send one of several portions at each call. Its probe
+     * sources send the primes alone, so that a checkpoint after them holds the build side and no
+     * probe in flight: a run that is restored from it counts its own primes only.
+     */
     public static FlinkRun inPortions(Tuples tuples, int parallelism, int portions) {
         List<CompletableFuture<Void>> gates = new ArrayList<>();
         for (int i = 0; i < portions; i++) {
             gates.add(new CompletableFuture<>());
         }
-        return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, gates));
+        return register(new FlinkRun(tuples, List.of(), parallelism, true, true, gates));
     }
 
     private static FlinkRun register(FlinkRun run) {
@@ -186,6 +193,11 @@ public final class FlinkRun implements AutoCloseable {
     List<Chunk> primes(int subtask) {
         List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
         return own.isEmpty() ? own : List.of(Tuples.asProbe(own.get(own.size() - 1)));
+    }
+
+    /** Opens the timed probe chunks: with the gate, or never in a run without any. */
+    CompletableFuture<Void> timedGate() {
+        return buildOnly ? new CompletableFuture<>() : gate;
     }
 
     /** Probe chunks that a subtask sends after the gate opened. */

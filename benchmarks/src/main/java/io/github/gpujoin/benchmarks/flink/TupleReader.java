@@ -55,7 +55,7 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
         List<Portion> portions =
                 List.of(
                         new Portion(NOW, run.primes(subtask), () -> {}),
-                        new Portion(run.gate(), run.timed(subtask), () -> {}));
+                        new Portion(run.timedGate(), run.timed(subtask), () -> {}));
         return new TupleReader<>(cutter, portions, run.isEndless());
     }
 

@@ -28,6 +28,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExternalizedCheckpointRetention;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
@@ -95,6 +96,7 @@ public final class CheckpointedJoin implements EndlessJob {
                     ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION);
             settings.set(CheckpointingOptions.CHECKPOINTING_TIMEOUT, Duration.ofSeconds(TIMEOUT_S));
             settings.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, NEVER);
+            settings.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
             options.forEach(settings::setString);
             return settings;
         }
