@@ -10,7 +10,8 @@ file=$(readlink -f "$1") class_path=$2 native=$3
 shift 3
 
 # What "bench gpu" never loads: peers, SQL, files, other state backends, microbenchmarks.
-readonly SKIPPED='duckdb|rocksdb|flink-table|flink-cep|connector-files|icu4j|-tests\.jar|jmh|async-profiler|jopt|zookeeper|/tpch|fastcsv|test-utils|xchart|batik|xmlgraphics|echarts|parquet|avro|/guava/|javassist|disni'
+# Flink tasks load classes of flink-shaded-zookeeper.
+readonly SKIPPED='duckdb|rocksdb|flink-table|flink-cep|connector-files|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|/tpch|fastcsv|test-utils|xchart|batik|xmlgraphics|echarts|parquet|avro|/guava/|javassist|disni'
 # java.desktop is for java.beans, which the logging library asks for.
 readonly MODULES=java.base,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.rmi
 readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
