@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 #include "test_device.h"
 
@@ -94,6 +95,7 @@ inline void shouldLimitConcurrentReadersAndAdmitAllEventually() {
     ReadGate gate{};
     std::atomic<uint32_t> reading{0};
     std::atomic<uint32_t> most{0};
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     std::vector<std::thread> blocks;
     for (uint32_t block = 0; block < BLOCKS; block++) {
         blocks.emplace_back([&] {
@@ -104,7 +106,10 @@ inline void shouldLimitConcurrentReadersAndAdmitAllEventually() {
                 uint32_t now = ++reading;
                 for (uint32_t seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
                 }
-                std::this_thread::yield();
+                // The first block stays until a second one reads beside it.
+                while (most < 2 && std::chrono::steady_clock::now() < deadline) {
+                    std::this_thread::yield();
+                }
                 reading--;
                 leaveGate(group, gate);
             }
