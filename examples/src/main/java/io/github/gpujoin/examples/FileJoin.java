@@ -33,22 +33,22 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Joins two files of rows with the streaming join, inside this process. The result appears when it
- * is whole; its rows are in no particular order.
+ * Joins two files of rows with the streaming join, on a cluster inside this process. The result
+ * file appears under its name only when it is complete. Its rows are in no particular order.
  */
 @Command(
         name = FileJoin.NAME,
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Joins two files of rows with the streaming join: CSV (header line, RFC 4180 quotes,"
-                    + " UTF-8), Avro containers and Parquet, by the ends of their names.",
-            "Keys are 64-bit integers where all keys of both files are or read as such, else of the"
-                    + " one type that both columns have, text in CSV; an empty unquoted field of CSV"
-                    + " is null, and a null key matches nothing.",
-            "Result columns: the probe file's, then, unless the kind is semi or anti, the build"
-                    + " file's; a build column whose name is taken is called build.NAME, in Avro and"
-                    + " Parquet build_NAME."
+            "Joins two files of rows with the streaming join. The extension of a file selects its"
+                    + " format: CSV (header line, RFC 4180 quotes, UTF-8), Avro or Parquet.",
+            "Keys that all parse as 64-bit integers are compared as integers. Other keys must have"
+                    + " the same type in both files; in CSV they are text. An empty unquoted CSV field"
+                    + " is null. A null key matches nothing unless --null-safe is set.",
+            "The result holds the probe columns, then the build columns (not for semi and anti). A"
+                    + " build column whose name is already used becomes build.NAME in CSV and"
+                    + " build_NAME in Avro and Parquet."
         })
 public final class FileJoin implements Callable<Integer> {
 
@@ -63,14 +63,14 @@ public final class FileJoin implements Callable<Integer> {
             names = "--build",
             paramLabel = "FILE",
             required = true,
-            description = "file whose rows are loaded into the join's table")
+            description = "build file: its rows are loaded into the join's table")
     private Path build;
 
     @Option(
             names = "--probe",
             paramLabel = "FILE",
             required = true,
-            description = "file whose rows stream by")
+            description = "probe file: its rows stream through the join")
     private Path probe;
 
     @Option(
@@ -92,34 +92,34 @@ public final class FileJoin implements Callable<Integer> {
             paramLabel = "KIND",
             defaultValue = "inner",
             description =
-                    "${COMPLETION-CANDIDATES}; the file that streams by is the left one;"
+                    "join kind: ${COMPLETION-CANDIDATES}; the probe file is the left side;"
                             + " default: inner")
     private FileJoinJob.Kind kind;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description = "file for the result; not needed with --explain")
+            description = "result file; not needed with --explain")
     private Path out;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "${COMPLETION-CANDIDATES}: format of all three files, whatever their names end in")
+                    "format of all three files, in place of their extensions: ${COMPLETION-CANDIDATES}")
     private FileFormat format;
 
     @Option(
             names = "--build-schema",
             paramLabel = "FILE",
             description =
-                    "Avro schema (JSON) with which the build file is read, in place of its own")
+                    "Avro reader schema (JSON) of the build file; default: the schema in the file")
     private Path buildSchema;
 
     @Option(
             names = "--probe-schema",
             paramLabel = "FILE",
-            description = "the same for the probe file")
+            description = "Avro reader schema (JSON) of the probe file")
     private Path probeSchema;
 
     @Option(names = "--null-safe", description = "null keys match null keys (IS NOT DISTINCT FROM)")
@@ -130,14 +130,14 @@ public final class FileJoin implements Callable<Integer> {
             paramLabel = "WHAT",
             defaultValue = FAIL,
             description =
-                    "what becomes of a CSV line with too few or too many fields: fail (the default),"
-                            + " skip, or the name of a file, with a dot or a slash in it, that says"
-                            + " of each what is wrong")
+                    "how to treat a CSV line with too few or too many fields: fail (the default),"
+                            + " skip, or the name of a file that lists every such line; the name must"
+                            + " contain a dot or a slash")
     private String badRecords;
 
     @Option(
             names = "--explain",
-            description = "says how the join would be run, and why so, and does not run it")
+            description = "prints the plan of the join and its reasons, without running it")
     private boolean explain;
 
     @Mixin private JobOptions jobOptions;
@@ -180,7 +180,7 @@ public final class FileJoin implements Callable<Integer> {
                 out, Files.size(out), (System.nanoTime() - startNs) / 1e9);
         Long bad = end.getAccumulatorResult(FileJoinJob.BAD_ROWS);
         if (bad != null && bad > 0) {
-            console.printf("%,d bad records were left out%n", bad);
+            console.printf("Skipped %,d bad records%n", bad);
         }
         console.flush();
         return 0;
@@ -219,14 +219,14 @@ public final class FileJoin implements Callable<Integer> {
                 end = client.getJobExecutionResult().get();
             }
             job.concatenate(rows, result.draft());
-            writeProblems(problems);
+            writeBadRecords(problems);
             result.commit();
             return end;
         }
     }
 
-    private void writeProblems(Path problems) throws IOException {
-        if (!namesProblems()) {
+    private void writeBadRecords(Path problems) throws IOException {
+        if (!isBadRecordsFile()) {
             return;
         }
         try (WholeFile file = WholeFile.create(Path.of(badRecords))) {
@@ -239,59 +239,71 @@ public final class FileJoin implements Callable<Integer> {
         }
     }
 
-    private boolean namesProblems() {
+    private boolean isBadRecordsFile() {
         return !badRecords.equalsIgnoreCase(FAIL) && !badRecords.equalsIgnoreCase(SKIP);
     }
 
-    /** A mistyped word would be taken for a file, and lines be left out that were to fail. */
+    /** Rejects a mistyped {@code fail}, which would otherwise name a file and skip bad lines. */
     private void checkBadRecords() {
-        if (namesProblems() && !badRecords.contains(".") && !badRecords.contains("/")) {
+        if (isBadRecordsFile() && !badRecords.contains(".") && !badRecords.contains("/")) {
             throw new ParameterException(
                     command.commandLine(),
-                    "--bad-records must be fail, skip or the name of a file with a dot or a slash"
-                            + " in it: found="
-                            + badRecords);
+                    "Invalid --bad-records: '"
+                            + badRecords
+                            + "'. Use fail, skip, or a file name that contains a dot or a slash.");
         }
     }
 
-    /** What is written can be, and is no file that is read or written otherwise. */
+    /** Checks that each output is writable and is neither an input nor another output. */
     private void checkOutputs() throws IOException {
         if (out == null) {
             throw new ParameterException(
-                    command.commandLine(), "--out FILE says where the result goes");
+                    command.commandLine(), "Missing --out. Name the result file with --out FILE.");
         }
         checkOutput("--out", out);
-        if (namesProblems()) {
+        if (isBadRecordsFile()) {
             Path problems = Path.of(badRecords);
             checkOutput("--bad-records", problems);
-            if (place(problems).equals(place(out))) {
+            if (canonicalPath(problems).equals(canonicalPath(out))) {
                 throw new UserError(
-                        "--bad-records must be another file than --out: file=" + problems);
+                        "--bad-records and --out name the same file: "
+                                + problems
+                                + ". Choose another file for one of them.");
             }
         }
     }
 
     private void checkOutput(String option, Path file) throws IOException {
         if (Files.isDirectory(file)) {
-            throw new UserError(option + " must be a file, not a directory: file=" + file);
+            throw new UserError(option + " is a directory: " + file + ". Name a file in it.");
         }
         Path directory = file.toAbsolutePath().getParent();
         if (!Files.isDirectory(directory)) {
-            throw new UserError("the directory of " + option + " does not exist: file=" + file);
+            throw new UserError(
+                    "The directory of "
+                            + option
+                            + " does not exist: "
+                            + file
+                            + ". Create it, or name another file.");
         }
         if (!Files.isWritable(directory)) {
             throw new UserError(
-                    "the directory of " + option + " cannot be written to: file=" + file);
+                    "The directory of "
+                            + option
+                            + " is not writable: "
+                            + file
+                            + ". Change its permissions, or name another file.");
         }
         for (Path input : new Path[] {build, probe, buildSchema, probeSchema}) {
             if (input != null && Files.exists(file) && Files.isSameFile(file, input)) {
-                throw new UserError(option + " must be another file than the inputs: file=" + file);
+                throw new UserError(
+                        option + " names an input file: " + file + ". Choose another file.");
             }
         }
     }
 
-    /** One path for a file, whatever way its directory is named. */
-    private static Path place(Path file) throws IOException {
+    /** The canonical path of a file that may not exist yet: its directory with links resolved. */
+    private static Path canonicalPath(Path file) throws IOException {
         return file.toAbsolutePath().getParent().toRealPath().resolve(file.getFileName());
     }
 }

@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description =
-                "Joins a table of orders with one of customers, and adds up by nation in SQL.")
+                "Joins a table of orders with a table of customers, and sums revenue by nation in SQL.")
 public final class SqlExample implements Callable<Integer> {
 
     /** The result, of a view {@code enriched} of the joined tables. */
@@ -45,7 +45,7 @@ public final class SqlExample implements Callable<Integer> {
             names = "--orders",
             paramLabel = "N",
             defaultValue = "100000",
-            description = "rows of the table that streams; default: 100000")
+            description = "rows of the streamed orders table, at least 1; default: 100000")
     private long orders;
 
     @Mixin private JobOptions jobOptions;
@@ -61,7 +61,7 @@ public final class SqlExample implements Callable<Integer> {
     public Integer call() throws Exception {
         if (orders < 1) {
             throw new ParameterException(
-                    command.commandLine(), "--orders must be at least 1: orders=" + orders);
+                    command.commandLine(), "Invalid --orders: " + orders + ". Use at least 1.");
         }
         Configuration options = jobOptions.configuration();
         PrintWriter console = command.commandLine().getOut();

@@ -35,15 +35,17 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Runs queries of the star schema benchmark, or of TPC-H, as streaming star joins over {@code .tbl}
- * files, or CSV, Avro or Parquet files made of them, which it makes where there are none. Runs by
- * itself, or on the cluster that {@code flink run} submits it to.
+ * Runs queries of the star schema benchmark or of TPC-H as streaming star joins.
+ *
+ * <p>The input is {@code .tbl} files, or CSV, Avro or Parquet files converted from them. Missing
+ * files are generated. The command runs on a cluster inside this process, or on the cluster that
+ * {@code flink run} submits it to.
  */
 @Command(
         name = "star-etl",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        description = "Runs star-schema queries as streaming Flink jobs.")
+        description = "Runs star schema queries as streaming Flink jobs.")
 public final class StarEtl implements Callable<Integer> {
 
     private static final int SHOWN_ROWS = 10;
@@ -55,41 +57,41 @@ public final class StarEtl implements Callable<Integer> {
             names = "--data",
             paramLabel = "DIR",
             description =
-                    "directory of the .tbl files; default: data/ssb-sfSF, made on first use."
-                            + " Given together with --scale-factor, files are made there too")
+                    "directory of the .tbl files; default: data/ssb-sfSF, generated on first use."
+                            + " With --scale-factor, missing files are generated here as well")
     private Path data;
 
     @Option(
             names = "--scale-factor",
             paramLabel = "SF",
-            description = "size of data that is made; default: 0.1")
+            description = "scale factor of generated data, above 0; default: 0.1")
     private BigDecimal scaleFactor;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "csv, avro or parquet: reads such files, in the same directory and made of the"
-                            + " .tbl files where there are none; default: the .tbl files. A cluster"
-                            + " needs Flink's table runtime and format jars for it")
+                    "format of the input files: csv, avro or parquet; default: the .tbl files."
+                            + " Missing files are converted from the .tbl files of the same directory."
+                            + " A cluster needs Flink's table runtime and format jars")
     private FileFormat format;
 
     @Option(
             names = "--query",
             paramLabel = "QUERY",
             defaultValue = Queries.ALL_OF_SSB,
-            description = "1.1 to 4.3, all of these (the default), or tpch-3, tpch-4, tpch-5")
+            description = "1.1 to 4.3, tpch-3, tpch-4, tpch-5, or all (1.1 to 4.3, the default)")
     private String queryName;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "directory for results as CSV: q2.1.csv and so on")
+            description = "directory of the result files (CSV): q2.1.csv and so on")
     private Path out;
 
     @Option(
             names = "--explain",
-            description = "says how each query would be joined, and why so, and runs none")
+            description = "prints the plan of each query and its reasons, without running any")
     private boolean explain;
 
     @Mixin private JobOptions jobOptions;
@@ -109,7 +111,7 @@ public final class StarEtl implements Callable<Integer> {
         List<Query> queries = queries();
         Configuration options = jobOptions.configuration();
         if (scaleFactor != null && scaleFactor.signum() <= 0) {
-            throw wrong("--scale-factor is above 0: scaleFactor=" + scaleFactor);
+            throw invalid("Invalid --scale-factor: " + scaleFactor + ". Use a number above 0.");
         }
         Path directory = provideData(queries.get(0).benchmark());
         if (explain) {
@@ -145,11 +147,11 @@ public final class StarEtl implements Callable<Integer> {
         try {
             return Queries.named(queryName);
         } catch (IllegalArgumentException e) {
-            throw wrong(e.getMessage());
+            throw invalid(e.getMessage());
         }
     }
 
-    /** The directory that holds all tables; makes them where that is asked for. */
+    /** Returns the directory of all tables; generates missing tables if the options allow it. */
     private Path provideData(Benchmark benchmark) throws IOException {
         BigDecimal size = scaleFactor == null ? DEFAULT_SCALE_FACTOR : scaleFactor;
         String name = benchmark.label() + "-sf" + size.stripTrailingZeros().toPlainString();
@@ -165,7 +167,7 @@ public final class StarEtl implements Callable<Integer> {
         }
         for (TblTable table : missing) {
             files.make(table);
-            console.println("  made " + files.file(table).getFileName());
+            console.println("  created " + files.file(table).getFileName());
             console.flush();
         }
         return directory;
@@ -177,22 +179,22 @@ public final class StarEtl implements Callable<Integer> {
         if (missing.isEmpty()) {
             return;
         }
-        boolean untouched = missing.size() == benchmark.tables().size();
-        if (data != null && !(scaleFactor != null && untouched)) {
+        boolean isEmpty = missing.size() == benchmark.tables().size();
+        if (data != null && !(scaleFactor != null && isEmpty)) {
             throw new UserError(
-                    "the data directory must hold all tables of the benchmark, but a file is"
-                            + " missing: file="
-                            + directory.resolve(missing.get(0).fileName()));
+                    "Table file missing: "
+                            + directory.resolve(missing.get(0).fileName())
+                            + ". Add the file, or use an empty directory with --scale-factor.");
         }
         console.println(
-                "making " + benchmark + " data of scale factor " + size + " in " + directory);
+                "Generating " + benchmark + " data of scale factor " + size + " in " + directory);
         console.flush();
         DataFiles.makeMissing(
                 benchmark,
                 directory,
                 size.doubleValue(),
                 table -> {
-                    console.println("  made " + table.fileName());
+                    console.println("  created " + table.fileName());
                     console.flush();
                 });
     }
@@ -204,10 +206,12 @@ public final class StarEtl implements Callable<Integer> {
         try {
             Files.createDirectories(out);
         } catch (IOException e) {
-            throw new UserError("the results' directory cannot be made: out=" + out);
+            throw new UserError(
+                    "Cannot create the result directory: " + out + ". Choose another --out.");
         }
         if (!Files.isWritable(out)) {
-            throw new UserError("the results' directory cannot be written to: out=" + out);
+            throw new UserError(
+                    "The result directory is not writable: " + out + ". Choose another --out.");
         }
     }
 
@@ -236,7 +240,7 @@ public final class StarEtl implements Callable<Integer> {
                 "%d queries, %,d fact rows in %.2f s: %,.0f fact rows/s%n",
                 results.size(), rows, seconds, rows / seconds);
         console.println();
-        console.println("Where to look next:");
+        console.println("Next steps:");
         console.println("  data     " + directory);
         console.println(
                 out == null
@@ -246,7 +250,7 @@ public final class StarEtl implements Callable<Integer> {
         console.println("  docs     README.md, docs/architecture/README.md");
     }
 
-    private ParameterException wrong(String sentence) {
-        return new ParameterException(command.commandLine(), sentence);
+    private ParameterException invalid(String message) {
+        return new ParameterException(command.commandLine(), message);
     }
 }

@@ -150,15 +150,12 @@ class FileJoinTest extends CommandScenario {
         String[] keys = {"--build-key", "k", "--probe-key", "k"};
         assertFailed(csvJoin(keys), 1, "gpu-join: the file cannot be read: file=");
         write("probe.csv", "k\n1\n");
-        assertFailed(
-                csvJoinTo("probe.csv", keys),
-                1,
-                "gpu-join: --out must be another file than the inputs");
-        assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out must be a file, not a directory");
+        assertFailed(csvJoinTo("probe.csv", keys), 1, "gpu-join: --out names an input file: ");
+        assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out is a directory: ");
         assertFailed(
                 csvJoinTo("no/such/out.csv", keys),
                 1,
-                "gpu-join: the directory of --out does not exist");
+                "gpu-join: The directory of --out does not exist");
         assertThat(directory.resolve("probe.csv")).hasContent("k\n1\n");
     }
 

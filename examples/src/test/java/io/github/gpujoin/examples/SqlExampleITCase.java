@@ -48,7 +48,7 @@ class SqlExampleITCase {
 
         assertThat(line.execute("--orders=" + orders)).isEqualTo(2);
         assertThat(err.toString())
-                .startsWith("sql-example: --orders must be at least 1: orders=" + orders);
+                .startsWith("sql-example: Invalid --orders: " + orders + ". Use at least 1.");
     }
 
     private static List<String> bySql() throws Exception {

@@ -165,7 +165,7 @@ public final class Chaos implements Callable<Integer> {
             if (underWay == null) {
                 throw e;
             }
-            fail(underWay, "it could not be judged, " + Failures.sentence(e), folder);
+            fail(underWay, "it could not be judged, " + Failures.rootMessage(e), folder);
         }
         return run;
     }
@@ -185,7 +185,7 @@ public final class Chaos implements Callable<Integer> {
         try {
             run.run(environment(cluster, plan), plan, folder.resolve("data"), results);
         } catch (ExecutionException | TimeoutException e) {
-            failure = Failures.sentence(e);
+            failure = Failures.rootMessage(e);
         } finally {
             cluster.heal();
         }

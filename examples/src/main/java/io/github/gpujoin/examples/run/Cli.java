@@ -8,12 +8,12 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * Runs a command line so that whatever is wrong is one sentence on the error stream: exit code 2
- * where the arguments are, 1 where the run is, 0 where nothing is.
+ * Runs a command and reports any failure as one line on the error stream. The exit code is 0 after
+ * success, 1 after a failed run, and 2 after invalid arguments.
  */
 public final class Cli {
 
-    /** Something the user can put right; the message is the sentence to show. */
+    /** A failure that the user can correct. The message is shown without a stack trace. */
     public static final class UserError extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -24,34 +24,34 @@ public final class Cli {
 
     private Cli() {}
 
-    /** Runs the command and returns its exit code. */
+    /** Runs the command and returns the exit code. */
     public static int run(Callable<Integer> command, String... arguments) {
         return commandLine(command).execute(arguments);
     }
 
-    /** The command's line, for tests that catch what it prints. */
+    /** Creates the command line. Tests use it to capture the output of a command. */
     public static CommandLine commandLine(Callable<Integer> command) {
         CommandLine line = new CommandLine(command).setCaseInsensitiveEnumValuesAllowed(true);
-        // Comes with --help, but there is no version to print.
+        // The standard options include --version, but there is no version to print.
         CommandSpec spec = line.getCommandSpec();
         spec.remove(spec.findOption("--version"));
         line.setParameterExceptionHandler(
                 (error, given) -> {
                     CommandLine failed = error.getCommandLine();
-                    say(failed, error.getMessage() + " (see --help)");
+                    printError(failed, error.getMessage() + " (see --help)");
                     return failed.getCommandSpec().exitCodeOnInvalidInput();
                 });
         line.setExecutionExceptionHandler(
                 (error, failed, result) -> {
-                    say(failed, Failures.sentence(error));
+                    printError(failed, Failures.rootMessage(error));
                     return failed.getCommandSpec().exitCodeOnExecutionException();
                 });
         return line;
     }
 
-    private static void say(CommandLine line, String sentence) {
+    private static void printError(CommandLine line, String message) {
         PrintWriter err = line.getErr();
-        err.println(line.getCommandSpec().qualifiedName() + ": " + sentence);
+        err.println(line.getCommandSpec().qualifiedName() + ": " + message);
         err.flush();
     }
 }

@@ -5,18 +5,21 @@ package io.github.gpujoin.examples.run;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedThrowable;
 
-/** Finds, among the causes of a failed job, the sentence that tells a user what is wrong. */
+/** Finds the message that explains a failed job among the causes of its exception. */
 public final class Failures {
 
-    /** How Flink says which option has a wrong value; its cause says no more than why. */
-    private static final String WRONG_OPTION = "Could not parse value";
+    /** Start of Flink's message that names an invalid option; its cause omits the option. */
+    private static final String INVALID_OPTION = "Could not parse value";
 
     private Failures() {}
 
-    /** One line that names the root cause, or the option that it comes from. */
-    public static String sentence(Throwable failure) {
+    /**
+     * Returns the first line of the root cause's message, or the class name if it has no message.
+     * An invalid option ends the search, because only this exception names the option.
+     */
+    public static String rootMessage(Throwable failure) {
         Throwable root = ExceptionUtils.stripExecutionException(failure);
-        while (root.getCause() != null && root.getCause() != root && !isOfAnOption(root)) {
+        while (root.getCause() != null && root.getCause() != root && !namesInvalidOption(root)) {
             root = root.getCause();
         }
         String message = root.getMessage();
@@ -24,14 +27,14 @@ public final class Failures {
             return root.getClass().getSimpleName();
         }
         if (root instanceof SerializedThrowable serialized) {
-            // Such a message begins with the class of what was thrown on the cluster.
+            // The message starts with the class name of the exception thrown on the cluster.
             String type = serialized.getOriginalErrorClassName() + ": ";
             message = message.startsWith(type) ? message.substring(type.length()) : message;
         }
         return message.strip().lines().findFirst().orElse(message);
     }
 
-    private static boolean isOfAnOption(Throwable failure) {
-        return failure.getMessage() != null && failure.getMessage().startsWith(WRONG_OPTION);
+    private static boolean namesInvalidOption(Throwable failure) {
+        return failure.getMessage() != null && failure.getMessage().startsWith(INVALID_OPTION);
     }
 }

@@ -25,47 +25,48 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a command's jobs run: the cluster that the command was submitted to, or, where it was
- * started by itself, a cluster inside this process that serves all its jobs and ends when this is
- * closed.
+ * The cluster that runs the jobs of a command.
+ *
+ * <p>A command submitted by {@code flink run} uses the cluster of its submission. Otherwise a
+ * cluster inside this process runs all jobs of the command, and stops on {@link #close()}.
  */
 public final class JobCluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(JobCluster.class);
 
-    /** In log messages. */
-    private static final String NAME = "the cluster in this process";
+    private static final String NAME = "embedded cluster";
 
     private static final Duration PROGRESS_INTERVAL = Duration.ofMillis(250);
 
-    /** Of all slots together. */
+    /** RocksDB memory of all slots together. */
     private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(256);
 
-    /** Null where there is a cluster already. */
+    /** Null if the command was submitted to an existing cluster. */
     private final MiniCluster embedded;
 
     private final int slots;
 
-    /** Null where there is a cluster already. */
+    /** Null if the command was submitted to an existing cluster. */
     private final Thread shutdownHook;
 
     private JobCluster(MiniCluster embedded, int slots) {
         this.embedded = embedded;
         this.slots = slots;
-        // A process that is interrupted leaves no files of the cluster behind.
+        // The hook deletes the files of the cluster if the process is interrupted.
         this.shutdownHook =
                 embedded == null ? null : ShutdownHookUtil.addShutdownHook(embedded, NAME, LOG);
     }
 
     /**
-     * @param slots of the embedded cluster: the largest parallelism of a job, and that of jobs
-     *     which say nothing else
-     * @param options of the embedded cluster, over its own; a cluster that is there has its own
+     * Returns the existing cluster, or starts an embedded one.
+     *
+     * @param slots slots of the embedded cluster: both the highest and the default parallelism
+     * @param options override the options of the embedded cluster; unused on an existing cluster
+     * @throws Exception if the embedded cluster fails to start
      */
     public static JobCluster open(int slots, Configuration options) throws Exception {
-        StreamExecutionEnvironment surroundings =
-                StreamExecutionEnvironment.getExecutionEnvironment();
-        if (!(surroundings instanceof LocalStreamEnvironment)) {
+        StreamExecutionEnvironment current = StreamExecutionEnvironment.getExecutionEnvironment();
+        if (!(current instanceof LocalStreamEnvironment)) {
             return new JobCluster(null, 0);
         }
         MiniCluster embedded = new MiniCluster(clusterOf(slots, options));
@@ -81,13 +82,13 @@ public final class JobCluster implements AutoCloseable {
 
     private static MiniClusterConfiguration clusterOf(int slots, Configuration over) {
         Configuration options = new Configuration();
-        // Accumulators travel with heartbeats; progress is read from them.
+        // Heartbeats transport the accumulators that the progress display reads.
         options.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, PROGRESS_INTERVAL);
         options.set(WebOptions.REFRESH_INTERVAL, PROGRESS_INTERVAL);
         options.set(RestOptions.BIND_PORT, "0");
         options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, halfOfTheMachine());
         options.set(RocksDBOptions.FIX_PER_SLOT_MEMORY_SIZE, ROCKSDB_MEMORY.divide(slots));
-        // Buffers of 32 KiB for all-to-all edges, of which a query has a handful.
+        // A query has a few all-to-all edges; each needs slots x slots buffers of 32 KiB.
         MemorySize network = MemorySize.ofMebiBytes(128 + (long) slots * slots / 2);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, network);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MAX, network);
@@ -99,7 +100,7 @@ public final class JobCluster implements AutoCloseable {
                 .build();
     }
 
-    /** Managed memory for tables where the process has the machine to itself. */
+    /** Half of the physical memory, as managed memory for a process that has the machine alone. */
     public static MemorySize halfOfTheMachine() {
         var machine =
                 ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
@@ -107,9 +108,9 @@ public final class JobCluster implements AutoCloseable {
     }
 
     /**
-     * An environment for jobs.
+     * Creates an environment that submits jobs to this cluster.
      *
-     * @param options of the jobs, over those of the surroundings
+     * @param options override the options of the cluster
      */
     public StreamExecutionEnvironment env(Configuration options) throws Exception {
         if (embedded == null) {

@@ -18,10 +18,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Options of the command line that all jobs have; those not given are left to Flink. */
+/** Command-line options that all jobs share. Flink's defaults apply to options not set. */
 public final class JobOptions {
 
-    /** Where Flink keeps state. */
+    /** Flink's state backends. */
     enum State {
         HASHMAP,
         ROCKSDB
@@ -35,46 +35,45 @@ public final class JobOptions {
     @Option(
             names = "--engine",
             paramLabel = "ENGINE",
-            description =
-                    "engine that joins: auto (the GPU where there is one), gpu, cpu or reference")
+            description = "join engine: auto (the GPU if there is one), gpu, cpu or reference")
     private GpuJoinOptions.Engine engine;
 
     @Option(
             names = "--transport",
             paramLabel = "NAME",
-            description =
-                    "how rows of partitioned sides travel between subtasks: flink, shm or disni")
+            description = "transport of partitioned sides between subtasks: flink, shm or disni")
     private String transport;
 
     @Option(
             names = "--state",
             paramLabel = "BACKEND",
-            description = "where state is kept: hashmap or rocksdb")
+            description = "state backend: hashmap or rocksdb")
     private State state;
 
     @Option(
             names = "--parallelism",
             paramLabel = "N",
             description =
-                    "subtasks of each operator, 1 to 128; default: one for each core, on a cluster"
-                            + " what its configuration says")
+                    "subtasks of each operator, 1 to 128; default: the number of cores, or the"
+                            + " default parallelism of the cluster")
     private Integer parallelism;
 
     @Option(
             names = "--checkpoint-interval",
             paramLabel = "MS",
-            description = "milliseconds between checkpoints, 0 for none; default: Flink's setting")
+            description =
+                    "checkpoint interval in milliseconds, 0 for none; default: Flink's setting")
     private Long checkpointIntervalMs;
 
     @Option(
             names = "-D",
             paramLabel = "KEY=VALUE",
             description =
-                    "sets an option of Flink or of the join, as in config.yaml; can be repeated."
-                            + " The options above come before it")
+                    "sets an option of Flink or of the join, as in config.yaml; repeatable. The"
+                            + " options above override it")
     private Map<String, String> properties = Map.of();
 
-    /** Subtasks of each operator when the command runs by itself. */
+    /** Returns the slots of an embedded cluster: the parallelism, or the number of cores. */
     public int slots() {
         return configuration()
                 .getOptional(CoreOptions.DEFAULT_PARALLELISM)
@@ -86,9 +85,9 @@ public final class JobOptions {
     }
 
     /**
-     * The options as Flink's.
+     * Returns the options as a Flink configuration.
      *
-     * @throws ParameterException where one is out of range
+     * @throws ParameterException if an option is unknown or out of range
      */
     public Configuration configuration() {
         if (parallelism != null) {
@@ -98,8 +97,9 @@ public final class JobOptions {
                 checkpointIntervalMs == null
                         || checkpointIntervalMs == 0
                         || checkpointIntervalMs >= 10,
-                "--checkpoint-interval is 0 or at least 10 milliseconds: interval="
-                        + checkpointIntervalMs);
+                "Invalid --checkpoint-interval: "
+                        + checkpointIntervalMs
+                        + " ms. Use 0 or at least 10 ms.");
         properties.keySet().forEach(this::requireKnown);
         Configuration options = Configuration.fromMap(properties);
         if (!options.contains(ExecutionOptions.RUNTIME_MODE)) {
@@ -138,12 +138,12 @@ public final class JobOptions {
     private void requireParallelism(String name, int found) {
         require(
                 found >= 1 && found <= MAX_PARALLELISM,
-                name + " is 1 to " + MAX_PARALLELISM + ": parallelism=" + found);
+                "Invalid " + name + ": " + found + ". Use 1 to " + MAX_PARALLELISM + ".");
     }
 
-    private void require(boolean holds, String rule) {
-        if (!holds) {
-            throw new ParameterException(command.commandLine(), rule);
+    private void require(boolean isValid, String message) {
+        if (!isValid) {
+            throw new ParameterException(command.commandLine(), message);
         }
     }
 }

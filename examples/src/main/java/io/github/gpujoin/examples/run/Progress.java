@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.execution.JobClient;
 
 /**
- * Shows how many of the expected rows a job has read: a bar that is drawn over on a terminal, a
- * line now and then elsewhere. Runs on a thread of its own until closed.
+ * Shows the share of the expected rows that a job has read. A terminal shows a progress bar; other
+ * outputs receive a line every two seconds. A daemon thread polls the job until {@link #close()}.
  */
 public final class Progress implements AutoCloseable {
 
@@ -42,7 +42,7 @@ public final class Progress implements AutoCloseable {
                         });
     }
 
-    /** Begins to show a running job's progress. */
+    /** Starts to show the progress of a running job. */
     public static Progress show(PrintWriter out, String label, JobClient job, long expectedRows) {
         boolean terminal = System.console() != null && System.getenv("TERM") != null;
         Progress progress = new Progress(out, terminal, label, job, expectedRows);
@@ -65,7 +65,7 @@ public final class Progress implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
-            // Before a job runs and after it has ended there is nothing to show.
+            // Accumulators are unavailable before the job runs and after it ends.
         }
     }
 

@@ -14,15 +14,15 @@ import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.util.function.SerializableFunction;
 
 /**
- * Counts the rows that pass, in accumulators of the job, which its client can read while it runs. A
- * restart counts the rows that are read again once more.
+ * Counts rows in accumulators that the client can read while the job runs. After a restart, rows
+ * that the source replays are counted again.
  */
 public final class RowCounter<T> extends RichMapFunction<T, T> {
 
-    /** Accumulator of rows of all tables. */
+    /** Name of the accumulator of the rows of all tables. */
     public static final String ROWS_READ = "rows-read";
 
-    /** Accumulator of rows of facts. */
+    /** Name of the accumulator of the fact rows. */
     public static final String FACT_ROWS = "fact-rows";
 
     private static final long serialVersionUID = 1L;
@@ -46,12 +46,12 @@ public final class RowCounter<T> extends RichMapFunction<T, T> {
         return new RowCounter<>(false, Chunk::rowCount);
     }
 
-    /** Of records that are a row each, of facts or of a dimension. */
+    /** Creates a counter for records that hold one row each. */
     public static <T> RowCounter<T> ofRecords(boolean facts) {
         return new RowCounter<>(facts, record -> 1);
     }
 
-    /** Rows that the first lines of a text file let expect of it all. */
+    /** Estimates the rows of a text file from the line lengths of its first 64 KiB. */
     public static long estimate(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] sample = in.readNBytes(SAMPLE_BYTES);

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.util.FileUtils;
 
-/** A hidden directory beside a result's place, for what is not whole yet; closing deletes it. */
+/** A hidden directory beside a result file, for incomplete output. {@link #close()} deletes it. */
 public final class Staging implements AutoCloseable {
 
     private static final int ATTEMPTS = 20;
@@ -21,11 +21,12 @@ public final class Staging implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Makes the directory beside the file that will be the result. */
+    /** Creates the directory beside the future result file. */
     public static Staging beside(Path result) throws IOException {
-        Path place = result.toAbsolutePath();
+        Path target = result.toAbsolutePath();
         long process = ProcessHandle.current().pid();
-        Path directory = place.resolveSibling("." + place.getFileName() + "." + process + ".parts");
+        Path directory =
+                target.resolveSibling("." + target.getFileName() + "." + process + ".parts");
         return new Staging(Files.createDirectories(directory));
     }
 
@@ -33,10 +34,13 @@ public final class Staging implements AutoCloseable {
         return directory;
     }
 
-    /** Legal twice, and from a shutdown hook while others close it or still write to it. */
+    /**
+     * Deletes the directory. Idempotent and thread-safe: a shutdown hook may close it while other
+     * threads write to it or close it.
+     */
     @Override
     public synchronized void close() throws IOException {
-        // Under another name it cannot be written to any more, so that it stays empty once it is.
+        // Writers use the old name, so the renamed directory stays empty once it is emptied.
         Path doomed = directory.resolveSibling(directory.getFileName() + ".deleted");
         for (int attempt = 1; Files.exists(directory) || Files.exists(doomed); attempt++) {
             try {

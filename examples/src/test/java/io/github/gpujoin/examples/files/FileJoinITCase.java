@@ -265,7 +265,7 @@ class FileJoinITCase {
                         "--probe-key=k",
                         "--bad-records=" + problems);
         assertThat(run.err()).isEmpty();
-        assertThat(run.out()).contains("2 bad records were left out");
+        assertThat(run.out()).contains("Skipped 2 bad records");
         // Keys of lines that are left out are no text that the others would be compared as.
         assertThat(Files.readAllLines(directory.resolve("out.csv")))
                 .containsExactlyInAnyOrder("k,p,build.k,b", "1,a,1,x", "3,e,03,z");
@@ -283,11 +283,11 @@ class FileJoinITCase {
     @CsvSource(
             delimiter = ';',
             value = {
-                "b.csv; --bad-records must be another file than the inputs",
-                "./p.csv; --bad-records must be another file than the inputs",
-                "./out.csv; --bad-records must be another file than --out",
-                ".; --bad-records must be a file, not a directory",
-                "no/such/bad.txt; the directory of --bad-records does not exist",
+                "b.csv; --bad-records names an input file",
+                "./p.csv; --bad-records names an input file",
+                "./out.csv; --bad-records and --out name the same file",
+                ".; --bad-records is a directory",
+                "no/such/bad.txt; The directory of --bad-records does not exist",
             })
     void shouldRefuseAFileForBadRecordsThatIsSomethingElse(String file, String sentence)
             throws Exception {
@@ -316,7 +316,7 @@ class FileJoinITCase {
         keys[2] = "--bad-records=Skip";
         Run run = join("b.csv", "p.csv", "out.csv", keys);
         assertThat(run.err()).isEmpty();
-        assertThat(run.out()).contains("1 bad records were left out");
+        assertThat(run.out()).contains("Skipped 1 bad records");
         assertThat(Path.of("Skip")).doesNotExist();
     }
 
@@ -330,7 +330,7 @@ class FileJoinITCase {
         Run run = join("b.csv", "p.csv", "out.csv", arguments);
 
         assertThat(run.err())
-                .startsWith("gpu-join: --bad-records must be fail, skip or the name of a file")
+                .startsWith("gpu-join: Invalid --bad-records: '" + word + "'. Use fail, skip, or")
                 .contains("found=" + word);
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
