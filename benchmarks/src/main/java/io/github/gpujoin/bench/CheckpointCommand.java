@@ -122,7 +122,7 @@ final class CheckpointCommand implements Callable<Integer> {
                 || threads < 1) {
             throw new ParameterException(
                     spec.commandLine(),
-                    ("a round has a checkpoint at least, and numbers are not negative: rounds=%d,"
+                    ("A number is negative, or a round is shorter than an interval: rounds=%d,"
                                     + " intervalSeconds=%d, roundSeconds=%d, warmUpSeconds=%d, buildMib=%d, portions=%d,"
                                     + " threads=%d")
                             .formatted(
@@ -243,7 +243,7 @@ final class CheckpointCommand implements Callable<Integer> {
             JoinAnswer expected = tuples.expected(tuples.probe().size());
             if (!join.answer().equals(expected)) {
                 throw new IllegalStateException(
-                        "a restored build side gives the same answers: expected=%s, answer=%s"
+                        "The restored build side gives other results: expected=%s, answer=%s"
                                 .formatted(expected, join.answer()));
             }
             observations.add(

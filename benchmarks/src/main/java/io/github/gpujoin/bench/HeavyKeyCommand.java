@@ -63,7 +63,7 @@ final class HeavyKeyCommand implements Callable<Integer> {
         if (rows < 1 || rows > MAX_ROWS || threads < 1) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "a side has 1 to %d rows, and there is a thread: rows=%d, threads=%d"
+                    "Rows are not within 1 and %d, or threads are not positive: rows=%d, threads=%d"
                             .formatted(MAX_ROWS, rows, threads));
         }
         Observations observations =
@@ -126,7 +126,7 @@ final class HeavyKeyCommand implements Callable<Integer> {
         spec.commandLine()
                 .getErr()
                 .printf(
-                        "memory must not grow with the results: heapGrowthBytes=%d, regionBytes=%d,"
+                        "Memory grew with the results: heapGrowthBytes=%d, regionBytes=%d,"
                                 + " slackBytes=%d%n",
                         heapGrowth, regionBytes, SLACK_BYTES);
         return 1;

@@ -106,7 +106,7 @@ final class HybridCommand implements Callable<Integer> {
     private void check() {
         require(
                 buildRows >= 1 && probeRows >= 1 && rounds >= 1,
-                "numbers are positive: --build-rows="
+                "A number is not positive: --build-rows="
                         + buildRows
                         + ", --probe-rows="
                         + probeRows
@@ -119,7 +119,10 @@ final class HybridCommand implements Callable<Integer> {
             long rows = (long) buildRows * percent / 100;
             require(
                     rows >= 1 && rows <= MAX_BUILD_ROWS,
-                    "a build side has 1 to " + MAX_BUILD_ROWS + " rows: --sizes=" + percent);
+                    "A build side does not have 1 to "
+                            + MAX_BUILD_ROWS
+                            + " rows: --sizes="
+                            + percent);
         }
     }
 

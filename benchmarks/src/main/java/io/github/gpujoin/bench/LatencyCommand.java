@@ -63,7 +63,7 @@ final class LatencyCommand implements Callable<Integer> {
                 || !percents.stream().allMatch(percent -> percent >= 1 && percent <= 100)) {
             throw new ParameterException(
                     spec.commandLine(),
-                    ("numbers are positive, chunks have at most 65536 rows and shares are at most"
+                    ("A number is not positive, a chunk exceeds 65536 rows, or a share exceeds"
                                     + " 100: buildRows=%d, seconds=%d, threads=%d, chunkRows=%s,"
                                     + " percents=%s")
                             .formatted(buildRows, seconds, threads, chunkRows, percents));

@@ -133,7 +133,7 @@ final class SoakCommand implements Callable<Integer> {
                 || fanOut < 1) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "a soak has at least %d samples, rows and threads: minutes=%s, everySeconds=%d"
+                    "Fewer than %d samples, or a number that is not positive: minutes=%s, everySeconds=%d"
                                     .formatted(MemoryTrend.MIN_SAMPLES, minutes, everySeconds)
                             + ", buildRows=%d, threads=%d, sinkRowsPerSecond=%d"
                                     .formatted(buildRows, threads, sinkRowsPerSecond)
@@ -204,7 +204,7 @@ final class SoakCommand implements Callable<Integer> {
                             checkpointTrend.medianDurationMs());
             if (failed > 0 || completed < TimeUnit.SECONDS.toMillis(seconds) / everyMs - 2) {
                 throw new IllegalStateException(
-                        "checkpoints must complete behind slow sinks: completed=%d, failed=%d, seconds=%d"
+                        "Checkpoints failed or were missing behind slow sinks: completed=%d, failed=%d, seconds=%d"
                                 .formatted(completed, failed, seconds));
             }
             return completed;

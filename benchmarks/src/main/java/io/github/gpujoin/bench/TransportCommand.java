@@ -156,16 +156,17 @@ final class TransportCommand implements Callable<Integer> {
         for (int size : chunkBytes) {
             require(
                     size >= MIN_CHUNK_BYTES && size <= MAX_CHUNK_BYTES && size % 8 == 0,
-                    "chunks have 64 bytes to 16 MiB, in whole words: --chunk-bytes=" + size);
+                    "Chunk size is not a multiple of 8 within 64 bytes and 16 MiB: --chunk-bytes="
+                            + size);
         }
         for (int count : channels) {
             require(
                     count >= 1 && count <= MAX_CHANNELS,
-                    "there are 1 to 64 channels: --channels=" + count);
+                    "Channels are not within 1 and 64: --channels=" + count);
         }
         require(
                 pacedPerSecond >= 1 && warmUpMs >= 1 && measureMs >= 1,
-                "rates and times are positive: --paced-per-second="
+                "A rate or time is not positive: --paced-per-second="
                         + pacedPerSecond
                         + ", --warm-up-ms="
                         + warmUpMs

@@ -63,8 +63,7 @@ public final class PerformancePage {
                         .orElseThrow(
                                 () ->
                                         new IllegalStateException(
-                                                "there is a run of bin/bench gpu: results="
-                                                        + results));
+                                                "No results of bin/bench gpu: results=" + results));
         PerformancePage page = new PerformancePage(newest.getKey(), newest.getValue());
         page.joins.putAll(joins);
         observations.forEach((file, document) -> page.kindOf(document).put(file, document));

@@ -99,7 +99,7 @@ final class Plot {
     private Plot add(String name, Series added) {
         if (added.values().size() != categories.size()) {
             throw new IllegalArgumentException(
-                    "a series has a value for each category: series="
+                    "Series and categories differ in length: series="
                             + name
                             + ", values="
                             + added.values().size()

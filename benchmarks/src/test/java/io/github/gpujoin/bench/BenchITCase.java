@@ -187,13 +187,13 @@ class BenchITCase {
         "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
         "gpu --log2-rows 30, --log2-rows is from 20 to 29: --log2-rows=30",
         "gpu --only ring;cpu, --only takes names of groups: unknown=[cpu]",
-        "transport --channels 0, there are 1 to 64 channels: --channels=0",
-        "transport --chunk-bytes 100, chunks have 64 bytes to 16 MiB",
+        "transport --channels 0, Channels are not within 1 and 64: --channels=0",
+        "transport --chunk-bytes 100, Chunk size is not a multiple of 8 within 64 bytes and 16 MiB",
         "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
-        "heavy-key --rows 0, a side has 1 to 1000000 rows",
-        "soak --minutes 1 --every-seconds 10, a soak has at least 8 samples",
+        "heavy-key --rows 0, Rows are not within 1 and 1000000",
+        "soak --minutes 1 --every-seconds 10, Fewer than 8 samples",
         "soak --fan-out 2, --fan-out; --json and --charts apply to slow sinks only",
-        "soak --fan-out 0, a soak has at least 8 samples",
+        "soak --fan-out 0, Fewer than 8 samples",
     })
     void shouldRejectBadArgumentsInOneSentence(String args, String message) {
         String[] words = args.replace(';', ',').split(" ");

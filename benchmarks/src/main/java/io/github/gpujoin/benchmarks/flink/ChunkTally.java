@@ -28,7 +28,7 @@ final class ChunkTally implements Tally<Chunk> {
     private static long columnSum(Chunk chunk, int column) {
         if (chunk.schema().column(column).type() != ColumnType.INT64) {
             throw new IllegalArgumentException(
-                    "payloads are INT64: column=" + chunk.schema().column(column));
+                    "Payload column is not INT64: column=" + chunk.schema().column(column));
         }
         byte[] bytes = chunk.array();
         long at = Memory.BYTES + chunk.columnOffset(column);

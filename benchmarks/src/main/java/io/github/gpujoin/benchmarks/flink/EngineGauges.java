@@ -51,7 +51,7 @@ public final class EngineGauges implements MetricReporter, MetricReporterFactory
         }
         if (names.size() != 1 || !names.contains(name)) {
             throw new IllegalStateException(
-                    "a case is measured on the engine that it names: engine="
+                    "The join did not run on the engine of its case: engine="
                             + name
                             + ", engines="
                             + names);

@@ -111,7 +111,7 @@ public final class FlinkContender implements Contender {
         } catch (TimeoutException e) {
             client.cancel();
             throw new IllegalStateException(
-                    "the job must answer in time: contender=" + name + ", " + run.progress(), e);
+                    "The job did not finish in time: contender=" + name + ", " + run.progress(), e);
         }
     }
 }

@@ -118,7 +118,8 @@ public final class FlinkRun implements AutoCloseable {
         FlinkRun run = OPEN.get(id);
         if (run == null) {
             throw new IllegalStateException(
-                    "sources and sinks run in the process that opened the run: run=" + id);
+                    "Unknown run; sources and sinks must run in the process that opened it: run="
+                            + id);
         }
         return run;
     }
@@ -215,7 +216,7 @@ public final class FlinkRun implements AutoCloseable {
         long sum = primesAnswered.addAndGet(rows);
         if (sum > primeRows * fanOut) {
             throw new IllegalStateException(
-                    "each prime has one answer: primes="
+                    "More results than primes: primes="
                             + primeRows
                             + ", fanOut="
                             + fanOut

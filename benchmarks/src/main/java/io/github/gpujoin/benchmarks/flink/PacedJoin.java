@@ -113,7 +113,7 @@ public final class PacedJoin {
         }
         if (resultRows.sum() != facts.rows() || wrongRows.sum() != 0) {
             throw new IllegalStateException(
-                    "every fact has its one result: facts=%d, resultRows=%d, wrongRows=%d"
+                    "Results are missing, doubled or wrong: facts=%d, resultRows=%d, wrongRows=%d"
                             .formatted(facts.rows(), resultRows.sum(), wrongRows.sum()));
         }
         double seconds = (lastNs - startNs.join()) / 1e9;

@@ -105,7 +105,7 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
 
     @Override
     public void addSplits(List<TupleSource.NoSplit> splits) {
-        throw new UnsupportedOperationException("there are no splits: splits=" + splits.size());
+        throw new UnsupportedOperationException("Unexpected splits: splits=" + splits.size());
     }
 
     @Override

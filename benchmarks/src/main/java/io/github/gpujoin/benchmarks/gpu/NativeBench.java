@@ -29,7 +29,7 @@ public final class NativeBench {
     public NativeBench(Path program, Consumer<String> progress) {
         if (!Files.isExecutable(program)) {
             throw new IllegalArgumentException(
-                    "the native benchmarks are built where nvcc is, or come in a bundle: program="
+                    "The native benchmarks are missing: install nvcc, or use a bundle: program="
                             + program);
         }
         this.program = program;

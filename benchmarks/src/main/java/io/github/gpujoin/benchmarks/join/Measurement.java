@@ -22,7 +22,7 @@ public record Measurement(
     public Measurement {
         if (probeRows < 1 || elapsedNs < 1) {
             throw new IllegalArgumentException(
-                    "a rate is some rows over some time: probeRows="
+                    "No rate without rows or time: probeRows="
                             + probeRows
                             + ", elapsedNs="
                             + elapsedNs);

@@ -23,7 +23,7 @@ public final class Rounds {
     /** Results in the order of the contenders, whether right or wrong. */
     public List<ContenderResult> run(int rounds) throws Exception {
         if (rounds < 1) {
-            throw new IllegalArgumentException("there is at least one round: rounds=" + rounds);
+            throw new IllegalArgumentException("No rounds: rounds=" + rounds);
         }
         List<List<Measurement>> measured = new ArrayList<>();
         for (Contender contender : contenders) {

@@ -26,11 +26,15 @@ final class GpuSkewEngine implements SkewEngine {
 
     private static final List<Mode> MODES =
             List.of(
-                    mode(GridMode.STATIC, "every lane of partitions has as many blocks, for good"),
+                    mode(
+                            GridMode.STATIC,
+                            "every lane of partitions keeps the same number of blocks"),
                     mode(
                             GridMode.HISTOGRAM,
-                            "a lane has blocks by its share of recent facts, dealt anew as it drifts"),
-                    mode(GridMode.ADAPTIVE, "a block that is free takes the next segment of any"));
+                            "a lane has blocks by its share of recent facts, redistributed as the share drifts"),
+                    mode(
+                            GridMode.ADAPTIVE,
+                            "an idle block processes the next segment of any lane"));
 
     private final OrdersStar star;
     private Mode current;
@@ -89,7 +93,7 @@ final class GpuSkewEngine implements SkewEngine {
         }
         if (counted.results() != answer[0].count()) {
             throw new IllegalStateException(
-                    "as many matches are given as were counted: counted=%d, given=%d"
+                    "Emitted matches differ from counted ones: counted=%d, emitted=%d"
                             .formatted(counted.results(), answer[0].count()));
         }
         return new Lap(answer[0], counted.elapsedNs(), spans(steps, facts));

@@ -43,7 +43,7 @@ record SkewRun(Mode mode, SkewedFacts facts, Lap lap) {
     private static Lap checked(Mode mode, SkewedFacts facts, Lap lap) {
         if (!lap.answer().equals(facts.expected())) {
             throw new IllegalStateException(
-                    "every mode gives the same answer: mode=%s, zipf=%s, expected=%s, found=%s"
+                    "Wrong result of a grid mode: mode=%s, zipf=%s, expected=%s, found=%s"
                             .formatted(mode.name(), facts.zipf(), facts.expected(), lap.answer()));
         }
         return lap;

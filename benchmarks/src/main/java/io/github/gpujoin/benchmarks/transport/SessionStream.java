@@ -154,7 +154,7 @@ public final class SessionStream implements Stream {
         }
         if (!sender.isAlive()) {
             throw new IllegalStateException(
-                    "the sender runs until it is stopped: exitValue=" + sender.exitValue());
+                    "The sender process exited early: exitValue=" + sender.exitValue());
         }
     }
 

@@ -48,11 +48,10 @@ public final class Tuples {
     public static Tuples generate(int buildRows, long probeRows, KeyDomain domain, long seed) {
         if (buildRows < 1 || buildRows > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException(
-                    "there is at least one build row: buildRows=" + buildRows);
+                    "Invalid number of build rows: buildRows=" + buildRows);
         }
         if (probeRows < 1) {
-            throw new IllegalArgumentException(
-                    "there is at least one probe row: probeRows=" + probeRows);
+            throw new IllegalArgumentException("No probe rows: probeRows=" + probeRows);
         }
         SplittableRandom random = new SplittableRandom(seed);
         long salt = random.nextLong();

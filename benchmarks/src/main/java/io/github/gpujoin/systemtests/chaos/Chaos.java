@@ -114,7 +114,7 @@ public final class Chaos implements Callable<Integer> {
         if (runs < 1 || firstRun < 0 || minutes < 0) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "there is a run at least, and none before the first: runs=%d, firstRun=%d, minutes=%s"
+                    "Runs are not positive, or a number is negative: runs=%d, firstRun=%d, minutes=%s"
                             .formatted(runs, firstRun, minutes));
         }
         out = spec.commandLine().getOut();

@@ -216,7 +216,8 @@ public final class CheckpointedJoin implements EndlessJob {
     /** Sends a portion of the build side. */
     public void sendBuild(int portion) throws InterruptedException {
         if (!run.sendBuild(portion, TIMEOUT_S)) {
-            throw new IllegalStateException("a portion is sent in time: portion=" + portion);
+            throw new IllegalStateException(
+                    "A build portion was not sent in time: portion=" + portion);
         }
     }
 
@@ -345,7 +346,7 @@ public final class CheckpointedJoin implements EndlessJob {
     public void requireRunning() throws Exception {
         if (result.isDone()) {
             result.get();
-            throw new IllegalStateException("an endless job does not end: job=" + job);
+            throw new IllegalStateException("The endless job ended: job=" + job);
         }
     }
 
@@ -353,7 +354,7 @@ public final class CheckpointedJoin implements EndlessJob {
         try {
             CompletableFuture.anyOf(awaited, result).get(TIMEOUT_S, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
-            throw new IllegalStateException("the job answers in time: " + run.progress(), e);
+            throw new IllegalStateException("The job did not finish in time: " + run.progress(), e);
         }
         if (!awaited.isDone()) {
             result.get();

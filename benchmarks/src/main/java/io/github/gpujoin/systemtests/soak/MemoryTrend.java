@@ -45,9 +45,9 @@ public final class MemoryTrend {
     public Map<String, Long> growthBytes() {
         if (samples.size() < MIN_SAMPLES) {
             throw new IllegalStateException(
-                    "a trend needs at least "
+                    "Too few samples for a trend: required="
                             + MIN_SAMPLES
-                            + " samples: samples="
+                            + ", samples="
                             + samples.size());
         }
         Map<String, Long> growth = new TreeMap<>();

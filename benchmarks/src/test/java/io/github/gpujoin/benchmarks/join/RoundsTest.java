@@ -67,6 +67,6 @@ class RoundsTest {
     @Test
     void shouldRejectNoRounds() {
         assertThatThrownBy(() -> new Rounds(List.of(), message -> {}).run(0))
-                .hasMessage("there is at least one round: rounds=0");
+                .hasMessage("No rounds: rounds=0");
     }
 }

@@ -107,8 +107,8 @@ class TuplesTest {
     @Test
     void shouldRejectEmptyRelations() {
         assertThatThrownBy(() -> Tuples.generate(0, 1, KeyDomain.DENSE, SEED))
-                .hasMessage("there is at least one build row: buildRows=0");
+                .hasMessage("Invalid number of build rows: buildRows=0");
         assertThatThrownBy(() -> Tuples.generate(1, 0, KeyDomain.DENSE, SEED))
-                .hasMessage("there is at least one probe row: probeRows=0");
+                .hasMessage("No probe rows: probeRows=0");
     }
 }

@@ -73,7 +73,7 @@ class MemoryTrendTest {
             trend.add(new MemorySample(0, 0, 0));
         }
         assertThatThrownBy(trend::growthBytes)
-                .hasMessage("a trend needs at least 8 samples: samples=7");
+                .hasMessage("Too few samples for a trend: required=8, samples=7");
     }
 
     @Test

@@ -98,9 +98,8 @@ final class AvroRecordFormat implements RecordFormat {
     private static void requireHeld(RowType.RowField column) {
         if (NO_VALUES.contains(column.getType().getTypeRoot())) {
             throw new IllegalArgumentException(
-                    "a column of an Avro record is a number, boolean, text, enum, bytes, fixed or of"
-                            + " a logical type of these, or a union of one of them and null:"
-                            + " field="
+                    "Type of an Avro field is not supported. Columns are numbers, booleans, text, enums,"
+                            + " bytes, fixed, logical types of these, and unions of one with null: field="
                             + column.getName()
                             + ", type="
                             + column.getType());

@@ -37,12 +37,12 @@ class AvroColumnsITCase {
             delimiter = ';',
             quoteCharacter = '\'',
             value = {
-                "{\"type\": \"array\", \"items\": \"int\"}; a column of an Avro record is a number",
-                "{\"type\": \"map\", \"values\": \"int\"}; a column of an Avro record is a number",
+                "{\"type\": \"array\", \"items\": \"int\"}; Type of an Avro field is not supported",
+                "{\"type\": \"map\", \"values\": \"int\"}; Type of an Avro field is not supported",
                 "[\"null\", {\"type\": \"record\", \"name\": \"R\", \"fields\": []}];"
-                        + " a column of an Avro record is a number",
-                "[\"null\", \"int\", \"string\"]; a column of an Avro record is a number",
-                "\"null\"; a column of an Avro record is a number",
+                        + " Type of an Avro field is not supported",
+                "[\"null\", \"int\", \"string\"]; Type of an Avro field is not supported",
+                "\"null\"; Type of an Avro field is not supported",
                 "{\"type\": \"long\", \"logicalType\": \"time-micros\"};"
                         + " a time of day is in milliseconds",
                 "[\"null\", {\"type\": \"long\", \"logicalType\": \"time-micros\"}];"

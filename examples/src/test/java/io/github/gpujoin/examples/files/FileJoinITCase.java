@@ -330,8 +330,7 @@ class FileJoinITCase {
         Run run = join("b.csv", "p.csv", "out.csv", arguments);
 
         assertThat(run.err())
-                .startsWith("gpu-join: Invalid --bad-records: '" + word + "'. Use fail, skip, or")
-                .contains("found=" + word);
+                .startsWith("gpu-join: Invalid --bad-records: '" + word + "'. Use fail, skip, or");
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
     }

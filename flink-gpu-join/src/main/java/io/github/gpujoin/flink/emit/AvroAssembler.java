@@ -68,7 +68,7 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
                     columns.fields().stream().anyMatch(c -> c.name().equals(field.name()));
             if (!isColumn && !field.hasDefaultValue()) {
                 throw new IllegalArgumentException(
-                        "a field of an Avro record that is no result column has a default: field="
+                        "Avro field without a result column and without a default: field="
                                 + field.name()
                                 + ", columns="
                                 + columns.fields().stream().map(OutputField::name).toList());
@@ -105,7 +105,7 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
     private static Object value(Filled target, Object value) {
         if (value == null && !target.nullable) {
             throw new IllegalArgumentException(
-                    "a null has no place in a field of an Avro record that is no union with null:"
+                    "Null for an Avro field that is not a union with null:"
                             + " field="
                             + target.field.name()
                             + ", schema="
@@ -116,7 +116,7 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
         }
         if (!target.resolution.holds(value)) {
             throw new IllegalArgumentException(
-                    "a time is not cut to what a field of an Avro record holds of it: field="
+                    "Time is finer than the resolution of its Avro field: field="
                             + target.field.name()
                             + ", value="
                             + value

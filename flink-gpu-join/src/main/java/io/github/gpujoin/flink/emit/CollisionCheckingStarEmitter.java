@@ -84,8 +84,7 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
             JoinSpec spec, List<HashedDimension> verified, ResultEmitter<OUT> rows) {
         if (verified.size() > MAX_DIMENSIONS) {
             throw new IllegalArgumentException(
-                    "keys are hashed in at most 64 dimensions of a join: dimensions="
-                            + verified.size());
+                    "More than 64 dimensions have hashed keys: dimensions=" + verified.size());
         }
         this.spec = spec;
         this.keys =

@@ -56,12 +56,14 @@ record ColumnSource(
             return ofFact(spec, field, field.column());
         }
         if (field.side() < 0 || field.side() >= spec.dimensions().size()) {
-            throw refused("a result column is of a side of the join", field, null);
+            throw refused("A result column names an unknown side of the join", field, null);
         }
         DimensionSpec dimension = spec.dimensions().get(field.side());
         if (!dimension.kind().keepsPayload()) {
             throw refused(
-                    "a semi or anti join gives no columns of its dimension", field, dimension);
+                    "A column of a semi-joined or anti-joined dimension was selected",
+                    field,
+                    dimension);
         }
         if (field.column() == dimension.keyColumn()) {
             // An engine does not repeat the key, which the fact's key equals.
@@ -107,12 +109,12 @@ record ColumnSource(
 
     private static Column checked(OutputField field, ChunkSchema schema, int index) {
         if (index < 0 || index >= schema.size()) {
-            throw refused("a result column is a column of its side", field, schema);
+            throw refused("A result column names an unknown column of its side", field, schema);
         }
         Column column = schema.column(index);
         if (column.type() != field.field().kind().columnType()
                 || column.nullable() != field.field().nullable()) {
-            throw refused("a result column is read as what it is", field, column);
+            throw refused("Type of a result column differs from that of its source", field, column);
         }
         return column;
     }

@@ -56,8 +56,7 @@ final class FieldWriter {
 
     void set(Object instance, Object value) {
         if (value == null && field.getType().isPrimitive()) {
-            throw new IllegalArgumentException(
-                    "a null has no place in a primitive field: field=" + field);
+            throw new IllegalArgumentException("Null for a primitive field: field=" + field);
         }
         switch (target) {
             case ARGUMENT -> ((Object[]) instance)[(int) offset] = value;

@@ -25,7 +25,7 @@ final class KeyComparison {
         this.rowPayload = spec.dimensions().get(dimension).payloadColumns().indexOf(verified.row());
         if (HashedDimension.numbersRows(kind) && rowPayload < 0) {
             throw new IllegalArgumentException(
-                    "candidates of such a join are told apart: dimension="
+                    "Build rows of hashed keys have no row numbers: dimension="
                             + spec.dimensions().get(dimension).name()
                             + ", kind="
                             + kind);

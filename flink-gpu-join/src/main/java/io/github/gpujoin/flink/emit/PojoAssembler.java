@@ -49,7 +49,7 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     static void check(TypeInformation<?> type, List<OutputField> fields) {
         if (RecordKind.of(type) != RecordKind.POJO) {
             throw new IllegalArgumentException(
-                    "the class is a POJO by Flink's rules (public, with a public constructor"
+                    "The class is not a POJO by Flink's rules (public, with a public constructor"
                             + " without arguments, fields public or with getter and setter): type="
                             + type);
         }
@@ -67,8 +67,8 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
             if (target.getField().getType().isPrimitive()
                     && ColumnSource.of(columns.spec(), field).mayBeAbsent()) {
                 throw new IllegalArgumentException(
-                        "a column that is null where a fact has no match needs a field of a class,"
-                                + " as Integer for int: column="
+                        "Primitive field for a column that is null in facts without a match. Use"
+                                + " a class, for example Integer for int: column="
                                 + field.name()
                                 + ", field="
                                 + target.getField());

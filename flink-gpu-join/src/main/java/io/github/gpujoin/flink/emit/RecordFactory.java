@@ -36,7 +36,7 @@ abstract class RecordFactory<T> {
             return MethodHandles.lookup().unreflectConstructor(constructor);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException(
-                    "a class of results has a constructor: class="
+                    "The result class lacks a constructor: class="
                             + type.getName()
                             + ", parameters="
                             + Arrays.toString(parameters),
@@ -127,7 +127,7 @@ abstract class RecordFactory<T> {
                 }
             }
             throw new IllegalArgumentException(
-                    "a field of a record is one of its components: field=" + field);
+                    "The field is not a component of its record: field=" + field);
         }
     }
 }

@@ -62,7 +62,7 @@ public final class ResultColumns implements Serializable {
         for (OutputField column : columns) {
             if (!shape.names().contains(column.name())) {
                 throw new IllegalArgumentException(
-                        "every result column is a field of the record: column="
+                        "The result class lacks a field for a column: column="
                                 + column.name()
                                 + ", fields="
                                 + shape.names()
@@ -71,7 +71,7 @@ public final class ResultColumns implements Serializable {
             }
             if (!shape.typeOf(column.name()).equals(column.type())) {
                 throw new IllegalArgumentException(
-                        "a result column and its field have one type: column="
+                        "A result column and its field differ in type: column="
                                 + column.name()
                                 + ", columnType="
                                 + column.type()

@@ -108,14 +108,14 @@ public final class ResultEmitters {
                 || !spec.dimensions().get(0).schema().equals(build.schema())
                 || !spec.factSchema().equals(probe.schema())) {
             throw new IllegalArgumentException(
-                    "a join function takes whole records of the two sides: build="
+                    "Schemas differ from the records of the join function: build="
                             + build.schema()
                             + ", probe="
                             + probe.schema());
         }
         if (spec.dimensions().get(0).kind() != join.kind().withAllMatches(join.isVerified())) {
             throw new IllegalArgumentException(
-                    "an engine is asked for the candidates of a join: kind="
+                    "The engine joins by another kind than the join function: kind="
                             + join.kind()
                             + ", withAllMatches="
                             + spec.dimensions().get(0).kind());

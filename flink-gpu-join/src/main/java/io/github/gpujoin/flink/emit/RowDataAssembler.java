@@ -64,8 +64,8 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
                             .findFirst();
             if (column.isEmpty() || ColumnSource.of(columns.spec(), column.get()).mayBeAbsent()) {
                 throw new IllegalArgumentException(
-                        "a field of RowData that is no result column, or is null where a fact has"
-                                + " no match, is nullable: field="
+                        "A NOT NULL field of RowData has no result column, or its column is null in"
+                                + " facts without a match: field="
                                 + field.getName()
                                 + ", type="
                                 + field.getType()
@@ -100,7 +100,7 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
                         : target.resolution.holds(value) && isSameNumber(value, internal);
         if (!held) {
             throw new IllegalArgumentException(
-                    "a field of RowData holds its values as they are: field="
+                    "Value does not fit its field of RowData: field="
                             + target.field.getName()
                             + ", type="
                             + target.field.getType()

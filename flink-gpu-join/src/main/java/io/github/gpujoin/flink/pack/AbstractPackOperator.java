@@ -106,7 +106,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
                     || !schema.column(column).isFixed()
                     || !schema.column(column).type().isInteger()) {
                 throw new IllegalArgumentException(
-                        "rows are partitioned by a key column: side="
+                        "The partition column is not a fixed-width integer: side="
                                 + packing.side()
                                 + ", column="
                                 + column
@@ -285,7 +285,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             return filter.filter(row);
         } catch (Exception e) {
             throw new UnreadableRecordException(
-                    "the filter of a side of the join failed", packing.side(), e);
+                    "The filter of a side of the join failed", packing.side(), e);
         }
     }
 

@@ -64,7 +64,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         Chunk chunk = element.getValue();
         if (!projection.source().equals(chunk.schema())) {
             throw new IllegalArgumentException(
-                    "a chunk has its stream's schema: side="
+                    "A chunk has another schema than its stream: side="
                             + packing.side()
                             + ", expected="
                             + projection.source()

@@ -95,7 +95,7 @@ public final class ChunkProjection implements Serializable {
             if (keys.contains(name)) {
                 if (!column.type().isInteger()) {
                     throw new IllegalArgumentException(
-                            "a join key is an INT32 or INT64 column: column=" + column);
+                            "Join key is not an INT32 or INT64 column: column=" + column);
                 }
                 column = Column.of(name, column.type());
             }
@@ -104,7 +104,10 @@ public final class ChunkProjection implements Serializable {
         for (String key : keys) {
             if (!columns.contains(key)) {
                 throw new IllegalArgumentException(
-                        "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
+                        "A key is not among the selected columns: key="
+                                + key
+                                + ", columns="
+                                + columns);
             }
         }
         return new ChunkProjection(source, ChunkSchema.of(wanted), Map.of());

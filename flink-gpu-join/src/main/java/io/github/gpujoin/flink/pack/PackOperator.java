@@ -214,7 +214,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private UnreadableRecordException unpackable(Exception cause) {
         return new UnreadableRecordException(
-                "a record of a side of the join cannot be packed", packing.side(), cause);
+                "A record of a side of the join cannot be packed", packing.side(), cause);
     }
 
     private RecordEncoder.Target target(int group) {

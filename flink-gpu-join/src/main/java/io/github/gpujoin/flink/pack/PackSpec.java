@@ -41,7 +41,7 @@ public record PackSpec(
     public PackSpec {
         if (partitions < 0 || chunkBytes < 1 || flushIntervalMs < 1) {
             throw new IllegalArgumentException(
-                    "chunks have a size and are flushed: side="
+                    "Number of partitions is negative, or a size or interval is not positive: side="
                             + side
                             + ", partitions="
                             + partitions

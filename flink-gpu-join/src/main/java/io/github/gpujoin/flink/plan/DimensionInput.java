@@ -218,7 +218,7 @@ public final class DimensionInput<R> {
      */
     ReasonCode distributionReason(boolean partitioned, long replicateMaxBytes) {
         if (partitioned != isPartitioned(replicateMaxBytes)) {
-            return ReasonCode.ONE_IS_PARTITIONED;
+            return ReasonCode.OTHER_DIMENSION_PARTITIONED;
         }
         if (versioned) {
             return ReasonCode.VERSIONED;

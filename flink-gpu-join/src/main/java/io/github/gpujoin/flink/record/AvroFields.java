@@ -136,8 +136,8 @@ public final class AvroFields {
 
     private static IllegalArgumentException refused(Schema.Field field) {
         return new IllegalArgumentException(
-                "a column of an Avro record is a number, boolean, text, enum, bytes, fixed or of a"
-                        + " logical type of these, or a union of one of them and null: field="
+                "Type of an Avro field is not supported. Columns are numbers, booleans, text, enums,"
+                        + " bytes, fixed, logical types of these, and unions of one of them with null: field="
                         + field.name()
                         + ", schema="
                         + field.schema());
@@ -239,7 +239,7 @@ public final class AvroFields {
     private static Object fixed(byte[] bytes, Schema schema, GenericData model) {
         if (bytes.length != schema.getFixedSize()) {
             throw new IllegalArgumentException(
-                    "a fixed of an Avro record has as many bytes as its schema says: bytes="
+                    "Value does not have the length of its Avro fixed field: bytes="
                             + bytes.length
                             + ", schema="
                             + schema);

@@ -34,7 +34,10 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
         schemas = List.copyOf(schemas);
         if (schemas.isEmpty() || form == Form.SINGLE && schemas.size() != 1) {
             throw new IllegalArgumentException(
-                    "a stream of chunks has a schema: form=" + form + ", schemas=" + schemas);
+                    "Number of schemas does not fit the form of the stream: form="
+                            + form
+                            + ", schemas="
+                            + schemas);
         }
     }
 
@@ -68,7 +71,8 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
     public ChunkSchema only() {
         if (form != Form.SINGLE) {
             throw new IllegalStateException(
-                    "a stream of several dimensions has no one schema: schemas=" + schemas);
+                    "A stream of several dimensions does not have a single schema: schemas="
+                            + schemas);
         }
         return schemas.get(0);
     }
@@ -100,7 +104,7 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
         int number = dimension - firstDimension();
         if (number < 0 || number >= schemas.size()) {
             throw new ChunkFormatException(
-                    "a build chunk is of one of the join's dimensions: dimension="
+                    "A build chunk names an unknown dimension: dimension="
                             + dimension
                             + ", dimensions="
                             + (schemas.size() + firstDimension()));

@@ -133,7 +133,7 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
     private static int checkLength(int lengthBytes) {
         if (lengthBytes < ChunkDescriptor.HEADER_BYTES || lengthBytes > MAX_LENGTH_BYTES) {
             throw new ChunkFormatException(
-                    "a serialised chunk has a header and at most "
+                    "A serialized chunk is shorter than its header or exceeds "
                             + MAX_LENGTH_BYTES
                             + " bytes: lengthBytes="
                             + lengthBytes);

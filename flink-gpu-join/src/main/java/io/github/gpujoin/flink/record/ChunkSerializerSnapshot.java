@@ -67,7 +67,7 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
             throws IOException {
         if (readVersion != VERSION) {
             throw new IOException(
-                    "a snapshot of the chunk serializer is of a known version: version="
+                    "Unknown version of a chunk serializer snapshot: version="
                             + readVersion
                             + ", known="
                             + VERSION);
@@ -98,7 +98,7 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
             return Enum.valueOf(type, name);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "a snapshot of the chunk serializer names known things: "
+                    "Unknown name in a chunk serializer snapshot: "
                             + type.getSimpleName()
                             + "="
                             + name,
@@ -109,7 +109,7 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
     private static int checkCount(String what, int count) throws IOException {
         if (count < 0 || count > MAX_COUNT) {
             throw new IOException(
-                    "a snapshot of the chunk serializer has sane counts: " + what + "=" + count);
+                    "Count out of range in a chunk serializer snapshot: " + what + "=" + count);
         }
         return count;
     }
@@ -134,8 +134,7 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
     /** Why chunks of the old snapshot cannot be read under this one; null where they can. */
     String difference(TypeSerializerSnapshot<Chunk> oldSnapshot) {
         if (!(oldSnapshot instanceof ChunkSerializerSnapshot old)) {
-            return "they were written by another serializer: snapshot="
-                    + oldSnapshot.getClass().getName();
+            return "another serializer wrote them: snapshot=" + oldSnapshot.getClass().getName();
         }
         if (old.formatVersion != formatVersion) {
             return "the chunk format changed: written="

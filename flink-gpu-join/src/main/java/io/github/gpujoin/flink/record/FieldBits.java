@@ -16,7 +16,7 @@ public final class FieldBits {
             case SHORT -> Memory.getShort(record, offset);
             case CHAR -> (char) Memory.getShort(record, offset);
             case BYTE, BOOLEAN -> Memory.getByte(record, offset);
-            default -> throw new IllegalStateException("not a narrow field: kind=" + kind);
+            default -> throw new IllegalStateException("Field does not have 4 bytes: kind=" + kind);
         };
     }
 
@@ -29,7 +29,7 @@ public final class FieldBits {
             case CHAR -> (Character) value;
             case BOOLEAN -> (Boolean) value ? 1 : 0;
             case FLOAT -> Float.floatToRawIntBits((Float) value);
-            default -> throw new IllegalStateException("not a 4-byte kind: kind=" + kind);
+            default -> throw new IllegalStateException("Field does not have 4 bytes: kind=" + kind);
         };
     }
 }

@@ -60,7 +60,7 @@ public enum FieldKind {
             case BYTE -> (byte) value;
             case CHAR -> (char) value;
             case BOOLEAN -> value != 0;
-            default -> throw new IllegalStateException("not an integer: kind=" + this);
+            default -> throw new IllegalStateException("Field is not an integer: kind=" + this);
         };
     }
 

@@ -68,7 +68,7 @@ public final class KeyLayout<K> implements Serializable {
         List<KeyPart> parts = new ArrayList<>();
         collectParts(type, type, parts);
         if (parts.isEmpty()) {
-            throw new IllegalArgumentException("a join key has at least one part: key=" + type);
+            throw new IllegalArgumentException("A join key has no parts: key=" + type);
         }
         return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
     }

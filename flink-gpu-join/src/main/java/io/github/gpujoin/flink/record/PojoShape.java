@@ -66,11 +66,13 @@ final class PojoShape<T> extends RecordShape<T> {
                 try {
                     return (Object) handle.invokeExact((Object) record);
                 } catch (Throwable e) {
-                    throw new FlinkRuntimeException("a field is readable: field=" + field, e);
+                    throw new FlinkRuntimeException(
+                            "Field of a POJO is not readable: field=" + field, e);
                 }
             };
         } catch (IllegalAccessException e) {
-            throw new IllegalArgumentException("a field is readable: field=" + field, e);
+            throw new IllegalArgumentException(
+                    "Field of a POJO is not readable: field=" + field, e);
         }
     }
 }

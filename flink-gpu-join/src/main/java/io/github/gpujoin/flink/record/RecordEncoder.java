@@ -206,8 +206,7 @@ public final class RecordEncoder<T> {
     private static void checkInserted(RowKind kind) {
         if (kind != RowKind.INSERT) {
             throw new IllegalArgumentException(
-                    "rows are inserted, not updated or deleted, but those of a dimension that is"
-                            + " said to be changing: kind="
+                    "An update or deletion arrived for a dimension without changelog(...): kind="
                             + kind);
         }
     }
@@ -216,7 +215,7 @@ public final class RecordEncoder<T> {
     private void checkClass(Object record) {
         if (record == null || exactType || !type.isInstance(record)) {
             throw new IllegalArgumentException(
-                    "a record is of the class of its stream: class="
+                    "A record has another class than its stream: class="
                             + (record == null ? null : record.getClass().getName())
                             + ", expected="
                             + type.getName());
@@ -248,7 +247,7 @@ public final class RecordEncoder<T> {
     public Target target(ChunkBuilder builder) {
         if (!builder.schema().equals(schema)) {
             throw new IllegalArgumentException(
-                    "records are written under their layout's schema: expected="
+                    "The builder has another schema than the records: expected="
                             + schema
                             + ", schema="
                             + builder.schema());
@@ -267,7 +266,7 @@ public final class RecordEncoder<T> {
         int row = builder.rowCount();
         if (row == builder.capacityRows()) {
             throw new IllegalStateException(
-                    "a full chunk must be sealed first: capacityRows=" + builder.capacityRows());
+                    "The chunk is full and not sealed: capacityRows=" + builder.capacityRows());
         }
         // Fields are held in locals, as raw stores keep the compiler from doing so.
         byte[] array = builder.array();

@@ -68,7 +68,7 @@ public record RecordField(
     RecordField asKey(Object owner) {
         if (!kind.isKey()) {
             throw new IllegalArgumentException(
-                    "a join key is an int, long, short or byte field, boxed or not: field="
+                    "Join key is not an int, long, short or byte field: field="
                             + name
                             + ", type="
                             + type

@@ -88,7 +88,7 @@ public final class RecordLayout<T> implements Serializable {
         for (String name : columns) {
             if (isReserved(name)) {
                 throw new IllegalArgumentException(
-                        "the name of a column is not one that the join uses itself: name=" + name);
+                        "A column has a name that the join reserves: name=" + name);
             }
             RecordField field = field(shape, name, config);
             fields.add(keys.contains(name) ? field.asKey(type) : field);
@@ -96,7 +96,10 @@ public final class RecordLayout<T> implements Serializable {
         for (String key : keys) {
             if (!columns.contains(key)) {
                 throw new IllegalArgumentException(
-                        "a key is one of the wanted columns: key=" + key + ", columns=" + columns);
+                        "A key is not among the selected columns: key="
+                                + key
+                                + ", columns="
+                                + columns);
             }
         }
         return new RecordLayout<>(type, fields, List.of(), false, Map.of());

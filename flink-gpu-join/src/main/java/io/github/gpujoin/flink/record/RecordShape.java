@@ -56,7 +56,7 @@ public abstract class RecordShape<T> {
             case AVRO -> new AvroShape<>(type);
             case OTHER ->
                     throw new IllegalArgumentException(
-                            "records with columns are POJOs, Rows, tuples, RowData or Avro records:"
+                            "Records are not POJOs, Rows, tuples, RowData or Avro records:"
                                     + " type="
                                     + type);
         };

@@ -38,7 +38,7 @@ public final class RowDataFields {
             return row;
         }
         throw new IllegalArgumentException(
-                "a stream of RowData says which fields it has, InternalTypeInfo.of(rowType): type="
+                "A stream of RowData lacks its row type. Use InternalTypeInfo.of(rowType): type="
                         + type);
     }
 

@@ -26,7 +26,7 @@ final class ValueWriter {
             }
         } catch (ClassCastException e) {
             throw new IllegalArgumentException(
-                    "a field holds what its type says: field="
+                    "A value does not have the type of its field: field="
                             + slot.field().name()
                             + ", type="
                             + slot.field().type()

@@ -97,7 +97,7 @@ public final class BuildRowMarks {
         int first = counted.rowCount;
         if (first > Integer.MAX_VALUE - rows) {
             throw new IllegalStateException(
-                    "a partition of an outer join's build side has less than 2^31 rows; set a larger"
+                    "A partition of an outer join's build side reached 2^31 rows. Set a larger"
                             + " maximum parallelism: partition="
                             + partition);
         }

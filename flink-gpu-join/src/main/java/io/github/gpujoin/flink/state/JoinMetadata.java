@@ -141,9 +141,9 @@ public final class JoinMetadata {
                                     + " 2. Restore it with the release that wrote it, or a later one.",
                             restored[0]));
         }
-        require("keys are hashed as they were", "hashVersion", 1, restored);
+        require("The state was written with another hash of keys", "hashVersion", 1, restored);
         require(
-                "the maximum parallelism stays what it was when the state was written",
+                "The maximum parallelism differs from that of the state",
                 "partitions",
                 2,
                 restored);
@@ -157,15 +157,14 @@ public final class JoinMetadata {
                         : ChunkMigration.NONE;
         if (!hasColumns) {
             require(
-                    "the join has the dimensions and columns it had when the state was written",
+                    "Dimensions or columns differ from those of the state",
                     "joinFingerprint",
                     FINGERPRINT,
                     restored);
         }
         if (restored.length > PARTITIONED_DIMENSION) {
             require(
-                    "the dimension that is partitioned stays what it was when the state was"
-                            + " written",
+                    "Another dimension is partitioned than in the state",
                     "partitionedDimension",
                     PARTITIONED_DIMENSION,
                     restored);

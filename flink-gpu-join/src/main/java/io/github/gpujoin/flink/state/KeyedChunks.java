@@ -55,8 +55,7 @@ final class KeyedChunks {
             entries.put(position, entry);
         } catch (Exception e) {
             throw new IOException(
-                    "the state backend keeps every chunk that is spilled or waits, and needs the"
-                            + " space for it: state="
+                    "The state backend failed to store a chunk. Check its disk space: state="
                             + name
                             + ", bytes="
                             + entry.length,
@@ -73,7 +72,7 @@ final class KeyedChunks {
         byte[] entry = entries.get(position);
         if (entry == null) {
             throw new NoSuchElementException(
-                    "an entry stays where it is until it is removed: state="
+                    "An entry of the chunk log is missing: state="
                             + name
                             + ", position="
                             + position

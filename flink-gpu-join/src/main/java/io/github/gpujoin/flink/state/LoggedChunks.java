@@ -25,7 +25,7 @@ final class LoggedChunks {
         }
         if (dimension < 0 || dimension >= spec.dimensions().size()) {
             throw new IllegalStateException(
-                    "a chunk of a log is of one of the join's dimensions: dimension=" + dimension);
+                    "A logged chunk names an unknown dimension: dimension=" + dimension);
         }
         return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
     }

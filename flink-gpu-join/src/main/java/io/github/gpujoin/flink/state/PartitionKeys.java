@@ -50,7 +50,7 @@ public final class PartitionKeys {
     public int keyOf(int partition) {
         if (!range.contains(partition)) {
             throw new IllegalArgumentException(
-                    "a chunk comes to the subtask that owns its partition: partition="
+                    "A chunk arrived at a subtask that does not own its partition: partition="
                             + partition
                             + ", own="
                             + range);

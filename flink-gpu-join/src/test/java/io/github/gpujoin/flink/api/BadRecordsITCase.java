@@ -132,8 +132,9 @@ class BadRecordsITCase {
     void shouldFailUnlessToldOtherwise() {
         assertThatThrownBy(() -> run(star(env(BadRecords.FAIL)).toRows()))
                 .hasStackTraceContaining(
-                        "a record of a side of the join cannot be packed: side=facts")
-                .hasStackTraceContaining("a field holds what its type says: field=n, type=Integer");
+                        "A record of a side of the join cannot be packed: side=facts")
+                .hasStackTraceContaining(
+                        "A value does not have the type of its field: field=n, type=Integer");
     }
 
     @Test
@@ -155,7 +156,7 @@ class BadRecordsITCase {
                             assertThat(bad.side()).isEqualTo("facts");
                             assertThat(bad.record()).contains("number ");
                             assertThat(bad.reason())
-                                    .startsWith("a record of a side of the join cannot be packed")
+                                    .startsWith("A record of a side of the join cannot be packed")
                                     .contains("field=n, type=Integer, class=java.lang.String");
                         });
     }
@@ -178,7 +179,7 @@ class BadRecordsITCase {
         assertThat(run(star.toRows())).containsExactlyInAnyOrderElementsOf(expected());
         assertThat(BAD).hasSize((int) badCount());
         assertThat(BAD.peek().reason())
-                .startsWith("the filter of a side of the join failed: side=facts")
+                .startsWith("The filter of a side of the join failed: side=facts")
                 .contains("/ by zero");
     }
 

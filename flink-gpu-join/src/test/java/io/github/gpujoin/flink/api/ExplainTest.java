@@ -79,7 +79,7 @@ class ExplainTest {
                         "day INNER REPLICATED WITHIN_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "shop INNER REPLICATED SIZE_UNKNOWN all cpu ASKED - -",
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
-                        "item INNER REPLICATED ONE_IS_PARTITIONED all cpu ASKED - 1.0 MiB expected",
+                        "item INNER REPLICATED OTHER_DIMENSION_PARTITIONED all cpu ASKED - 1.0 MiB expected",
                         "code INNER REPLICATED ASKED all cpu ASKED - -");
     }
 

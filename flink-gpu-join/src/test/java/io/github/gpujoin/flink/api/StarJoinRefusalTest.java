@@ -52,7 +52,7 @@ class StarJoinRefusalTest {
                                 data.customerStream(env),
                                 d -> d.on("customer", "id").select("nation", "segment").left());
         assertThatThrownBy(() -> left.toPojos(Enriched.class))
-                .hasMessageContaining("null where a fact has no match")
+                .hasMessageContaining("null in facts without a match")
                 .hasMessageContaining("column=segment");
         assertThatThrownBy(
                         () ->

@@ -165,10 +165,10 @@ class ExactFieldsTest {
         Row five = Row.of(1L, null, null, new byte[5], null);
 
         assertThatThrownBy(() -> join(type, JoinKind.LEFT, List.of(five), AT))
-                .hasMessageStartingWith("a fixed of an Avro record has as many bytes as its schema")
+                .hasMessageStartingWith("Value does not have the length of its Avro fixed field")
                 .hasMessageContaining("bytes=5");
         assertThatThrownBy(() -> join(type, JoinKind.LEFT, List.of(), AT.plusNanos(1_000)))
-                .hasMessageStartingWith("a time is not cut to what a field of an Avro record holds")
+                .hasMessageStartingWith("Time is finer than the resolution of its Avro field")
                 .hasMessageContaining("field=at, value=1969-12-31T23:59:53.123001Z");
     }
 
@@ -268,8 +268,7 @@ class ExactFieldsTest {
         assertThatThrownBy(() -> row(NARROW, values))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "a field of RowData holds its values as they are:"
-                                + " field=%s, type=%s, value=%s",
+                        "Value does not fit its field of RowData:" + " field=%s, type=%s, value=%s",
                         field, type, value);
     }
 
@@ -294,7 +293,7 @@ class ExactFieldsTest {
         assertThatThrownBy(
                         () -> join(visits(since, new IntType()), JoinKind.LEFT, List.of(FULL), AT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("is nullable: field=since, type=DATE NOT NULL");
+                .hasMessageContaining("facts without a match: field=since, type=DATE NOT NULL");
         assertThatThrownBy(
                         () ->
                                 join(
@@ -303,7 +302,7 @@ class ExactFieldsTest {
                                         List.of(FULL),
                                         AT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("is nullable: field=more, type=INT NOT NULL");
+                .hasMessageContaining("facts without a match: field=more, type=INT NOT NULL");
     }
 
     private static InternalTypeInfo<RowData> visits(LogicalType since, LogicalType more) {

@@ -241,9 +241,9 @@ class FunctionEmitterTest {
 
         assertThatThrownBy(() -> ResultEmitters.function(spec(longs, part), longs, part, pairs()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a join function takes whole records of the two sides");
+                .hasMessageStartingWith("Schemas differ from the records of the join function");
         assertThatThrownBy(() -> ResultEmitters.function(spec(longs, longs), longs, pojos, pairs()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a join function takes whole records of the two sides");
+                .hasMessageStartingWith("Schemas differ from the records of the join function");
     }
 }

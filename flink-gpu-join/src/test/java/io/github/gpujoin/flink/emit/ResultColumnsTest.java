@@ -30,7 +30,7 @@ class ResultColumnsTest {
                         () -> ResultEmitters.records(columns, TypeInformation.of(WrongSize.class)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "every result column is a field of the record: column=aLong,"
+                        "The result class lacks a field for a column: column=aLong,"
                                 + " fields=[c_size], class=");
         assertThatThrownBy(
                         () ->
@@ -39,11 +39,11 @@ class ResultColumnsTest {
                                         TypeInformation.of(WrongSize.class)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "a result column and its field have one type: column=c_size,"
+                        "A result column and its field differ in type: column=c_size,"
                                 + " columnType=Double, fieldType=Integer");
         assertThatThrownBy(() -> ResultEmitters.records(columns, Types.STRING))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("the class is a POJO by Flink's rules");
+                .hasMessageStartingWith("The class is not a POJO by Flink's rules");
     }
 
     @Test
@@ -53,14 +53,15 @@ class ResultColumnsTest {
         assertThatThrownBy(
                         () -> ResultColumns.of(SPEC, List.of(OutputField.ofDimension(1, 0, key))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a semi or anti join gives no columns of its dimension");
+                .hasMessageStartingWith(
+                        "A column of a semi-joined or anti-joined dimension was selected");
         assertThatThrownBy(
                         () -> ResultColumns.of(SPEC, List.of(OutputField.ofDimension(2, 0, key))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a result column is of a side of the join");
+                .hasMessageStartingWith("A result column names an unknown side of the join");
         assertThatThrownBy(() -> ResultColumns.of(SPEC, List.of(OutputField.ofFact(99, key))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a result column is a column of its side");
+                .hasMessageStartingWith("A result column names an unknown column of its side");
         assertThatThrownBy(
                         () ->
                                 ResultColumns.of(
@@ -69,7 +70,7 @@ class ResultColumnsTest {
                                                 OutputField.ofFact(
                                                         FACTS.schema().require("anInt"), key))))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a result column is read as what it is");
+                .hasMessageStartingWith("Type of a result column differs from that of its source");
         assertThatThrownBy(() -> ResultColumns.of(SPEC, List.of(fact("text"), fact("text"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("text");

@@ -260,7 +260,7 @@ class ResultEmittersTest {
                                                 columns, TypeInformation.of(Size.class)),
                                         random))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a null has no place in a primitive field: field=")
+                .hasMessageStartingWith("Null for a primitive field: field=")
                 .hasMessageContaining("c_size");
     }
 }

@@ -114,7 +114,7 @@ class BadRecordPackTest {
         try (var harness = open(LAYOUT, null, BadRecords.FAIL)) {
             StreamRecord<Named> bad = new StreamRecord<>(new Named(2, text, true));
             assertThatThrownBy(() -> harness.processElement(bad))
-                    .hasMessageStartingWith("a record of a side of the join cannot be packed");
+                    .hasMessageStartingWith("A record of a side of the join cannot be packed");
         }
     }
 

@@ -319,7 +319,7 @@ class ChunkPackOperatorTest {
         try (var harness = open(all(FIXED, "key"), filter, packing(1 << 16))) {
             assertThatThrownBy(
                             () -> harness.processElement(new StreamRecord<>(fixedChunk(1, 0, 0))))
-                    .hasMessage("the filter of a side of the join failed: side=parts")
+                    .hasMessage("The filter of a side of the join failed: side=parts")
                     .rootCause()
                     .hasMessageContaining("no such column");
         }
@@ -331,7 +331,8 @@ class ChunkPackOperatorTest {
             assertThatThrownBy(
                             () -> harness.processElement(new StreamRecord<>(fixedChunk(1, 0, 0))))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageStartingWith("a chunk has its stream's schema: side=parts");
+                    .hasMessageStartingWith(
+                            "A chunk has another schema than its stream: side=parts");
         }
     }
 
@@ -343,9 +344,9 @@ class ChunkPackOperatorTest {
                 .hasMessageContaining("columns=[id, key]");
         assertThatThrownBy(() -> ChunkProjection.of(FIXED, List.of("id"), List.of("key")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("a key is one of the wanted columns: key=key, columns=[id]");
+                .hasMessage("A key is not among the selected columns: key=key, columns=[id]");
         assertThatThrownBy(() -> ChunkProjection.of(SCHEMA, List.of("name"), List.of("name")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a join key is an INT32 or INT64 column: column=");
+                .hasMessageStartingWith("Join key is not an INT32 or INT64 column: column=");
     }
 }

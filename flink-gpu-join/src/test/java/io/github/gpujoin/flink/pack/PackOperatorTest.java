@@ -274,7 +274,7 @@ class PackOperatorTest {
     void shouldNameTheSideWhoseFilterFails() throws Exception {
         try (var harness = open(record -> 1 / record.anInt > 0, PACKING)) {
             assertThatThrownBy(() -> harness.processElement(record(1L, 0)))
-                    .hasMessage("the filter of a side of the join failed: side=orders")
+                    .hasMessage("The filter of a side of the join failed: side=orders")
                     .hasCauseInstanceOf(ArithmeticException.class);
         }
     }
@@ -427,7 +427,8 @@ class PackOperatorTest {
                                             layout, null, PACKING.partitionedBy(column, 4)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageStartingWith(
-                            "rows are partitioned by a key column: side=orders, column=" + column);
+                            "The partition column is not a fixed-width integer: side=orders, column="
+                                    + column);
         }
     }
 

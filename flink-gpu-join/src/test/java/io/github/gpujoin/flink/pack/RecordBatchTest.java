@@ -333,7 +333,7 @@ class RecordBatchTest {
                                 harness.processElement(new StreamRecord("no reading"));
                                 harness.endInput();
                             })
-                    .hasMessage("a record of a side of the join cannot be packed: side=readings")
+                    .hasMessage("A record of a side of the join cannot be packed: side=readings")
                     .rootCause()
                     .hasMessageContaining(
                             "class=java.lang.String, expected=" + Reading.class.getName());
@@ -347,7 +347,7 @@ class RecordBatchTest {
             harness.processElement(new StreamRecord<>(reading(1)));
 
             assertThatThrownBy(() -> harness.processElement(new StreamRecord<>(reading(0))))
-                    .hasMessage("the filter of a side of the join failed: side=readings");
+                    .hasMessage("The filter of a side of the join failed: side=readings");
         }
     }
 }

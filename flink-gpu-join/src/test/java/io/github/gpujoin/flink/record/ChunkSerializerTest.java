@@ -145,7 +145,7 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
         assertThatThrownBy(() -> serializer.deserialize(new DataInputDeserializer(written)))
                 .isInstanceOf(ChunkFormatException.class)
                 .hasMessage(
-                        "a build chunk is of one of the join's dimensions: dimension="
+                        "A build chunk names an unknown dimension: dimension="
                                 + dimension
                                 + ", dimensions=2");
     }

@@ -37,13 +37,14 @@ class ChunkTypeInfoTest extends TypeInformationTestBase<ChunkTypeInfo> {
 
         assertThatThrownBy(type::schema)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageStartingWith("a stream of several dimensions has no one schema");
+                .hasMessageStartingWith(
+                        "A stream of several dimensions does not have a single schema");
     }
 
     @Test
     void shouldRejectAJoinWithoutDimensions() {
         assertThatThrownBy(() -> ChunkTypeInfo.ofDimensions(List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a stream of chunks has a schema");
+                .hasMessageStartingWith("Number of schemas does not fit the form of the stream");
     }
 }

@@ -277,7 +277,7 @@ class RecordEncoderTest {
         assertThat(chunk.getInt(0, 0)).isEqualTo(3);
         assertThatThrownBy(() -> whole.accept(record))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("a record is of the class of its stream: class=")
+                .hasMessageStartingWith("A record has another class than its stream: class=")
                 .hasMessageContaining("MoreKinds");
     }
 
@@ -301,7 +301,7 @@ class RecordEncoderTest {
         assertThatThrownBy(() -> encode(layout(type, List.of("id")), List.of(Row.of("seven"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "a field holds what its type says: field=id, type=Long,"
+                        "A value does not have the type of its field: field=id, type=Long,"
                                 + " class=java.lang.String");
     }
 
@@ -327,7 +327,7 @@ class RecordEncoderTest {
 
         assertThatThrownBy(() -> encoder.encode(new AllKinds(), 0, target))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("a full chunk must be sealed first: capacityRows=1");
+                .hasMessage("The chunk is full and not sealed: capacityRows=1");
     }
 
     @Test
@@ -337,6 +337,6 @@ class RecordEncoderTest {
 
         assertThatThrownBy(() -> layout.encoder().target(other))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("records are written under their layout's schema");
+                .hasMessageStartingWith("The builder has another schema than the records");
     }
 }

@@ -134,7 +134,7 @@ class RecordLayoutTest {
         assertThatThrownBy(() -> layout(ROW, List.of("name"), "name"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "a join key is an int, long, short or byte field, boxed or not:"
+                        "Join key is not an int, long, short or byte field:"
                                 + " field=name, type=String");
         assertThatThrownBy(() -> layout(POJO, List.of("aChar"), "aChar"))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -164,7 +164,7 @@ class RecordLayoutTest {
     void shouldRefuseAKeyThatIsNotWanted() {
         assertThatThrownBy(() -> layout(ROW, List.of("name"), "id"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("a key is one of the wanted columns: key=id, columns=[name]");
+                .hasMessage("A key is not among the selected columns: key=id, columns=[name]");
     }
 
     @Test
@@ -182,7 +182,7 @@ class RecordLayoutTest {
         assertThatThrownBy(() -> layout(Types.STRING, List.of("length")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "records with columns are POJOs, Rows, tuples, RowData or Avro records: type=String");
+                        "Records are not POJOs, Rows, tuples, RowData or Avro records: type=String");
     }
 
     @Test

@@ -488,7 +488,7 @@ final class Life implements AutoCloseable {
                             results.newAttempt(),
                             this::acknowledge);
         } catch (Exception e) {
-            throw new LifeFailure("the job does not start: " + e, e);
+            throw new LifeFailure("The job does not start: " + e, e);
         }
         fewestWaiting.clear();
         progressSinceCheckpoint = true;

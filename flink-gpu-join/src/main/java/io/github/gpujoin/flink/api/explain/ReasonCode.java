@@ -5,14 +5,14 @@ package io.github.gpujoin.flink.api.explain;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * Why a join is run as it is; stands in explanations, logs and metrics. docs/troubleshooting.md
- * says of each what to do.
+ * Why the planner or a subtask made a choice. Explanations, logs and metrics contain it;
+ * docs/troubleshooting.md lists a remedy for each.
  */
 @PublicEvolving
 public enum ReasonCode {
     // ------------------------------------------- replicated or partitioned
-    /** The job or its configuration asks for it by name. */
-    ASKED("the job or its configuration asks for it by name"),
+    /** The job or its configuration requests it by name. */
+    ASKED("the job or its configuration requests it by name"),
     /** The dimension is expected to be within gpu-join.replicate-max-bytes. */
     WITHIN_LIMIT("the dimension is expected to be within gpu-join.replicate-max-bytes"),
     /** The dimension is expected to be over gpu-join.replicate-max-bytes. */
@@ -27,62 +27,63 @@ public enum ReasonCode {
     MEASURED_WITHIN_LIMIT("the dimension was measured within gpu-join.replicate-max-bytes"),
     /** The dimension was measured over gpu-join.replicate-max-bytes. */
     MEASURED_OVER_LIMIT("the dimension was measured over gpu-join.replicate-max-bytes"),
-    /** Nobody said how large the dimension is, .expectedBytes(n). */
-    SIZE_UNKNOWN("nobody said how large the dimension is, .expectedBytes(n)"),
-    /** Facts are sent by the key of one dimension, and that is another one. */
-    ONE_IS_PARTITIONED("facts are sent by the key of one dimension, and that is another one"),
-    /** A fact and the version of its event time are in one subtask. */
-    VERSIONED("a fact and the version of its event time are in one subtask"),
-    /** Only where all facts of a key come by is it known that a row has no match. */
-    KEEPS_BUILD_ROWS("only where all facts of a key come by is it known that a row has no match"),
+    /** The size of the dimension is unknown; set .expectedBytes(n). */
+    SIZE_UNKNOWN("the size of the dimension is unknown; set .expectedBytes(n)"),
+    /** Facts are partitioned by the key of another dimension. */
+    OTHER_DIMENSION_PARTITIONED("facts are partitioned by the key of another dimension"),
+    /** A fact must reach the subtask that holds the version of its event time. */
+    VERSIONED("a fact must reach the subtask that holds the version of its event time"),
+    /** Only the subtask that receives all facts of a key knows that a row has no match. */
+    KEEPS_BUILD_ROWS(
+            "only the subtask that receives all facts of a key knows that a row has no match"),
 
     // ------------------------------------------- which engine
-    /** Each subtask looks for a GPU where it runs; the CPU joins where there is none. */
-    AT_RUN_TIME("each subtask looks for a GPU where it runs; the CPU joins where there is none"),
-    /** The GPU is tried first, and joins. */
-    PREFERRED("the GPU is tried first, and joins"),
-    /** Tables that fit no more into gpu-join.gpu.device-memory are on the host. */
-    OVER_DEVICE_BUDGET("tables that fit no more into gpu-join.gpu.device-memory are on the host"),
-    /** Managed memory has no room for these rows: they are joined from state. */
-    OVER_HOST_BUDGET("managed memory has no room for these rows: they are joined from state"),
-    /** The CUDA driver is not installed, or not usable by the process. */
-    NO_DRIVER("the CUDA driver is not installed, or not usable by the process"),
-    /** The CUDA driver sees no device of the number asked for. */
-    NO_DEVICE("the CUDA driver sees no device of the number asked for"),
-    /** Another job of the process drives the device, with a jar of its own. */
-    DEVICE_TAKEN("another job of the process drives the device, with a jar of its own"),
-    /** The jar was built without nvcc, or holds no code for the device. */
-    NO_KERNEL_IMAGE("the jar was built without nvcc, or holds no code for the device"),
-    /** Tables or buffers do not fit the device, or its pinned memory. */
-    OUT_OF_DEVICE_MEMORY("tables or buffers do not fit the device, or its pinned memory"),
-    /** The join has more dimensions or columns than the kernels are made for. */
-    UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels are made for"),
-    /** The device failed while it joined. */
-    DEVICE_LOST("the device failed while it joined"),
-    /** The kernel ran and made no progress. */
-    KERNEL_STALLED("the kernel ran and made no progress"),
+    /** Each subtask searches for a GPU on its host; without one the CPU joins. */
+    AT_RUN_TIME("each subtask searches for a GPU on its host; without one the CPU joins"),
+    /** The GPU, which is preferred, joins. */
+    PREFERRED("the GPU, which is preferred, joins"),
+    /** Tables that exceed gpu-join.gpu.device-memory are in host memory. */
+    OVER_DEVICE_BUDGET("tables that exceed gpu-join.gpu.device-memory are in host memory"),
+    /** These rows exceed managed memory and are joined from state. */
+    OVER_HOST_BUDGET("these rows exceed managed memory and are joined from state"),
+    /** The CUDA driver is missing, or the process cannot use it. */
+    NO_DRIVER("the CUDA driver is missing, or the process cannot use it"),
+    /** The CUDA driver has no device with the requested number. */
+    NO_DEVICE("the CUDA driver has no device with the requested number"),
+    /** Another job of this process uses the device through its own copy of the jar. */
+    DEVICE_TAKEN("another job of this process uses the device through its own copy of the jar"),
+    /** The jar was built without nvcc, or contains no code for the device. */
+    NO_KERNEL_IMAGE("the jar was built without nvcc, or contains no code for the device"),
+    /** Tables or buffers exceed device memory or pinned memory. */
+    OUT_OF_DEVICE_MEMORY("tables or buffers exceed device memory or pinned memory"),
+    /** The join has more dimensions or columns than the kernels support. */
+    UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels support"),
+    /** The device failed during the join. */
+    DEVICE_LOST("the device failed during the join"),
+    /** The kernel made no progress within its timeout. */
+    KERNEL_STALLED("the kernel made no progress within its timeout"),
 
     // ------------------------------------------- chunks of partitioned sides
-    /** A packer fills one chunk a key group, as there are 256 of them at most. */
-    FEW_KEY_GROUPS("a packer fills one chunk a key group, as there are 256 of them at most"),
-    /** A packer fills one chunk a subtask, as there are more than 256 key groups. */
-    MANY_KEY_GROUPS("a packer fills one chunk a subtask, as there are more than 256 key groups"),
-    /** One chunk a key group: Flink divides unaligned checkpoints by key group. */
-    DIVIDED_BY_FLINK("one chunk a key group: Flink divides unaligned checkpoints by key group"),
-    /** One chunk a key group: the join keeps changes or numbers of each build row. */
-    KEYED_LOG("one chunk a key group: the join keeps changes or numbers of each build row"),
-    /** One chunk a key group: without operator chaining packers do not see the subtasks. */
-    NOT_CHAINED("one chunk a key group: without operator chaining packers do not see the subtasks"),
+    /** A packer fills one chunk per key group: there are at most 256 key groups. */
+    FEW_KEY_GROUPS("a packer fills one chunk per key group: there are at most 256 key groups"),
+    /** A packer fills one chunk per subtask: there are more than 256 key groups. */
+    MANY_KEY_GROUPS("a packer fills one chunk per subtask: there are more than 256 key groups"),
+    /** One chunk per key group: Flink divides unaligned checkpoints by key group. */
+    DIVIDED_BY_FLINK("one chunk per key group: Flink divides unaligned checkpoints by key group"),
+    /** One chunk per key group: the join stores changes or row numbers by key group. */
+    KEYED_LOG("one chunk per key group: the join stores changes or row numbers by key group"),
+    /** One chunk per key group: without chaining, packers do not know the subtasks. */
+    NOT_CHAINED("one chunk per key group: without chaining, packers do not know the subtasks"),
 
     // ------------------------------------------- unaligned checkpoints
-    /** Execution.checkpointing.unaligned.enabled is off. */
+    /** The option execution.checkpointing.unaligned.enabled is off. */
     NOT_ENABLED("execution.checkpointing.unaligned.enabled is off"),
-    /** Flink aligns all edges into an operator that one of them is broadcast to. */
-    BROADCAST_EDGE("Flink aligns all edges into an operator that one of them is broadcast to"),
-    /** What a ticket in a snapshot stands for would be gone when it is restored. */
-    RINGS("what a ticket in a snapshot stands for would be gone when it is restored"),
-    /** All edges into the join take part. */
-    ENABLED("all edges into the join take part");
+    /** Flink aligns all edges into an operator with a broadcast edge. */
+    BROADCAST_EDGE("Flink aligns all edges into an operator with a broadcast edge"),
+    /** A snapshot would contain a ticket without the chunk in the ring it refers to. */
+    RINGS("a snapshot would contain a ticket without the chunk in the ring it refers to"),
+    /** All edges into the join are checkpointed unaligned. */
+    ENABLED("all edges into the join are checkpointed unaligned");
 
     private final String sentence;
 

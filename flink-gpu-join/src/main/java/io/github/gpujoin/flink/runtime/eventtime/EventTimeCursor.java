@@ -33,7 +33,7 @@ final class EventTimeCursor {
             long time = chunk.getLong(timeColumn, row);
             if (time == Long.MIN_VALUE) {
                 throw new IllegalArgumentException(
-                        "facts and versions that are joined by event time have a timestamp:"
+                        "A fact or version without a timestamp is joined by event time:"
                                 + " dimension="
                                 + chunk.dimension()
                                 + ", row="
