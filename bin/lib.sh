@@ -114,10 +114,15 @@ is_up_to_date() {
 # becomes. Running commands share it; a build takes it alone, so that it replaces no jar under a running command.
 lock_build() {
   # A command that another one started runs under that one's lock.
-  [[ -z ${GPU_JOIN_BUILD_LOCK:-} ]] && command -v flock >/dev/null || return 0
+  [[ -z ${GPU_JOIN_BUILD_LOCK:-} ]] || return 0
+  if ! command -v flock >/dev/null; then
+    [[ -n ${LOCK_IS_MISSING:-} ]] || note "flock is missing: do not build beside running commands, or apt-get install util-linux"
+    LOCK_IS_MISSING=1
+    return
+  fi
   [[ -n ${LOCK_FD:-} ]] || exec {LOCK_FD}>"$ROOT/.build.lock"
   flock "$1" --timeout 1 "$LOCK_FD" && return
-  note "Waiting for other commands of this checkout: $ROOT/.build.lock"
+  note "Waiting for other commands of this checkout; lslocks shows which hold $ROOT/.build.lock"
   flock "$1" "$LOCK_FD"
 }
 

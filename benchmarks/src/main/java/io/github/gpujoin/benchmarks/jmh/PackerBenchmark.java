@@ -28,8 +28,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Packers as operators, from their input to sealed chunks. POJOs are few and used again and again,
- * as a source in the packer's chain hands over records that are still in the cache.
+ * Packers as operators, from their input to sealed chunks. A few POJOs are packed repeatedly,
+ * because a source in the packer's chain also emits records that are still in the cache.
  */
 @State(Scope.Thread)
 public class PackerBenchmark {
