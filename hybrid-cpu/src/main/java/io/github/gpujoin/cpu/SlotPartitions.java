@@ -97,7 +97,7 @@ final class SlotPartitions implements Work, AutoCloseable {
         return longest;
     }
 
-    /** Transfers ownership of the memory of the rows, which has room for one more, to the caller. */
+    /** Transfers the memory of the rows, which has room for one more, to the caller. */
     Region takeRows() {
         Region taken = rows;
         rows = null;
