@@ -39,6 +39,9 @@ public final class TableInput {
     /** A table that is converted to a stream once the key of the join is known. */
     private record Changelog(StreamTableEnvironment tables, Table table, DataType row) {}
 
+    /** A converted changelog, and what the conversion depends on. */
+    private record Changes(DataStream<RowData> stream, List<String> keyColumns, boolean nullSafe) {}
+
     private final String side;
     private final RowType rowType;
 
@@ -52,6 +55,9 @@ public final class TableInput {
     private final String rowtimeColumn;
 
     private final List<String> keyColumns = new ArrayList<>();
+
+    /** The converted changelog; null before the first call of {@link #changes}. */
+    private Changes converted;
 
     private TableInput(
             String side,
@@ -133,11 +139,23 @@ public final class TableInput {
      * the upsert key of the query is another one, changes of a key could arrive from several
      * subtasks out of order; the planner then adds Flink's upsert materializer.
      *
+     * <p>Converts the table once for the same key: each conversion adds operators to the job, also
+     * if the result is not used.
+     *
      * @param nullSafe whether the join treats nulls as equal
      * @throws IllegalArgumentException if a join key may have several rows, or may be null in a
      *     null-safe join
      */
     public DataStream<RowData> changes(boolean nullSafe) {
+        if (converted == null
+                || !converted.keyColumns.equals(keyColumns)
+                || converted.nullSafe != nullSafe) {
+            converted = new Changes(convert(nullSafe), List.copyOf(keyColumns), nullSafe);
+        }
+        return converted.stream;
+    }
+
+    private DataStream<RowData> convert(boolean nullSafe) {
         requireRowForEachKey();
         Table rows = changelog.table;
         Schema.Builder schema = Schema.newBuilder();
@@ -148,7 +166,7 @@ public final class TableInput {
             if (isKey && type.getLogicalType().isNullable()) {
                 if (nullSafe) {
                     throw new IllegalArgumentException(
-                            "A key column of the changing table may be null, and the join is"
+                            "A key column of the changelog table may be null, and the join is"
                                     + " null-safe: column=%s, type=%s. Use COALESCE(column, value) in both tables."
                                             .formatted(name, type));
                 }

@@ -141,12 +141,18 @@ public final class JoinMetadata {
                                     + " 2. Restore it with the release that wrote it, or a later one.",
                             restored[0]));
         }
-        require("The state was written with another hash of keys", "hashVersion", 1, restored);
+        require(
+                "The state was written with another hash of keys",
+                "hashVersion",
+                1,
+                restored,
+                "Restore it with the release that wrote it.");
         require(
                 "The maximum parallelism differs from that of the state",
                 "partitions",
                 2,
-                restored);
+                restored,
+                "Set env.setMaxParallelism(n) as it was.");
         // The comparison of columns names a replaced dimension better.
         boolean hasColumns = columnState.contains(KEY);
         Set<Integer> readAgain = columns.generations().readAgain(read(generationState));
@@ -157,17 +163,19 @@ public final class JoinMetadata {
                         : ChunkMigration.NONE;
         if (!hasColumns) {
             require(
-                    "Dimensions or columns differ from those of the state",
+                    "Dimensions or columns differ from those of the state, which has no names",
                     "joinFingerprint",
                     FINGERPRINT,
-                    restored);
+                    restored,
+                    "Restore the order, keys and kinds of dimensions, and .select(...).");
         }
         if (restored.length > PARTITIONED_DIMENSION) {
             require(
                     "Another dimension is partitioned than in the state",
                     "partitionedDimension",
                     PARTITIONED_DIMENSION,
-                    restored);
+                    restored,
+                    "Call .partitioned() or .replicated() as it was.");
         }
         Set<String> exempt =
                 readAgain.stream()
@@ -190,11 +198,12 @@ public final class JoinMetadata {
         return parts.hashCode();
     }
 
-    private void require(String rule, String name, int index, long[] restored) {
+    private void require(String fault, String name, int index, long[] restored, String remedy) {
         Long value = index < restored.length ? restored[index] : null;
         if (value == null || value != own[index]) {
             throw new IllegalStateException(
-                    rule + ": expected " + name + "=" + own[index] + ", restored=" + value);
+                    "%s: expected %s=%d, restored=%d. %s"
+                            .formatted(fault, name, own[index], value, remedy));
         }
     }
 }

@@ -67,6 +67,22 @@ class StarJoinRefusalTest {
                 .hasMessageContaining("may be null: column=product");
     }
 
+    @Test
+    void shouldRejectTwoDimensionsOfOneName() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .select("quantity")
+                        .dimension(
+                                data.customerStream(env), d -> d.named("date").on("customer", "id"))
+                        .dimension(
+                                data.productStream(env), d -> d.named("date").on("product", "id"));
+        assertThatThrownBy(star::toRows)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Two dimensions are named 'date'. Rename one with .named(...).");
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, 0, -1})
     void shouldRejectATimeToLiveOutOfRange(long seconds) {

@@ -57,6 +57,27 @@ class TableJoinOptionsITCase {
         return TableJoin.in(tables).build(build()).probe(probe()).on("k", "id");
     }
 
+    @Test
+    void shouldConvertAChangelogOnceForAnExplanationAndTheResult() {
+        assertThat(operatorCount(true)).isEqualTo(operatorCount(false));
+    }
+
+    private static int operatorCount(boolean explained) {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        Table highest =
+                tables.sqlQuery(
+                        "SELECT id, MAX(low) AS high FROM (VALUES (1, 10), (1, 20)) AS t(id, low)"
+                                + " GROUP BY id");
+        Table facts = tables.sqlQuery("SELECT * FROM (VALUES (1, 15)) AS t(k, price)");
+        TableJoin join = TableJoin.in(tables).buildChangelog(highest).probe(facts).on("k", "id");
+        if (explained) {
+            assertThat(join.explain()).contains("build");
+        }
+        tables.toDataStream(join.toTable()).sinkTo(new DiscardingSink<>());
+        return env.getStreamGraph(false).getStreamNodes().size();
+    }
+
     private static List<String> texts(Table table) throws Exception {
         List<String> texts = new ArrayList<>();
         try (CloseableIterator<Row> rows = table.execute().collect()) {

@@ -378,7 +378,7 @@ class StarJoinOperatorTest {
                         1,
                         0);
         assertThatThrownBy(() -> partitioned.initializeState(state))
-                .hasStackTraceContaining("the dimension that is partitioned stays what it was")
+                .hasStackTraceContaining("Another dimension is partitioned than in the state")
                 .hasStackTraceContaining("expected partitionedDimension=0, restored=-1");
         partitioned.close();
     }

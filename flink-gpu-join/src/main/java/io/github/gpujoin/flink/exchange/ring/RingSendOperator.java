@@ -17,6 +17,8 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends chunks to the subtasks of their partitions: payload through rings, tickets through Flink's
@@ -28,6 +30,8 @@ import org.apache.flink.util.IOUtils;
  */
 final class RingSendOperator extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<Chunk, Chunk> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RingSendOperator.class);
 
     private static final long serialVersionUID = 1L;
 
