@@ -122,8 +122,21 @@ lock_build() {
   fi
   [[ -n ${LOCK_FD:-} ]] || exec {LOCK_FD}>"$ROOT/.build.lock"
   flock "$1" --timeout 1 "$LOCK_FD" && return
-  note "Waiting for other commands of this checkout; lslocks shows which hold $ROOT/.build.lock"
+  note "Waiting for other commands of this checkout: lock=$ROOT/.build.lock, held by:$(lock_holders)"
   flock "$1" "$LOCK_FD"
+}
+
+# Prints the process number and command of each process that holds the build lock, one a line.
+lock_holders() {
+  local lock=$ROOT/.build.lock fd pid found=''
+  for fd in /proc/[0-9]*/fd/*; do
+    [[ $fd -ef $lock ]] || continue
+    pid=${fd#/proc/} pid=${pid%%/*}
+    [[ $pid != "$$" && $pid != "$BASHPID" ]] || continue
+    grep -qs '^lock:.*FLOCK' "/proc/$pid/fdinfo/${fd##*/}" || continue
+    found+=$'\n'"  pid=$pid, command=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | cut -c 1-160)"
+  done
+  printf '%s' "${found:- unknown}"
 }
 
 unlock_build() {
