@@ -1,4 +1,7 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-/** Transports against Flink's own shuffle: chunks from one process to another. */
+/**
+ * Measures transports beside Flink's own shuffle: each sends chunks from one process to another.
+ * Start with {@link io.github.gpujoin.benchmarks.transport.Stream}.
+ */
 package io.github.gpujoin.benchmarks.transport;
