@@ -82,6 +82,7 @@ struct ChangingSide {
         for (const auto& [key, payload] : expected) {
             Matches found = findMatches(dimension, key);
             REQUIRE(found.count == (payload ? 1 : 0));
+            REQUIRE((found.first == NO_ROW) == !payload);
             if (payload) {
                 unsigned char* row = rowAt(dimension, found.first);
                 REQUIRE(rowKey(dimension, found.first) == key);

@@ -16,7 +16,7 @@
 
 namespace gpujoin {
 
-// Matches of a key: `count` rows, the first one at `first`.
+// Matches of a key: `count` rows, the first one at `first`, which is NO_ROW if there is none.
 struct Matches {
     uint32_t first;
     uint32_t count;
@@ -75,7 +75,7 @@ GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
             return Matches{NO_ROW, 0};
         }
         if (found == key) {
-            return Matches{slot, taken == ROW_DELETED ? 0u : 1u};
+            return taken == ROW_DELETED ? Matches{NO_ROW, 0} : Matches{slot, 1};
         }
         slot = slot + 1 == table.slotCount ? 0 : slot + 1;
     }
