@@ -171,7 +171,7 @@ class ChangingDimensionTest {
                                                             "prices", PRICES, 0, 0, kind, 2))),
                                     EngineSelection.only(engine),
                                     1_000),
-                            context -> new JoinScenario.TextEmitter());
+                            context -> new TextEmitter());
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             if (state == null) {

@@ -83,7 +83,7 @@ class DimensionExpiryTest {
                 new StarJoinOperatorFactory<>(
                         JoinScenario.settings(
                                 SPEC, engines, 1_000, null, new TimesToLive(TTL_MS, dimensions)),
-                        context -> new JoinScenario.TextEmitter());
+                        context -> new TextEmitter());
         JoinHarness join = new JoinHarness(operator, MAX_PARALLELISM, 1, 0);
         opened = join;
         join.setProcessingTime(now);
@@ -164,7 +164,7 @@ class DimensionExpiryTest {
         int goodCalls = 0;
         do {
             failing = new FailingEngines(goodCalls);
-            JoinScenario.Throttle throttle = new JoinScenario.Throttle(failing, 0);
+            ThrottledEngines throttle = new ThrottledEngines(failing, 0);
             EngineSelection engines = new EngineSelection(context -> throttle, true, CPU);
             try (JoinHarness join = open(engines, null, 10_000)) {
                 join.runMails(Integer.MAX_VALUE);
@@ -222,7 +222,7 @@ class DimensionExpiryTest {
 
     /** A snapshot in JOIN with a row of key 1, at 10 000 ms, and a fact that waits for it. */
     private OperatorSubtaskState withAFactInFlight(List<DimensionTtl> dimensions) throws Exception {
-        EngineSelection engines = EngineSelection.only(new JoinScenario.Throttle(CPU, 0));
+        EngineSelection engines = EngineSelection.only(new ThrottledEngines(CPU, 0));
         try (JoinHarness join = open(engines, dimensions, null, 10_000)) {
             join.completeBuild();
             change(join, 1, 10, RowChange.UPSERT);

@@ -5,13 +5,11 @@ package io.github.gpujoin.flink.runtime;
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -26,7 +24,6 @@ import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.LateDimensionRows;
 import io.github.gpujoin.flink.api.options.MetricLevel;
-import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.metrics.FanOutMonitor;
@@ -34,8 +31,6 @@ import io.github.gpujoin.flink.metrics.HeavyHitterSketch;
 import io.github.gpujoin.flink.metrics.JoinReporting;
 import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,15 +38,13 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.metrics.TimerGauge;
-import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
-import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.CollectorOutput;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Rows of a join of facts (key, number) with one dimension (key, number), the chunks that packers
- * would make of them, and the results that must come out, as {@code "fact|dimension"}.
+ * Facts (key, number) and one dimension (key, number), their chunks as packers seal them, and the
+ * expected results as {@code "fact|dimension"}. Also creates the operators that join them.
  */
 public final class JoinScenario {
 
@@ -66,7 +59,7 @@ public final class JoinScenario {
             ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("value", ColumnType.INT64));
     private static final int CHUNK_ROWS = 40;
 
-    /** Longest time that facts wait whose build rows have no tables. */
+    /** Maximum delay of deferred probes, in milliseconds. */
     public static final long SPILL_DELAY_MS = 10_000;
 
     private final boolean partitioned;
@@ -113,7 +106,7 @@ public final class JoinScenario {
         return new FanOutMonitor("test", spec(), new HeavyHitterSketch(spec()), warnFrom);
     }
 
-    /** Takes one turn of emitting what an engine has joined. */
+    /** Returns a turn of emitting an engine's results. */
     public static ThrowingRunnable<Exception> pump(JoinEngine engine, List<StreamElement> output) {
         return new RowPump<>(
                         new EnginePolls(engine, new TimerGauge()),
@@ -134,7 +127,7 @@ public final class JoinScenario {
                 settings(spec(), engines, 1_000), context -> new TextEmitter());
     }
 
-    /** Of a join before which a {@link ReplicaOperator} logs and replays the dimension. */
+    /** Returns a join before which a {@link ReplicaOperator} logs and replays the dimension. */
     static StarJoinOperatorFactory<String> replayedOperator(EngineSelection engines) {
         return new StarJoinOperatorFactory<>(
                 settings(spec(), engines, 1_000)
@@ -142,7 +135,7 @@ public final class JoinScenario {
                 context -> new TextEmitter());
     }
 
-    /** A join that is planned with a partitioned dimension. */
+    /** Returns a join whose plan has a partitioned dimension. */
     static StarJoinOperatorFactory<String> partitionedOperator(EngineSelection engines) {
         DimensionExplanation dimension =
                 DimensionExplanation.planned(
@@ -159,7 +152,7 @@ public final class JoinScenario {
                 context -> new TextEmitter());
     }
 
-    /** Of a join whose rows are joined as they come, and live for ever. */
+    /** Returns settings of a join without event time and times to live. */
     static JoinSettings settings(JoinSpec spec, EngineSelection engines, long groupIntervalMs) {
         return settings(spec, engines, groupIntervalMs, null, TimesToLive.NONE);
     }
@@ -173,7 +166,7 @@ public final class JoinScenario {
         return settings(spec, engines, groupIntervalMs, plan(spec), eventTime, ttls);
     }
 
-    /** All dimensions are replicated. */
+    /** Returns a plan that replicates all dimensions. */
     private static JoinExplanation plan(JoinSpec spec) {
         return JoinExplanation.planned(
                 "join",
@@ -211,7 +204,7 @@ public final class JoinScenario {
                 LateRowPolicy.of(LateDimensionRows.FAIL));
     }
 
-    /** A join that counts the matches of each fact key and sums up the dimension's values. */
+    /** Returns a join that counts the matches of each fact key and sums the dimension's values. */
     static StarJoinOperatorFactory<String> groupingOperator(
             JoinEngineFactory engine, int maxGroups, long groupIntervalMs) {
         Aggregation aggregation =
@@ -227,7 +220,7 @@ public final class JoinScenario {
                 context -> new GroupTextEmitter());
     }
 
-    /** What {@link #groupingOperator} gives in all, as {@code "key|count|sum"}, sorted. */
+    /** Returns all groups of {@link #groupingOperator}, as {@code "key|count|sum"}, sorted. */
     List<String> groups() {
         Map<Long, long[]> sums = new TreeMap<>();
         for (long[] fact : facts) {
@@ -242,7 +235,7 @@ public final class JoinScenario {
         return text(sums);
     }
 
-    /** Adds partial groups up. */
+    /** Returns the sums of partial groups. */
     static List<String> addUp(List<String> parts) {
         Map<Long, long[]> sums = new TreeMap<>();
         for (String part : parts) {
@@ -280,17 +273,17 @@ public final class JoinScenario {
         return results;
     }
 
-    /** How many facts there are with such a key, for scenarios too large for {@link #results()}. */
+    /** Counts facts with smaller keys, for scenarios too large for {@link #results()}. */
     public int factsWithKeyBelow(long key) {
         return (int) facts.stream().filter(fact -> fact[0] < key).count();
     }
 
-    /** Build rows from one to another, in chunks of all partitions of a subtask each. */
+    /** Returns build rows {@code from} to {@code to - 1} in chunks of one subtask each. */
     List<Chunk> buildChunks(int from, int to, int subtasks) {
         return manyPartitions(DIMENSION, 0, build.subList(from, to), subtasks);
     }
 
-    /** Facts from one to another, in chunks of all partitions of a subtask each. */
+    /** Returns facts {@code from} to {@code to - 1} in chunks of one subtask each. */
     List<Chunk> factChunks(int from, int to, int subtasks) {
         return manyPartitions(FACTS, ChunkDescriptor.FACTS, facts.subList(from, to), subtasks);
     }
@@ -350,110 +343,5 @@ public final class JoinScenario {
                 (partition, builder) ->
                         chunks.add(builder.seal(dimension, partition, 0, sequence++)));
         return chunks;
-    }
-
-    /** Emits results as text. */
-    public static final class TextEmitter implements ResultEmitter<String> {
-        @Override
-        public void emit(
-                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
-            for (int row = fromRow; row < toRow; row++) {
-                long number = batch.chunk().getLong(1, batch.probeRow(row));
-                output.collect(new StreamRecord<>(number + "|" + batch.getLong(0, 0, row)));
-            }
-        }
-    }
-
-    /** Emits groups as text. */
-    static final class GroupTextEmitter implements ResultEmitter<String> {
-        @Override
-        public void emit(
-                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
-            throw new AssertionError("an aggregating engine gives no rows");
-        }
-
-        @Override
-        public void emit(GroupRows groups, Output<StreamRecord<String>> output) {
-            for (int row = 0; row < groups.rowCount(); row++) {
-                String text =
-                        groups.groupValue(row, 0)
-                                + "|"
-                                + groups.aggregate(row, 0)
-                                + "|"
-                                + groups.aggregate(row, 1);
-                output.collect(new StreamRecord<>(text));
-            }
-        }
-    }
-
-    /** Keeps results until it is flushed. */
-    static final class KeepingEmitter implements ResultEmitter<String> {
-        private final List<StreamRecord<String>> kept = new ArrayList<>();
-
-        @Override
-        public void emit(
-                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
-            for (int row = fromRow; row < toRow; row++) {
-                kept.add(new StreamRecord<>("row " + batch.probeRow(row)));
-            }
-        }
-
-        @Override
-        public void flush(Output<StreamRecord<String>> output) {
-            kept.forEach(output::collect);
-            kept.clear();
-        }
-    }
-
-    /** Engines of another kind that give no more batches than they are allowed. */
-    static final class Throttle implements JoinEngineFactory {
-        private static final long serialVersionUID = 1L;
-
-        private final JoinEngineFactory inner;
-        private final List<Chunk> submitted = new ArrayList<>();
-        private long allowedBatches;
-
-        Throttle(JoinEngineFactory inner, long allowedBatches) {
-            this.inner = inner;
-            this.allowedBatches = allowedBatches;
-        }
-
-        /** Facts that any of the engines was asked to join. */
-        List<Chunk> submitted() {
-            return submitted;
-        }
-
-        void allow(long batches) {
-            allowedBatches = batches;
-        }
-
-        @Override
-        public String engineName() {
-            return "throttled " + inner.engineName();
-        }
-
-        @Override
-        public JoinEngine create(JoinSpec spec) {
-            JoinEngine engine = inner.create(spec);
-            return (JoinEngine)
-                    Proxy.newProxyInstance(
-                            getClass().getClassLoader(),
-                            new Class<?>[] {JoinEngine.class},
-                            (proxy, method, arguments) -> {
-                                if (method.getName().equals("poll")
-                                        && engine.inFlightCount() > 0
-                                        && allowedBatches-- <= 0) {
-                                    return null;
-                                }
-                                if (method.getName().equals("submitProbe")) {
-                                    submitted.add((Chunk) arguments[0]);
-                                }
-                                try {
-                                    return method.invoke(engine, arguments);
-                                } catch (InvocationTargetException e) {
-                                    throw e.getCause();
-                                }
-                            });
-        }
     }
 }

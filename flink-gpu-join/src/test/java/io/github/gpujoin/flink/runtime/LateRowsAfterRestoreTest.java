@@ -40,7 +40,7 @@ class LateRowsAfterRestoreTest {
                                 spec, EngineSelection.only(new ReferenceJoinEngineFactory()), 1_000)
                         .withReplicas(new Replicas(Map.of(REPLICATED, Replicas.UNLIMITED)));
         return new JoinHarness(
-                new StarJoinOperatorFactory<>(settings, context -> new JoinScenario.TextEmitter()),
+                new StarJoinOperatorFactory<>(settings, context -> new TextEmitter()),
                 JoinScenario.MAX_PARALLELISM,
                 1,
                 0);

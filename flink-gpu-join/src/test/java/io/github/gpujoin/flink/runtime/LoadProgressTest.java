@@ -55,7 +55,7 @@ class LoadProgressTest {
                                 0,
                                 null,
                                 TimesToLive.NONE),
-                        context -> new JoinScenario.TextEmitter()),
+                        context -> new TextEmitter()),
                 JoinScenario.MAX_PARALLELISM,
                 1,
                 0);

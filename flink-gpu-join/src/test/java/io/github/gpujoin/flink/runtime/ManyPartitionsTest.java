@@ -28,8 +28,8 @@ class ManyPartitionsTest {
 
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
 
-    private final JoinScenario.Throttle cpu =
-            new JoinScenario.Throttle(new CpuJoinEngineFactory(), Long.MAX_VALUE);
+    private final ThrottledEngines cpu =
+            new ThrottledEngines(new CpuJoinEngineFactory(), Long.MAX_VALUE);
 
     /** Of one table, of a table for all units, or of several, in which chunks are divided. */
     private EngineSelection engines(int units) {

@@ -67,7 +67,7 @@ class RowPumpTest {
         boolean cancelled;
 
         Run(JoinEngineFactory factory, JoinScenario scenario) {
-            this(factory, scenario, new JoinScenario.TextEmitter());
+            this(factory, scenario, new TextEmitter());
         }
 
         Run(JoinEngineFactory factory, JoinScenario scenario, ResultEmitter<String> emitter) {
@@ -140,7 +140,7 @@ class RowPumpTest {
 
     /** Emits a few rows at once, as behind a slow output. */
     private static final class SlicingEmitter implements ResultEmitter<String> {
-        private final JoinScenario.TextEmitter rows = new JoinScenario.TextEmitter();
+        private final TextEmitter rows = new TextEmitter();
 
         @Override
         public void emit(
@@ -201,7 +201,7 @@ class RowPumpTest {
     @Test
     void shouldNotWaitForTheRestOfARowOnceTheTaskIsCancelled() {
         JoinScenario scenario = scenario();
-        JoinEngineFactory oneBatch = new JoinScenario.Throttle(new CpuJoinEngineFactory(), 1);
+        JoinEngineFactory oneBatch = new ThrottledEngines(new CpuJoinEngineFactory(), 1);
         try (Run run = new Run(oneBatch, scenario)) {
             scenario.factChunks().forEach(chunk -> run.engine.submitProbe(chunk, 0));
             run.cancelled = true;

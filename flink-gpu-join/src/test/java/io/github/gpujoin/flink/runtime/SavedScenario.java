@@ -53,7 +53,7 @@ final class SavedScenario {
     }
 
     Saved save(StateBackend backend) throws Exception {
-        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, 3);
+        ThrottledEngines throttle = new ThrottledEngines(CPU, 3);
         try (JoinHarness harness = harness(EngineSelection.only(throttle), backend)) {
             harness.initializeEmptyState();
             harness.open();

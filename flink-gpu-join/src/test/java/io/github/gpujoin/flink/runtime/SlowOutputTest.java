@@ -37,7 +37,7 @@ class SlowOutputTest {
 
     /** Takes 20 us for each row, and so 0.3 s for a chunk of facts. */
     private static final class SlowEmitter implements ResultEmitter<String> {
-        private final JoinScenario.TextEmitter rows = new JoinScenario.TextEmitter();
+        private final TextEmitter rows = new TextEmitter();
 
         @Override
         public void emit(

@@ -151,7 +151,7 @@ class StarJoinOperatorRescaleTest {
             JoinEngineFactory restoreOn,
             StateBackend backend)
             throws Exception {
-        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
+        ThrottledEngines throttle = new ThrottledEngines(CPU, Long.MAX_VALUE);
         run(
                 phase,
                 from,
@@ -172,7 +172,7 @@ class StarJoinOperatorRescaleTest {
             EngineSelection restoreOn,
             StateBackend backend)
             throws Exception {
-        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, Long.MAX_VALUE);
+        ThrottledEngines throttle = new ThrottledEngines(CPU, Long.MAX_VALUE);
         run(phase, from, to, partitioned, engines, throttle, restoreOn, backend);
     }
 
@@ -185,7 +185,7 @@ class StarJoinOperatorRescaleTest {
             int to,
             boolean partitioned,
             EngineSelection engines,
-            JoinScenario.Throttle throttle,
+            ThrottledEngines throttle,
             EngineSelection restoreOn,
             StateBackend backend)
             throws Exception {

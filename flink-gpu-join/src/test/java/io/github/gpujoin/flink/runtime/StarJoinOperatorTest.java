@@ -199,7 +199,7 @@ class StarJoinOperatorTest {
             scenario.fact(1, i);
         }
         List<Chunk> facts = scenario.factChunks();
-        JoinScenario.Throttle throttle = new JoinScenario.Throttle(CPU, 0);
+        ThrottledEngines throttle = new ThrottledEngines(CPU, 0);
         try (JoinHarness harness = open(throttle)) {
             harness.probe(facts.get(0));
             harness.probeWatermark(100);
@@ -268,7 +268,7 @@ class StarJoinOperatorTest {
         StarJoinOperatorFactory<String> operator =
                 new StarJoinOperatorFactory<>(
                         JoinScenario.settings(JoinScenario.spec(), EngineSelection.only(CPU), 0),
-                        context -> new JoinScenario.KeepingEmitter());
+                        context -> new KeepingEmitter());
         try (JoinHarness harness = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0)) {
             harness.initializeEmptyState();
             harness.open();
@@ -290,7 +290,7 @@ class StarJoinOperatorTest {
     @Test
     void shouldGiveAllMemoryBackWhenItIsCancelledWhileFull() throws Exception {
         JoinScenario scenario = JoinScenario.random(6, false);
-        JoinHarness harness = open(new JoinScenario.Throttle(CPU, 0));
+        JoinHarness harness = open(new ThrottledEngines(CPU, 0));
         for (Chunk chunk : scenario.buildChunks()) {
             harness.build(chunk);
         }
@@ -311,7 +311,7 @@ class StarJoinOperatorTest {
             scenario.fact(7, i);
         }
         OperatorSubtaskState state;
-        try (JoinHarness harness = open(new JoinScenario.Throttle(CPU, 0))) {
+        try (JoinHarness harness = open(new ThrottledEngines(CPU, 0))) {
             harness.build(scenario.buildChunks().get(0));
             harness.endBuild();
             for (Chunk chunk : scenario.factChunks().subList(0, 7)) {
@@ -341,7 +341,7 @@ class StarJoinOperatorTest {
                 new JoinHarness(
                         new StarJoinOperatorFactory<>(
                                 JoinScenario.settings(spec, EngineSelection.only(CPU), 0),
-                                context -> new JoinScenario.TextEmitter()),
+                                context -> new TextEmitter()),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);
@@ -373,7 +373,7 @@ class StarJoinOperatorTest {
                                         plan,
                                         null,
                                         TimesToLive.NONE),
-                                context -> new JoinScenario.TextEmitter()),
+                                context -> new TextEmitter()),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime;
 
-import static io.github.gpujoin.flink.runtime.VersionedDimensionTest.EVENT_TIME;
-import static io.github.gpujoin.flink.runtime.VersionedDimensionTest.FACTS;
-import static io.github.gpujoin.flink.runtime.VersionedDimensionTest.PRICES;
-import static io.github.gpujoin.flink.runtime.VersionedDimensionTest.SPEC;
-import static io.github.gpujoin.flink.runtime.VersionedDimensionTest.chunk;
+import static io.github.gpujoin.flink.runtime.VersionedScenario.EVENT_TIME;
+import static io.github.gpujoin.flink.runtime.VersionedScenario.FACTS;
+import static io.github.gpujoin.flink.runtime.VersionedScenario.PRICES;
+import static io.github.gpujoin.flink.runtime.VersionedScenario.SPEC;
+import static io.github.gpujoin.flink.runtime.VersionedScenario.chunk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.Aggregate;
@@ -50,9 +50,7 @@ class VersionedIdlenessTest {
                                 EVENT_TIME,
                                 TimesToLive.NONE),
                         context ->
-                                spec.isAggregating()
-                                        ? new JoinScenario.GroupTextEmitter()
-                                        : new JoinScenario.TextEmitter());
+                                spec.isAggregating() ? new GroupTextEmitter() : new TextEmitter());
         JoinHarness join = new JoinHarness(operator, JoinScenario.MAX_PARALLELISM, 1, 0);
         join.initializeEmptyState();
         join.open();
