@@ -126,8 +126,8 @@ class FileJoinTest extends CommandScenario {
             delimiter = ';',
             value = {
                 "k,k\\n1,2\\n; k,p\\n1,2\\n; column names of a file must differ: file=",
-                "a,b\\n1,2\\n; k,p\\n1,2\\n; there is no such column: file=",
-                "''; k,p\\n1,2\\n; a CSV file must begin with a header line: file=",
+                "a,b\\n1,2\\n; k,p\\n1,2\\n; Unknown key column. Choose one of the columns of the file: file=",
+                "''; k,p\\n1,2\\n; CSV file without a header line. Add one: file=",
                 "k,b\\n1,2\\n; k,p\\n1,2\\n3\\n; line=3, expected 2 fields, found 1",
                 "k,b\\n1,2\\n; k,p\\n1,2\\n3,4,5\\n; line=3, expected 2 fields, found 3",
                 "k,b\\n1,\"open\\n; k,p\\n1,2\\n; malformed line: file=",
@@ -148,7 +148,10 @@ class FileJoinTest extends CommandScenario {
     void shouldRefuseFilesThatCannotBeReadOrWritten() throws IOException {
         write("build.csv", "k\n1\n");
         String[] keys = {"--build-key", "k", "--probe-key", "k"};
-        assertFailed(csvJoin(keys), 1, "gpu-join: the file cannot be read: file=");
+        assertFailed(
+                csvJoin(keys),
+                1,
+                "gpu-join: Cannot read the file. Check the path and its permissions: file=");
         write("probe.csv", "k\n1\n");
         assertFailed(csvJoinTo("probe.csv", keys), 1, "gpu-join: --out names an input file: ");
         assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out is a directory: ");

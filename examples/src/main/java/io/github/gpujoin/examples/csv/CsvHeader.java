@@ -27,13 +27,14 @@ public record CsvHeader(String file, List<String> columns) {
      */
     public static CsvHeader read(Path file) {
         if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-            throw new UserError("the file cannot be read: file=" + file);
+            throw new UserError(
+                    "Cannot read the file. Check the path and its permissions: file=" + file);
         }
         List<String> columns;
         try (CsvRecords records = CsvRecords.open(file.toString(), Files.newInputStream(file))) {
             String[] first = records.next();
             if (first == null) {
-                throw new UserError("a CSV file must begin with a header line: file=" + file);
+                throw new UserError("CSV file without a header line. Add one: file=" + file);
             }
             columns = Arrays.stream(first).map(name -> name == null ? "" : name).toList();
         } catch (IOException e) {

@@ -15,8 +15,8 @@ import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 
 /**
- * Columns of timestamps in microseconds: Flink's converters between rows and Avro take their
- * numbers for milliseconds, so these columns are converted here, after them.
+ * Corrects timestamps in microseconds. Flink's converters between rows and Avro treat the numbers
+ * as milliseconds, so this class converts these columns afterwards.
  */
 final class AvroMicros implements Serializable {
 

@@ -34,16 +34,16 @@ import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 
-/** Avro container files, which say themselves what is in them. */
+/** Avro container files, which contain their schema. */
 final class AvroRecordFormat implements RecordFormat {
 
-    /** How many bytes of a file stand for a row where nothing else is known. */
+    /** Assumed size of a row, to estimate the row count from the file size. */
     private static final int GUESSED_ROW_BYTES = 40;
 
-    /** Digits of a second that a time of day has in Flink's internal rows. */
+    /** Fractional digits of a second of a time of day in Flink's internal rows. */
     private static final int ROW_TIME_DIGITS = 3;
 
-    /** What Flink makes of arrays, maps, records, null, and unions of several types. */
+    /** Flink's types for arrays, maps, records, null, and unions of several types. */
     private static final Set<LogicalTypeRoot> NO_VALUES =
             EnumSet.of(
                     LogicalTypeRoot.ARRAY,
@@ -58,7 +58,7 @@ final class AvroRecordFormat implements RecordFormat {
         return rowType(readerSchema(file, schema));
     }
 
-    /** The schema with which the file is read. */
+    /** Returns the reader schema of the file. */
     private static Schema readerSchema(Path file, Path schema) {
         Path asked = schema == null ? file : schema;
         try {
@@ -71,8 +71,8 @@ final class AvroRecordFormat implements RecordFormat {
             }
         } catch (IOException | RuntimeException e) {
             throw new UserError(
-                    "the file must be an Avro container, or an Avro schema where one is"
-                            + " asked for: file="
+                    "Not an Avro container file or Avro schema. Convert the file, or set --format:"
+                            + " file="
                             + asked
                             + ", problem="
                             + e.getMessage());
@@ -81,7 +81,9 @@ final class AvroRecordFormat implements RecordFormat {
 
     private static RowType rowType(Schema schema) {
         if (schema.getType() != Schema.Type.RECORD) {
-            throw new UserError("rows of an Avro file must be records: schema=" + schema);
+            throw new UserError(
+                    "The rows of the Avro file are not records. Wrap them in a record: schema="
+                            + schema);
         }
         try {
             RowType columns =
@@ -107,7 +109,7 @@ final class AvroRecordFormat implements RecordFormat {
         if (column.getType().is(LogicalTypeRoot.TIME_WITHOUT_TIME_ZONE)
                 && LogicalTypeChecks.getPrecision(column.getType()) > ROW_TIME_DIGITS) {
             throw new IllegalArgumentException(
-                    "a time of day is in milliseconds, as rows have no more: field="
+                    "Time of day finer than milliseconds. Use time-millis: field="
                             + column.getName()
                             + ", type="
                             + column.getType());
@@ -153,8 +155,8 @@ final class AvroRecordFormat implements RecordFormat {
                 | UnsupportedOperationException
                 | IllegalArgumentException e) {
             throw new UserError(
-                    "names of columns in an Avro file must be letters, digits and _, and their"
-                            + " types those of Avro: columns="
+                    "The result columns do not fit Avro. Rename them to letters, digits and _, or"
+                            + " use another --format: columns="
                             + columns.asSummaryString()
                             + ", problem="
                             + e.getMessage());
@@ -181,7 +183,7 @@ final class AvroRecordFormat implements RecordFormat {
         }
     }
 
-    /** Writes rows to a part file, which its sink closes. */
+    /** Writes rows to a part file. The sink closes the stream. */
     private static final class RowWriter implements BulkWriter<RowData> {
         private final Schema schema;
         private final RowDataToAvroConverter converter;
@@ -209,7 +211,7 @@ final class AvroRecordFormat implements RecordFormat {
 
         @Override
         public void finish() throws IOException {
-            // The stream is the sink's to close.
+            // The sink closes the stream.
             writer.flush();
         }
     }

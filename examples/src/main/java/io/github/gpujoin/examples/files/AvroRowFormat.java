@@ -20,9 +20,9 @@ import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Reads an Avro container one row after the other. The columns are those of the reader's schema:
- * fields of the file that it has not are passed over, fields that the file has not get the schema's
- * default, and numbers are widened, by Avro's rules of schema resolution.
+ * Reads the rows of an Avro container in order. Avro's schema resolution applies: fields outside
+ * the reader schema are skipped, missing fields get the default of the schema, and numbers are
+ * widened.
  */
 final class AvroRowFormat extends SimpleStreamFormat<RowData> {
 
@@ -32,7 +32,7 @@ final class AvroRowFormat extends SimpleStreamFormat<RowData> {
     private final String readerSchema;
 
     /**
-     * @param columns of the schema
+     * @param columns columns of the reader schema
      */
     AvroRowFormat(RowType columns, Schema readerSchema) {
         this.columns = columns;
@@ -42,7 +42,7 @@ final class AvroRowFormat extends SimpleStreamFormat<RowData> {
     @Override
     public StreamFormat.Reader<RowData> createReader(Configuration config, FSDataInputStream in)
             throws IOException {
-        // The writer's schema is in the file.
+        // The file contains the writer schema.
         GenericDatumReader<GenericRecord> reader =
                 new GenericDatumReader<>(null, new Schema.Parser().parse(readerSchema));
         DataFileStream<GenericRecord> records = new DataFileStream<>(in, reader);

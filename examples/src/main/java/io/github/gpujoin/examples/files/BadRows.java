@@ -13,15 +13,16 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Takes rows that are marked as bad out of the stream and the mark off the others. Bad rows are
- * counted, by the metric {@code badRecords} and an accumulator, and go to a side output.
+ * Filters bad rows out of the stream and removes the problem column of the others. Bad rows are
+ * counted by the metric {@code badRecords} and an accumulator, and their problems go to a side
+ * output.
  */
 final class BadRows extends ProcessFunction<RowData, RowData> {
 
-    /** What is wrong with each of them. */
+    /** Side output: one line of text per bad row that describes the problem. */
     static final OutputTag<String> PROBLEMS = new OutputTag<>("bad-rows", Types.STRING);
 
-    /** Accumulator of bad rows of all files. */
+    /** Name of the accumulator of the bad rows of all files. */
     static final String COUNT = "bad-rows";
 
     private static final long serialVersionUID = 1L;
@@ -31,7 +32,7 @@ final class BadRows extends ProcessFunction<RowData, RowData> {
     private transient Counter badRecords;
 
     /**
-     * @param columns besides the mark, all text
+     * @param columns columns before the problem column, all text
      */
     BadRows(int columns) {
         this.columns = columns;

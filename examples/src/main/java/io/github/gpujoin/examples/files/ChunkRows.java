@@ -11,7 +11,7 @@ import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.StringData;
 
-/** Makes rows, of the types of {@link TableColumns}, of chunks of a whole table. */
+/** Converts chunks with all columns of a table to rows with the types of {@link TableColumns}. */
 final class ChunkRows {
 
     private final TblTable table;

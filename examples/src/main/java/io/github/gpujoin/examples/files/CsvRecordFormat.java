@@ -21,7 +21,7 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
-/** CSV with a header line, whose columns are all text. */
+/** CSV files with a header line. All columns are text. */
 final class CsvRecordFormat implements RecordFormat {
 
     @Override

@@ -6,7 +6,7 @@ import io.github.gpujoin.examples.run.Cli.UserError;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Formats of files of rows, told apart by the ends of their names. */
+/** File formats of rows, selected by the extension of a file name. */
 public enum FileFormat {
     CSV("build."),
     AVRO("build_"),
@@ -18,7 +18,7 @@ public enum FileFormat {
         this.buildPrefix = buildPrefix;
     }
 
-    /** By the end of the file's name, CSV where it says nothing else. */
+    /** Returns the format of a file by its extension; CSV for unknown extensions. */
     public static FileFormat of(Path file) {
         String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
         for (FileFormat format : values()) {
@@ -30,9 +30,10 @@ public enum FileFormat {
     }
 
     /**
-     * Made when asked for: the classes of Flink's tables need not be there for other files.
+     * Creates the reader and writer of this format. Lazy, so that the other formats work without
+     * the classes that this one needs.
      *
-     * @throws UserError where they are not there and this format needs them
+     * @throws UserError if required classes are missing from the class path
      */
     RecordFormat records() {
         try {
@@ -42,17 +43,17 @@ public enum FileFormat {
                 case PARQUET -> new ParquetRecordFormat();
             };
         } catch (LinkageError e) {
-            // A job jar brings none of them: it is for the cluster to have them.
+            // The job jar contains none of them; the cluster provides them.
             throw new UserError(
-                    "files of this format need Flink's table runtime and format jars on the"
-                            + " cluster: format="
+                    "Flink's table runtime or format jars are missing on the cluster. Add them to"
+                            + " its lib directory: format="
                             + name().toLowerCase(Locale.ROOT)
                             + ", missing="
                             + e.getMessage());
         }
     }
 
-    /** Goes before the name of a build column that a probe column has too. */
+    /** Returns the prefix of a build column whose name a probe column already uses. */
     String buildPrefix() {
         return buildPrefix;
     }

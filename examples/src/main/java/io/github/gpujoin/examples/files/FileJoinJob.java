@@ -31,15 +31,15 @@ import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * A join of two files: rows stream from both into the join, and results stream to part files.
+ * A job that joins two files and writes the result to part files.
  *
- * <p>Result columns are the probe file's, then, unless the join is a semi or anti join, the build
- * file's; fields of a row that there is not are null. A build column whose name is taken gets the
- * prefix of the result's format, as often as it takes.
+ * <p>The result holds the probe columns, then the build columns, which semi and anti joins omit.
+ * The columns of a missing row are null. The prefix of the result format is added to a build column
+ * until its name is unique.
  *
- * @param nullSafe whether null keys are equal
- * @param result format of the result; null where the join is only explained
- * @param badLines what becomes of a line that cannot be read
+ * @param nullSafe whether null keys match null keys
+ * @param result format of the result, or null if the join is only explained
+ * @param badLines how to treat a malformed CSV line
  */
 public record FileJoinJob(
         RecordFile build,
@@ -49,7 +49,7 @@ public record FileJoinJob(
         FileFormat result,
         BadLines badLines) {
 
-    /** Kinds of joins. */
+    /** Join kinds; the probe file is the left side. */
     public enum Kind {
         INNER,
         LEFT,
@@ -63,12 +63,12 @@ public record FileJoinJob(
         }
     }
 
-    /** Accumulator of lines that could not be read. */
+    /** Name of the accumulator of malformed lines. */
     public static final String BAD_ROWS = BadRows.COUNT;
 
     private static final String UID = "file-join";
 
-    /** The result's columns. */
+    /** Returns the columns of the result. */
     public RowType columns() {
         List<RowType.RowField> fields = new ArrayList<>();
         Set<String> taken = new HashSet<>();
@@ -88,22 +88,22 @@ public record FileJoinJob(
         return new RowType(false, fields);
     }
 
-    /** Rows of both files, near enough. */
+    /** Returns an estimate of the rows of both files. */
     public long expectedRows() {
         return build.format().records().estimateRows(build.path())
                 + probe.format().records().estimateRows(probe.path());
     }
 
     /**
-     * Begins the job that writes part files to directories.
+     * Starts the job, which writes part files to the two directories.
      *
-     * @param problems for what is wrong with lines that could not be read
+     * @param problems directory of the descriptions of malformed lines
      */
     public JobClient start(StreamExecutionEnvironment env, Path parts, Path problems)
             throws Exception {
         RowType columns = columns();
         if (!env.getCheckpointConfig().isCheckpointingEnabled()) {
-            // Parts of a subtask that has ended are final, which only a checkpoint remembers.
+            // Only a checkpoint records that the part files of an ended subtask are final.
             env.configure(new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, "none"));
         }
         FileSink<RowData> sink = result.records().sink(parts, columns);
@@ -115,13 +115,13 @@ public record FileJoinJob(
         return env.executeAsync(UID);
     }
 
-    /** How the join will be run, and why so. */
+    /** Returns the plan of the join and its reasons. */
     public String explain(StreamExecutionEnvironment env) throws IOException {
         return join(env, null).explain();
     }
 
     /**
-     * @param problems null where lines that cannot be read fail the job
+     * @param problems directory of problem descriptions, or null if a malformed line fails the job
      */
     private PairJoin.Keyed<RowData, RowData> join(StreamExecutionEnvironment env, Path problems)
             throws IOException {
@@ -162,12 +162,14 @@ public record FileJoinJob(
                         b == null ? new GenericRowData(buildColumns) : b);
     }
 
-    /** Puts the part files of the result together. */
+    /** Concatenates the part files of the result. */
     public void concatenate(Path parts, Path out) throws IOException {
         result.records().concatenate(finishedIn(parts), columns(), out);
     }
 
-    /** All files that a sink has finished, in order; what failed attempts leave stays hidden. */
+    /**
+     * Returns the finished part files of a sink in order, without hidden files of failed attempts.
+     */
     public static List<Path> finishedIn(Path parts) throws IOException {
         try (Stream<Path> files = Files.walk(parts)) {
             return files.filter(Files::isRegularFile)
@@ -179,7 +181,7 @@ public record FileJoinJob(
 
     private DataStream<RowData> read(
             StreamExecutionEnvironment env, RecordFile file, String side, Path problems) {
-        // Lines are of CSV alone; the other formats cannot go on behind what they cannot read.
+        // Only CSV can skip a malformed record; the other formats cannot find the next one.
         BadLines bad = file.format() == FileFormat.CSV ? badLines : BadLines.FAIL;
         DataStream<RowData> rows =
                 env.fromSource(

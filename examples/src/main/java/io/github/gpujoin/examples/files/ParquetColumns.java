@@ -31,13 +31,13 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.TimestampLogicalTypeAnnot
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
 
-/** Columns of a Parquet file as those of Flink's rows. */
+/** Maps the columns of a Parquet file to the types of Flink's rows. */
 final class ParquetColumns {
 
     private ParquetColumns() {}
 
     /**
-     * @throws IllegalArgumentException where a column is nested, or of a type that rows have not
+     * @throws IllegalArgumentException if a column is nested or its type is unsupported
      */
     static RowType rowType(MessageType schema) {
         List<RowType.RowField> fields = new ArrayList<>();
@@ -106,8 +106,8 @@ final class ParquetColumns {
 
     private static IllegalArgumentException refused(Type column) {
         return new IllegalArgumentException(
-                "a column is a number, boolean, text, bytes, date, timestamp or decimal, not nested"
-                        + " and not unsigned: column="
+                "Unsupported Parquet column type (nested, unsigned or unknown). Cast or remove the"
+                        + " column: column="
                         + column);
     }
 }

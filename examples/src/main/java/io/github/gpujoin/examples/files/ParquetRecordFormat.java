@@ -34,7 +34,7 @@ final class ParquetRecordFormat implements RecordFormat {
 
     private static final int BATCH_ROWS = 2048;
 
-    /** Makes Parquet's readers and writers, which are configured by Hadoop's class. */
+    /** Configuration of Parquet's readers and writers, which require Hadoop's class. */
     private static Configuration configuration() {
         Configuration configuration = new Configuration(false);
         configuration.setBoolean("parquet.write.int64.timestamp", true);
@@ -48,7 +48,7 @@ final class ParquetRecordFormat implements RecordFormat {
             return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
         } catch (IOException | RuntimeException e) {
             throw new UserError(
-                    "the file must be a Parquet file without nested columns: file="
+                    "Not a Parquet file, or a nested column. Convert the file: file="
                             + file
                             + ", problem="
                             + e.getMessage());

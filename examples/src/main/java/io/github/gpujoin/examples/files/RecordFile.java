@@ -11,34 +11,36 @@ import org.apache.flink.table.types.logical.LogicalTypeFamily;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * A file of rows, and which of its columns is the key.
+ * An input file, its columns and its key column.
  *
- * @param columns its columns, in order
- * @param schema file of the schema with which it is read; null for its own
+ * @param columns columns of the file, in order
+ * @param schema file of the Avro reader schema, or null for the schema in the file
  */
 public record RecordFile(
         Path path, FileFormat format, RowType columns, int keyColumn, Path schema) {
 
     /**
-     * Reads and checks what a file says of its columns.
+     * Reads and checks the columns of a file.
      *
-     * @param format null to tell it by the file's name
-     * @param schema file of an Avro schema with which to read; null for the file's own
-     * @throws UserError where the file is missing or not of the format, or has no such column
+     * @param format format of the file, or null to select it by extension
+     * @param schema file of the Avro reader schema, or null for the schema in the file
+     * @throws UserError if the file is missing or malformed, or lacks the key column
      */
     public static RecordFile open(Path path, FileFormat format, String key, Path schema) {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
-            throw new UserError("the file cannot be read: file=" + path);
+            throw new UserError(
+                    "Cannot read the file. Check the path and its permissions: file=" + path);
         }
         FileFormat found = format == null ? FileFormat.of(path) : format;
         if (schema != null && found != FileFormat.AVRO) {
-            throw new UserError("a schema can be given for an Avro file alone: file=" + path);
+            throw new UserError(
+                    "A schema is set for a file that is not Avro. Remove it: file=" + path);
         }
         RowType columns = found.records().columns(path, schema);
         int keyColumn = columns.getFieldIndex(key);
         if (keyColumn < 0) {
             throw new UserError(
-                    "there is no such column: file="
+                    "Unknown key column. Choose one of the columns of the file: file="
                             + path
                             + ", column="
                             + key
@@ -53,8 +55,8 @@ public record RecordFile(
     }
 
     /**
-     * Whether every key that is not null is a 64-bit integer, by its type or, in a CSV file, by
-     * what stands there.
+     * Whether every non-null key is a 64-bit integer: by the column type, or in CSV by parsing
+     * every key.
      */
     boolean hasIntegerKeys() {
         return keyType().is(LogicalTypeFamily.INTEGER_NUMERIC)

@@ -13,51 +13,51 @@ import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
-/** How files of one format are read and written as Flink's internal rows. Stateless. */
+/** Reads and writes files of one format as Flink's internal rows. Stateless. */
 interface RecordFormat {
 
     /**
-     * Columns of a file, in its order.
+     * Returns the columns of a file, in file order.
      *
-     * @param schema file of the schema with which the file is read; null for its own
-     * @throws io.github.gpujoin.examples.run.Cli.UserError where the file is not of the format, or
-     *     has columns that rows of a join cannot have
+     * @param schema file of the Avro reader schema, or null for the schema in the file
+     * @throws io.github.gpujoin.examples.run.Cli.UserError if the file is malformed or a column
+     *     type is unsupported
      */
     RowType columns(Path file, Path schema);
 
-    /** Rows of a file, near enough. */
+    /** Returns an estimate of the rows of a file. */
     long estimateRows(Path file);
 
     /**
-     * A source of a file's rows.
+     * Creates a source of the rows of a file.
      *
-     * @param badLines what becomes of a line that cannot be read, in formats that have lines
+     * @param badLines how to treat a malformed line; used by CSV only
      */
     FileSource<RowData> source(RecordFile file, BadLines badLines);
 
     /**
-     * A sink of part files, which are hidden until they are whole.
+     * Creates a sink of part files, which stay hidden until they are complete.
      *
-     * @throws io.github.gpujoin.examples.run.Cli.UserError where the format cannot hold a column
+     * @throws io.github.gpujoin.examples.run.Cli.UserError if the format cannot store a column
      */
     FileSink<RowData> sink(Path directory, RowType columns);
 
     /**
-     * Writes rows to one file, a whole one; the stream stays open.
+     * Creates a writer of one complete file. The writer does not close the stream.
      *
-     * @throws io.github.gpujoin.examples.run.Cli.UserError where the format cannot hold a column
+     * @throws io.github.gpujoin.examples.run.Cli.UserError if the format cannot store a column
      */
     BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException;
 
-    /** Those columns of a file, of which some are wanted, that are cheapest to read. */
+    /** Returns the columns to read so that the wanted ones are included: fewer only if cheaper. */
     default RowType projected(RowType columns, List<String> wanted) {
         return columns;
     }
 
     /**
-     * Puts the part files of a sink together to one file.
+     * Concatenates the part files of a sink into one file.
      *
-     * @param out to be written; it is there, and empty
+     * @param out file to write; exists and is empty
      */
     void concatenate(List<Path> parts, RowType columns, Path out) throws IOException;
 }

@@ -16,17 +16,17 @@ import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 
 /**
- * The key of a file's rows, null where the field is.
+ * Reads the join key of a row. The key is null if its field is null.
  *
- * @param comparison as what the keys of both files are compared
- * @param field reads the field
+ * @param comparison common type of the keys of both files
+ * @param field reads the key field of a row
  */
 record RecordKey(Comparison comparison, RowData.FieldGetter field)
         implements KeySelector<RowData, Object>, Serializable {
 
     private static final long NANOS_PER_MILLISECOND = 1_000_000;
 
-    /** As what keys are compared. */
+    /** The types as which keys are compared. */
     enum Comparison {
         INTEGER(Types.LONG),
         TEXT(Types.STRING),
@@ -52,10 +52,10 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
         }
 
         /**
-         * As what the keys of two files are compared: as integers where all of both are, else by
-         * their one type.
+         * Returns the common type of the keys of two files. It is INTEGER if all keys of both files
+         * are 64-bit integers, else the type that both columns share.
          *
-         * @throws UserError where they are of two types, or of one that is no key
+         * @throws UserError if the types differ or the type cannot be a key
          */
         static Comparison of(RecordFile build, RecordFile probe) {
             if (build.hasIntegerKeys() && probe.hasIntegerKeys()) {
@@ -65,8 +65,8 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
             Comparison comparison = root == probe.keyType().getTypeRoot() ? of(root) : null;
             if (comparison == null) {
                 throw new UserError(
-                        "the keys of both files must be of one type, and no arrays, maps or"
-                                + " records: build="
+                        "Key types differ, or are arrays, maps or records. Choose other key columns:"
+                                + " build="
                                 + build.keyType()
                                 + ", probe="
                                 + probe.keyType());

@@ -24,9 +24,9 @@ import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Puts rows of a benchmark's table into chunks. Columns are of the table's types, or text that
- * reads as these. A chunk goes on when it is full, before a barrier, and before a watermark, of
- * which the last comes with the end.
+ * Packs rows of a benchmark table into chunks. Columns have the types of the table, or are text
+ * that parses as these types. The operator emits a chunk when it is full, before a barrier, and
+ * before a watermark. The final watermark flushes the last chunk.
  */
 final class RowsToChunks extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<RowData, Chunk> {
@@ -43,7 +43,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
 
     /**
      * @param schema a projection of the table
-     * @param rows columns of the rows, those of the schema among them
+     * @param rows columns of the rows; must contain those of the schema
      */
     RowsToChunks(TblTable table, ChunkSchema schema, RowType rows) {
         int count = schema.size();
@@ -58,7 +58,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
             positions[i] = rows.getFieldIndex(name);
             if (positions[i] < 0) {
                 throw new IllegalArgumentException(
-                        "a file has the columns of its table: table="
+                        "Column missing in the file. Delete the file to convert it again: table="
                                 + table.name()
                                 + ", column="
                                 + name
@@ -94,7 +94,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
         Column column = schema.column(i);
         if (value == null && !column.nullable()) {
             throw new IllegalArgumentException(
-                    "a column that is not nullable has a value in every row: column="
+                    "Null in a column that is not nullable. Correct the file: column="
                             + column.name());
         }
         if (value == null) {
@@ -121,7 +121,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** The integer that stands for a value in a chunk. */
+    /** Returns the integer that represents a value in a chunk. */
     private long integer(int i, Object value) {
         boolean isText = types[i].is(LogicalTypeFamily.CHARACTER_STRING);
         return switch (columns[i].type()) {

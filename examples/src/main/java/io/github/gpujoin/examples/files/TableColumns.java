@@ -14,12 +14,10 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.VarCharType;
 
-/**
- * Columns of a benchmark's table as those of Flink's rows, and the values that stand for others.
- */
+/** Maps the columns of a benchmark table to Flink's row types, and dates to their integers. */
 final class TableColumns {
 
-    /** Digits of an amount of money, two of them after the point. */
+    /** Precision of an amount of money, including {@link #SCALE} fractional digits. */
     static final int DIGITS = 15;
 
     static final int SCALE = 2;
@@ -46,12 +44,12 @@ final class TableColumns {
         return type.copy(column.nullable());
     }
 
-    /** The number {@code yyyymmdd} of a date. */
+    /** Returns a date as the integer {@code yyyymmdd}. */
     static int number(LocalDate date) {
         return 10_000 * date.getYear() + 100 * date.getMonthValue() + date.getDayOfMonth();
     }
 
-    /** The date of a number {@code yyyymmdd}. */
+    /** Returns the date of an integer {@code yyyymmdd}. */
     static LocalDate date(int number) {
         return LocalDate.of(number / 10_000, number / 100 % 100, number % 100);
     }

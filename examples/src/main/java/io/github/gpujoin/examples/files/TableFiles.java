@@ -26,8 +26,8 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Tables of a benchmark as files of a format, one each: {@code lineorder.parquet} and so on, in the
- * directory of the {@code .tbl} files, of which they are made.
+ * The tables of a benchmark as files of one format, one file each, for example {@code
+ * lineorder.parquet}. They are converted from the {@code .tbl} files of the same directory.
  */
 public final class TableFiles {
 
@@ -36,8 +36,8 @@ public final class TableFiles {
     private final RecordFormat records;
 
     /**
-     * @throws io.github.gpujoin.examples.run.Cli.UserError where classes that the format needs are
-     *     not there
+     * @throws io.github.gpujoin.examples.run.Cli.UserError if classes that the format needs are
+     *     missing
      */
     public TableFiles(Path directory, FileFormat format) {
         this.directory = directory;
@@ -45,22 +45,22 @@ public final class TableFiles {
         this.records = format.records();
     }
 
-    /** The file of a table, whether it is there or not. */
+    /** Returns the path of the file of a table, which may not exist. */
     public Path file(TblTable table) {
         return directory.resolve(table.name() + "." + format.name().toLowerCase(Locale.ROOT));
     }
 
-    /** Tables of which there is no file. */
+    /** Returns the tables whose file is missing. */
     public List<TblTable> missing(List<TblTable> tables) {
         return tables.stream().filter(table -> !Files.isRegularFile(file(table))).toList();
     }
 
-    /** Rows in the file of a table, near enough. */
+    /** Returns an estimate of the rows of a table. */
     public long estimateRows(TblTable table) {
         return records.estimateRows(file(table));
     }
 
-    /** Makes the file of a table of its {@code .tbl} file. It appears when it is whole. */
+    /** Converts the {@code .tbl} file of a table. The new file appears only when complete. */
     public void make(TblTable table) throws IOException {
         RowType columns = TableColumns.rowType(table);
         Path tbl = directory.resolve(table.fileName());
@@ -94,10 +94,10 @@ public final class TableFiles {
     }
 
     /**
-     * Columns of a table as a stream of chunks.
+     * Reads columns of a table as a stream of chunks.
      *
      * @param schema a projection of the table
-     * @param uid prefix of the source's operators' uids
+     * @param uid prefix of the uids of the source and its converter
      */
     public DataStream<Chunk> read(
             StreamExecutionEnvironment env,

@@ -44,9 +44,9 @@ class AvroColumnsITCase {
                 "[\"null\", \"int\", \"string\"]; Type of an Avro field is not supported",
                 "\"null\"; Type of an Avro field is not supported",
                 "{\"type\": \"long\", \"logicalType\": \"time-micros\"};"
-                        + " a time of day is in milliseconds",
+                        + " Time of day finer than milliseconds",
                 "[\"null\", {\"type\": \"long\", \"logicalType\": \"time-micros\"}];"
-                        + " a time of day is in milliseconds",
+                        + " Time of day finer than milliseconds",
                 "{\"type\": \"bytes\", \"logicalType\": \"decimal\", \"precision\": 39};"
                         + " Decimal precision must be between 1 and 38",
             })

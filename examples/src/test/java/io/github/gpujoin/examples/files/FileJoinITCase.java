@@ -348,14 +348,15 @@ class FileJoinITCase {
                                         "--build-key=bday",
                                         "--probe-key=ptext")
                                 .err())
-                .contains("the keys of both files must be of one type")
+                .contains("Key types differ, or are arrays, maps or records")
                 .contains("build=DATE NOT NULL, probe=STRING");
         assertThat(join("text.parquet", "p.parquet", "o", "--build-key=k", "--probe-key=pn").err())
-                .contains("the file must be a Parquet file without nested columns: file=");
+                .contains("Not a Parquet file, or a nested column. Convert the file: file=");
         assertThat(join("p.csv", "b.csv", "o.avro", "--build-key=pn", "--probe-key=bn").err())
                 .isEmpty();
         Files.writeString(directory.resolve("b.csv"), "a b\n1\n");
         assertThat(join("b.csv", "b.csv", "o.avro", "--build-key=a b", "--probe-key=a b").err())
-                .contains("names of columns in an Avro file must be letters, digits and _");
+                .contains(
+                        "The result columns do not fit Avro. Rename them to letters, digits and _");
     }
 }

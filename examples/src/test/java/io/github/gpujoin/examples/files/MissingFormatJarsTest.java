@@ -58,8 +58,8 @@ class MissingFormatJarsTest {
             assertThat(error.getClass().getName()).isEqualTo(UserError.class.getName());
             assertThat(error)
                     .hasMessageStartingWith(
-                            "files of this format need Flink's table runtime and format jars on the"
-                                    + " cluster: format="
+                            "Flink's table runtime or format jars are missing on the cluster. Add them"
+                                    + " to its lib directory: format="
                                     + format
                                     + ", missing=");
         }
