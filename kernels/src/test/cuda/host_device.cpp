@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernels of engine.cu on CPU threads for Java tests. HostDevice calls them by name, like
+// Runs the kernels of engine.cu on CPU threads for Java tests. HostKernels calls them by name, like
 // the driver. The serving kernel runs with one thread for each block.
 
 #include <jni.h>
@@ -126,7 +126,7 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
 
 }  // namespace
 
-extern "C" JNIEXPORT jboolean JNICALL Java_io_github_gpujoin_kernels_gpu_HostDevice_launchKernel(
+extern "C" JNIEXPORT jboolean JNICALL Java_io_github_gpujoin_kernels_gpu_HostKernels_launch(
     JNIEnv* env, jclass, jstring kernel, jint blocks, jint threads, jlongArray arguments) {
     const char* chars = env->GetStringUTFChars(kernel, nullptr);
     std::string name(chars);
@@ -138,6 +138,6 @@ extern "C" JNIEXPORT jboolean JNICALL Java_io_github_gpujoin_kernels_gpu_HostDev
 }
 
 extern "C" JNIEXPORT jboolean JNICALL
-Java_io_github_gpujoin_kernels_gpu_HostDevice_kernelsHaveEnded(JNIEnv*, jclass) {
+Java_io_github_gpujoin_kernels_gpu_HostKernels_haveEnded(JNIEnv*, jclass) {
     return blocksServing == 0;
 }

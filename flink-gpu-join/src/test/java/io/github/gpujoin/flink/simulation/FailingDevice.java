@@ -11,7 +11,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 
-/** A device of each subtask that is lost after some calls, which puts the join on the CPU. */
+/** Devices of subtasks. One that is lost after some calls puts the join on the CPU. */
 final class FailingDevice {
 
     /** Of {@link JobShape#engine}. */
@@ -26,6 +26,12 @@ final class FailingDevice {
      */
     static StreamOperatorFactory<Object> putInto(
             StreamOperatorFactory<Object> factory, int goodCalls) {
+        return putInto(factory, gpu -> new FailingEngines(goodCalls));
+    }
+
+    /** The same with engines of any device. */
+    static StreamOperatorFactory<Object> putInto(
+            StreamOperatorFactory<Object> factory, EngineSelection.Preferred device) {
         if (!(factory instanceof StarJoinOperatorFactory<?>)) {
             return factory;
         }
@@ -34,11 +40,7 @@ final class FailingDevice {
             EngineSelection own = settings.engines();
             EngineSelection engines =
                     new EngineSelection(
-                            gpu -> new FailingEngines(goodCalls),
-                            false,
-                            own.standby(),
-                            own.division(),
-                            own.slotMemoryBytes());
+                            device, false, own.standby(), own.division(), own.slotMemoryBytes());
             Constructor<?> made = StarJoinOperatorFactory.class.getConstructors()[0];
             @SuppressWarnings("unchecked")
             StreamOperatorFactory<Object> failing =

@@ -149,7 +149,7 @@ final class JobPlan {
         config.set(GpuJoinOptions.RING_SLOTS, JobShape.RING_SLOTS);
         config.set(
                 GpuJoinOptions.ENGINE,
-                shape.hasFailingDevice()
+                shape.hasFailingDevice() || shape.hasHostGpu()
                         ? GpuJoinOptions.Engine.CPU
                         : GpuJoinOptions.Engine.valueOf(shape.engine().toUpperCase(Locale.ROOT)));
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);

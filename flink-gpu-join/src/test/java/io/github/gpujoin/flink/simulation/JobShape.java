@@ -148,13 +148,22 @@ record JobShape(
 
     /** This with a device that is lost in the midst of it. */
     JobShape withFailingDevice() {
+        return withDevice(FailingDevice.NAME);
+    }
+
+    /** This with the GPU engine on a device of CPU threads. */
+    JobShape withHostGpu() {
+        return withDevice(HostGpu.NAME);
+    }
+
+    private JobShape withDevice(String device) {
         return new JobShape(
                 dimensions,
                 mode,
                 unaligned,
                 sinkApart,
                 chunkBytes,
-                FailingDevice.NAME,
+                device,
                 transport,
                 rowTtlMs,
                 factTtlMs,
@@ -216,6 +225,10 @@ record JobShape(
 
     boolean hasFailingDevice() {
         return engine.equals(FailingDevice.NAME);
+    }
+
+    boolean hasHostGpu() {
+        return engine.equals(HostGpu.NAME);
     }
 
     boolean hasRings() {

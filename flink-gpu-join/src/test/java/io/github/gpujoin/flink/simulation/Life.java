@@ -62,8 +62,12 @@ final class Life implements AutoCloseable {
                             new Configuration().set(RocksDBOptions.USE_MANAGED_MEMORY, false),
                             Life.class.getClassLoader());
 
-    /** What a life's attempts have in common. */
-    record Setting(Scenario scenario, SimulatedCoordinators coordinators) {
+    /**
+     * What a life's attempts have in common.
+     *
+     * @param hostGpu null in most lives, and without a C++ compiler
+     */
+    record Setting(Scenario scenario, SimulatedCoordinators coordinators, HostGpu hostGpu) {
 
         int channelCapacity() {
             return scenario.channelCapacity();
@@ -86,6 +90,9 @@ final class Life implements AutoCloseable {
         }
 
         StreamOperatorFactory<Object> withDevices(StreamOperatorFactory<Object> factory) {
+            if (hostGpu != null) {
+                return FailingDevice.putInto(factory, gpu -> hostGpu);
+            }
             return scenario.shape().hasFailingDevice()
                     ? FailingDevice.putInto(factory, scenario.goodCalls())
                     : factory;
@@ -171,7 +178,11 @@ final class Life implements AutoCloseable {
         VirtualTime.reset();
         this.network = SimulatedNetwork.open(scenario.network(), scenario.seed());
         this.coordinators = new SimulatedCoordinators(plan, SimulatedEnvironment.JOB);
-        this.setting = new Setting(scenario, coordinators);
+        this.setting =
+                new Setting(
+                        scenario,
+                        coordinators,
+                        scenario.shape().hasHostGpu() ? HostGpu.open(scenario.seed()) : null);
         this.choices = new Choices(scenario.seed());
         this.results = new SinkResults(scenario.sinkRowNs());
         this.faults = new ArrayDeque<>(scenario.faults());
@@ -211,6 +222,9 @@ final class Life implements AutoCloseable {
         }
         endLingering(Long.MAX_VALUE);
         oracle.check(results.committed());
+        if (setting.hostGpu() != null) {
+            setting.hostGpu().requireUnused();
+        }
     }
 
     private boolean isOver() {
@@ -593,6 +607,6 @@ final class Life implements AutoCloseable {
         if (current != null) {
             IOUtils.closeQuietly(current);
         }
-        IOUtils.closeAllQuietly(coordinators, network);
+        IOUtils.closeAllQuietly(coordinators, network, setting.hostGpu());
     }
 }

@@ -54,6 +54,9 @@ record Scenario(
     /** One of so many lives has RocksDB, each task of which opens files. */
     private static final int ROCKSDB_SEEDS = 499;
 
+    /** One of so many lives has the GPU engine, whose kernels run on threads of the CPU. */
+    private static final int HOST_GPU_SEEDS = 50;
+
     /** One of so many lives has a slow sink and many facts; it takes seconds. */
     private static final int SLOW_SEEDS = 2_000;
 
@@ -201,6 +204,8 @@ record Scenario(
                 shape = shape.withRings();
             } else if (Math.floorMod(seed, 10) == 3) {
                 shape = shape.withFailingDevice();
+            } else if (Math.floorMod(seed, HOST_GPU_SEEDS) == 27) {
+                shape = shape.withHostGpu();
             }
             if (Math.floorMod(seed, 11) == 1) {
                 shape = withManyKeyGroups(shape);

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.simulation;
 
 import io.github.gpujoin.core.layout.SlotHash;
+import io.github.gpujoin.kernels.gpu.HostKernels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -130,6 +131,11 @@ public final class Simulate {
                 (failed, failure) ->
                         System.out.printf(
                                 "seed %d: %s%n  replay: %s%n", failed, failure, replay(failed)));
+        if (HostKernels.whyUnavailable() != null) {
+            System.out.println(
+                    "Lives with the GPU engine ran on the CPU engine: "
+                            + HostKernels.whyUnavailable());
+        }
         System.out.printf(
                 "RESULT simulate seeds=%d failed=%d seconds=%.1f%n",
                 seeds, failures.size(), (System.nanoTime() - startNs) / 1e9);

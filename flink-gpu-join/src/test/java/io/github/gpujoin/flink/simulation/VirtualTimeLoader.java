@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.kernels.gpu.HostKernels;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Map;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.ClassReader;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.ClassVisitor;
@@ -16,11 +18,19 @@ import org.apache.flink.shaded.asm9.org.objectweb.asm.Opcodes;
  * classes under test are otherwise those of the build.
  *
  * <p>Statics of the project, such as open local exchanges, belong to the loader: lives in different
- * threads do not meet.
+ * threads do not meet. The GPU engine keeps the machine's clock.
  */
 final class VirtualTimeLoader extends ClassLoader {
 
     private static final String PROJECT = "io.github.gpujoin.";
+
+    /** The GPU engine, whose kernels run on threads of their own. */
+    private static final List<String> IN_REAL_TIME =
+            List.of("io/github/gpujoin/kernels/", HostGpu.class.getName().replace('.', '/'));
+
+    /** One library of native methods serves all loaders. */
+    private static final String KERNELS = HostKernels.class.getName();
+
     private static final String CLOCK = VirtualTime.class.getName().replace('.', '/');
 
     /** A call, as {@code owner.name descriptor}, and the descriptor of its replacement. */
@@ -49,7 +59,7 @@ final class VirtualTimeLoader extends ClassLoader {
 
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-        if (!name.startsWith(PROJECT)) {
+        if (!name.startsWith(PROJECT) || name.equals(KERNELS)) {
             return super.loadClass(name, resolve);
         }
         synchronized (getClassLoadingLock(name)) {
@@ -64,11 +74,15 @@ final class VirtualTimeLoader extends ClassLoader {
             if (file == null) {
                 throw new ClassNotFoundException(name);
             }
-            byte[] bytes = path.equals(CLOCK) ? file.readAllBytes() : onVirtualTime(file);
+            byte[] bytes = hasRealTime(path) ? file.readAllBytes() : onVirtualTime(file);
             return defineClass(name, bytes, 0, bytes.length);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }
+    }
+
+    private static boolean hasRealTime(String path) {
+        return path.equals(CLOCK) || IN_REAL_TIME.stream().anyMatch(path::startsWith);
     }
 
     private static byte[] onVirtualTime(InputStream file) throws IOException {

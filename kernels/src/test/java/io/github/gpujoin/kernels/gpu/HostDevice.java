@@ -9,17 +9,14 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.nio.file.Path;
 
 /**
  * GPU engines on a device that the CPU emulates: memory is host memory, and CPU threads run the
- * kernels of {@code engine.cu}, compiled for the CPU. One is open at a time.
+ * kernels of {@code engine.cu}, compiled for the CPU. One is open at a time in a process.
  */
-final class HostDevice implements JoinEngineFactory, AutoCloseable {
+public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     private static final long serialVersionUID = 1L;
-
-    private static boolean kernelsAreLoaded;
 
     private final transient RefusingDriver memory = new RefusingDriver();
     private final transient GpuOptions options;
@@ -38,12 +35,8 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
     }
 
     /** Skips the test without a C++ compiler. */
-    static synchronized HostDevice open(GpuOptions options) throws Exception {
-        if (!kernelsAreLoaded) {
-            Path library = HostProgram.compileLibrary(Path.of("src/test/cuda/host_device.cpp"));
-            System.load(library.toAbsolutePath().toString());
-            kernelsAreLoaded = true;
-        }
+    public static HostDevice open(GpuOptions options) throws Exception {
+        HostKernels.load();
         return new HostDevice(options);
     }
 
@@ -52,14 +45,14 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
             case "launch" -> {
                 String kernel = (String) arguments[0];
                 memory.awaitCopies();
-                if (!launchKernel(
+                if (!HostKernels.launch(
                         kernel, (int) arguments[1], (int) arguments[2], (long[]) arguments[3])) {
                     throw new IllegalArgumentException("no such kernel: " + kernel);
                 }
                 return null;
             }
             case "isIdle" -> {
-                return kernelsHaveEnded();
+                return HostKernels.haveEnded();
             }
             default -> {
                 try {
@@ -69,6 +62,11 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
                 }
             }
         }
+    }
+
+    /** Returns the bytes of device memory and pinned memory in use. */
+    public long usedBytes() {
+        return memory.deviceBytes() + memory.pinnedBytes();
     }
 
     /** Returns the lease of this device, for parts of an engine. */
@@ -91,13 +89,4 @@ final class HostDevice implements JoinEngineFactory, AutoCloseable {
     public void close() {
         lease.release();
     }
-
-    /**
-     * Runs a kernel to its end, the serving kernel asynchronously. Returns false for an unknown
-     * name.
-     */
-    private static native boolean launchKernel(
-            String kernel, int blocks, int threads, long[] arguments);
-
-    private static native boolean kernelsHaveEnded();
 }

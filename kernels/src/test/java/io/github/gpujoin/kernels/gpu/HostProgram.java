@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -43,14 +44,16 @@ record HostProgram(Path file) {
         String compiler = compiler();
         assumeTrue(compiler != null, "this test needs a C++ compiler: c++, g++ or clang++");
         String name = source.getFileName().toString().replace(".cpp", suffix);
-        Path file = Path.of("target/cuda", name);
-        Files.createDirectories(file.getParent());
+        Path module = source.toAbsolutePath().normalize().resolve("../../../..").normalize();
+        Path folder = Files.createDirectories(module.resolve("target/cuda"));
+        // A test in another process may run the program of the same name.
+        Path compiled = Files.createTempFile(folder, name, ".new");
         List<String> command = new ArrayList<>(List.of(compiler));
         command.addAll(FLAGS);
         command.addAll(moreFlags);
-        command.addAll(List.of(source.toString(), "-o", file.toString()));
+        command.addAll(List.of(source.toString(), "-o", compiled.toString()));
         run(command);
-        return file;
+        return Files.move(compiled, folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static String compiler() {
