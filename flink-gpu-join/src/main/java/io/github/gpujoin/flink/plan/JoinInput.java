@@ -51,6 +51,9 @@ import org.apache.flink.types.RowKind;
  */
 public final class JoinInput<R> {
 
+    /** Name of the facts in messages, metrics and uids. */
+    private static final String FACTS = "facts";
+
     /** The chunks of a side, and the operator that packs them. */
     record Packed(
             ChunkSchema schema,
@@ -114,8 +117,18 @@ public final class JoinInput<R> {
         return new JoinInput<>(name, stream, true);
     }
 
+    /**
+     * Names a dimension.
+     *
+     * @throws IllegalArgumentException if the name is blank, or the one of the facts
+     */
     public void named(String name) {
-        this.name = Objects.requireNonNull(name, "name");
+        if (Objects.requireNonNull(name, "name").isBlank() || name.equals(FACTS)) {
+            throw new IllegalArgumentException(
+                    "A dimension has a blank or reserved name: name='%s'. Choose another name with .named(...)."
+                            .formatted(name));
+        }
+        this.name = name;
     }
 
     public void where(FilterFunction<R> filter) {

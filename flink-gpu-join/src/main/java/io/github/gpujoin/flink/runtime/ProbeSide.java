@@ -437,6 +437,9 @@ final class ProbeSide implements ProbePath {
 
     private void onMail() throws Exception {
         mailPosted = false;
+        // When the inputs have ended, Flink runs mails until none is left, also of a cancelled
+        // task.
+        check.run();
         if (pausesForBarrier()) {
             output.pause();
         } else {

@@ -84,7 +84,8 @@ final class RowPump<OUT> implements ResultPump {
                 progressed = true;
                 fanOut.accept(batch);
                 begunRow = emit(batch, begunRow);
-            } else if (begunRow != NONE) {
+            }
+            if (begunRow != NONE) {
                 // The rest of the row follows; ending here would repeat the row after a restore.
                 check.run();
                 Thread.onSpinWait();

@@ -275,7 +275,7 @@ public final class BuildLog {
     public void replay(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         replayReplicated(consumer);
         for (int partition : keys.ownPartitions()) {
-            long size = count(partition);
+            long size = partitioned.restoredCount(partition);
             for (long i = 0; i < size; i++) {
                 consumer.accept(get(partition, i));
             }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
@@ -57,9 +58,15 @@ final class BuildLogSizes {
         }
         setCurrentKey.accept(keys.keyOf(partition));
         long[] words = state.value();
-        return words == null
-                ? PartitionSize.empty(partition)
-                : new PartitionSize(partition, words[0], words[1], words[2]);
+        if (words == null) {
+            return PartitionSize.empty(partition);
+        }
+        if (words.length != 3 || words[0] < 0 || words[1] < 0 || words[2] < 0) {
+            throw new IllegalStateException(
+                    "The snapshot is damaged, a build log has an impossible size: partition=%d, size=%s.\nRestore an earlier snapshot."
+                            .formatted(partition, Arrays.toString(words)));
+        }
+        return new PartitionSize(partition, words[0], words[1], words[2]);
     }
 
     void set(PartitionSize size) {

@@ -68,8 +68,16 @@ public final class BuildRowMarks {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             for (Map.Entry<Integer, byte[]> entry : blocks.entries()) {
+                int block = entry.getKey();
                 BitSet bits = BitSet.valueOf(entry.getValue());
-                int first = entry.getKey() << BLOCK_BITS;
+                if (block < 0
+                        || block > Integer.MAX_VALUE >> BLOCK_BITS
+                        || bits.length() > 1 << BLOCK_BITS) {
+                    throw new IllegalStateException(
+                            "The snapshot is damaged, it marks build rows that cannot exist: state=%s, partition=%d, block=%d, rows=%d.\nRestore an earlier snapshot."
+                                    .formatted(NAME, partition, block, bits.length()));
+                }
+                int first = block << BLOCK_BITS;
                 bits.stream().forEach(bit -> partition(partition).marks.set(first + bit));
             }
         }

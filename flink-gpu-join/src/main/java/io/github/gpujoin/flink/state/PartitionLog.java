@@ -64,6 +64,23 @@ final class PartitionLog {
     }
 
     /**
+     * Number of chunks of a partition in the restored snapshot.
+     *
+     * @throws IllegalStateException if these are fewer than the snapshot says
+     */
+    long restoredCount(int partition) throws Exception {
+        setCurrentKey.accept(keys.keyOf(partition));
+        long count = chunks.restoredSize();
+        long written = sizes.get(partition).chunks();
+        if (count < written) {
+            throw new IllegalStateException(
+                    "The snapshot is damaged, a build log lacks chunks: partition=%d, chunks=%d, expected=%d.\nRestore an earlier snapshot."
+                            .formatted(partition, count, written));
+        }
+        return count;
+    }
+
+    /**
      * @param index in order of arrival, from 0
      */
     Chunk get(int partition, long index) throws Exception {
@@ -138,13 +155,16 @@ final class PartitionLog {
     /**
      * Emits the size of each of the subtask's own partitions. The log is read only if the snapshot
      * does not hold its size, as snapshots of release 0.1.0 do not.
+     *
+     * @throws IllegalStateException if a log has fewer chunks than the snapshot says
      */
     void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
         for (int partition : keys.ownPartitions()) {
             PartitionSize size = sizes.get(partition);
-            if (size.chunks() != count(partition)) {
+            long count = restoredCount(partition);
+            if (size.chunks() != count) {
                 size = PartitionSize.empty(partition);
-                for (long i = 0; i < count(partition); i++) {
+                for (long i = 0; i < count; i++) {
                     size = size.plus(get(partition, i));
                 }
                 sizes.set(size);

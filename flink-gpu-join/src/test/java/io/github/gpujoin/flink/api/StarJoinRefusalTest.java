@@ -84,6 +84,20 @@ class StarJoinRefusalTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"", "  ", "facts"})
+    void shouldRejectABlankOrReservedNameOfADimension(String name) {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> star = StarJoin.of(data.saleStream(env)).select("quantity");
+        assertThatThrownBy(() -> star.dimension(data.customerStream(env), d -> d.named(name)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "A dimension has a blank or reserved name: name='%s'. Choose another name"
+                                + " with .named(...).",
+                        name);
+    }
+
+    @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, 0, -1})
     void shouldRejectATimeToLiveOutOfRange(long seconds) {
         StreamExecutionEnvironment env = environment("cpu", 1);
