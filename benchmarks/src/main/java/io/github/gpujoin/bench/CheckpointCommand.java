@@ -221,7 +221,7 @@ final class CheckpointCommand implements Callable<Integer> {
         restore(tuples, last);
     }
 
-    /** Tells of a checkpoint; what it wrote. */
+    /** Reports a checkpoint, and returns the bytes that it wrote. */
     private long grown(long buildBytes, Checkpoint checkpoint) {
         observations.add(
                 "checkpoint-growth",

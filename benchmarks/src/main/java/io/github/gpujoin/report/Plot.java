@@ -110,7 +110,7 @@ final class Plot {
         return this;
     }
 
-    /** Tells pictures of different content apart: the same wherever they are drawn. */
+    /** Returns a digest of the content, which does not depend on the machine. */
     String digest() {
         List<Object> content = new ArrayList<>(List.of(title, xTitle, yTitle, bars, categories));
         series.forEach(

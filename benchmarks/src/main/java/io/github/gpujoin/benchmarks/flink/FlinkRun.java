@@ -211,7 +211,7 @@ public final class FlinkRun implements AutoCloseable {
         return gate;
     }
 
-    /** Tells of result rows that arrived before the gate opened. */
+    /** Counts result rows that arrived before the gate opened. */
     void primesAnswered(long rows) {
         long sum = primesAnswered.addAndGet(rows);
         if (sum > primeRows * fanOut) {
@@ -237,7 +237,7 @@ public final class FlinkRun implements AutoCloseable {
         return "primes=" + primeRows + ", answers=" + primesAnswered.get();
     }
 
-    /** Tells of result rows of an endless run, which has no end to tell them at. */
+    /** Counts result rows of an endless run, which never finishes. */
     void addResultRows(long rows) {
         endlessRows.add(rows);
     }
@@ -246,7 +246,7 @@ public final class FlinkRun implements AutoCloseable {
         return endlessRows.sum();
     }
 
-    /** Tells that a sink has taken its last result; {@code part} is what it took. */
+    /** Called when a sink has received its last result; {@code part} covers all of its results. */
     synchronized void finished(JoinAnswer part) {
         endNs = Math.max(endNs, System.nanoTime());
         answer = answer.plus(part);

@@ -150,7 +150,7 @@ public final class PacedJoin {
         }
     }
 
-    /** Tells of results of facts that were due at the same time. */
+    /** Counts results of facts that were due at the same time. */
     private void taken(long dueNs, long rows, long nowNs) {
         resultRows.add(rows);
         lastNs = nowNs;

@@ -85,7 +85,7 @@ public final class FlinkShuffleStream implements Stream {
         }
     }
 
-    /** Tells where a subtask runs; the last one decides who sends to whom. */
+    /** Registers where a subtask runs; the last one decides who sends to whom. */
     private synchronized void place(Map<Integer, String> places, RichMapFunction<?, ?> subtask) {
         // the same for all tasks of one TaskManager, and for no others
         String taskManager =

@@ -11,12 +11,12 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
 
-/** The kinds of emitters. All fail here, when the job is put together, rather than later. */
+/** Creates emitters. Invalid columns and types are rejected when the job is built. */
 public final class ResultEmitters {
 
     private ResultEmitters() {}
 
-    /** Rows with the type {@link ResultColumns#rowType}, their fields readable by name too. */
+    /** Emits Rows of the type {@link ResultColumns#rowType}; fields have names. */
     public static ResultEmitterFactory<Row> rows(ResultColumns columns) {
         return context ->
                 new RecordEmitter<>(

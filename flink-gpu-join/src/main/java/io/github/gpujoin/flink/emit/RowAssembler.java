@@ -11,7 +11,7 @@ import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.apache.flink.types.RowUtils;
 
-/** Makes Rows whose fields have a position and a name. */
+/** Assembles Rows whose fields have positions and names. */
 final class RowAssembler implements RecordAssembler<Row> {
 
     private final FieldReader[] readers;

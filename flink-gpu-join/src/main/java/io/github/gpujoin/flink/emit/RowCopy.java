@@ -10,8 +10,8 @@ import io.github.gpujoin.core.region.Region;
 import java.util.BitSet;
 
 /**
- * A copy of a result row, variable-width bytes included, for when its batch and the tables behind
- * it may be gone. In some dimensions the copy has no match, though the row has.
+ * A copy of a result row with its variable-width bytes, which outlives its batch and the tables.
+ * The copy may lack matches that the row has in some dimensions.
  */
 final class RowCopy implements AutoCloseable {
 
@@ -22,7 +22,7 @@ final class RowCopy implements AutoCloseable {
      * @param unmatched left-joined dimensions without a match
      */
     RowCopy(JoinSpec spec, ResultBatch from, int row, BitSet unmatched) {
-        // A layout of its own has readers forget what they know by addresses.
+        // A new layout object invalidates what readers cached by address.
         ResultLayout layout = new ResultLayout(spec, 1);
         int dimensions = spec.dimensions().size();
         byte[][] variableWidth = new byte[dimensions][];
@@ -68,7 +68,7 @@ final class RowCopy implements AutoCloseable {
         return at + Integer.BYTES + bytes.length;
     }
 
-    /** A batch of this row; valid until it is closed. */
+    /** Returns a batch of this row, valid until this copy is closed. */
     ResultBatch batch() {
         return batch;
     }

@@ -5,7 +5,7 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.ResultBatch;
 import java.io.IOException;
 
-/** Reads records that travelled whole in one column. */
+/** Reads records that are serialized in one column. */
 final class SerializedAssembler<T> implements RecordAssembler<T> {
 
     private final FieldReader reader;

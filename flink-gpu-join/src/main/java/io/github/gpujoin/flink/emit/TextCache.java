@@ -6,8 +6,8 @@ import io.github.gpujoin.core.layout.KeyHash;
 import java.util.Arrays;
 
 /**
- * Remembers the text of a dimension's column by the address of its row's variable-width bytes, so
- * that rows that are met again and again share one String. Direct-mapped, of fixed size.
+ * Caches the text of a dimension's column by the address of its row's variable-width bytes, so that
+ * repeated rows share one String. Direct-mapped, of fixed size.
  */
 final class TextCache {
 
@@ -16,7 +16,7 @@ final class TextCache {
     private final long[] addresses = new long[ENTRIES];
     private final String[] texts = new String[ENTRIES];
 
-    /** Entry for the address. */
+    /** Returns the entry for the address. */
     int slot(long address) {
         return KeyHash.slot(KeyHash.hash(address), ENTRIES);
     }
@@ -25,7 +25,7 @@ final class TextCache {
         return addresses[slot] == address;
     }
 
-    /** Text of the slot; null where the column is null. */
+    /** Returns the text of the entry, or null if the column is null. */
     String text(int slot) {
         return texts[slot];
     }
@@ -37,7 +37,7 @@ final class TextCache {
     }
 
     void clear() {
-        // 0 is no row's address
+        // 0 is not the address of any row
         Arrays.fill(addresses, 0);
     }
 }

@@ -6,10 +6,10 @@ import io.github.gpujoin.core.layout.Chunk;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
-/** The part of an emitter that gives build rows without a match, which only their owner knows. */
+/** Emits build rows without a match. Only the subtask that owns a row knows that it has none. */
 public interface UnmatchedBuildEmitter<OUT> {
 
-    /** Hears of build rows that are in a result. */
+    /** Receives the build rows of each result. */
     @FunctionalInterface
     interface MatchListener {
 
@@ -20,10 +20,10 @@ public interface UnmatchedBuildEmitter<OUT> {
         void matched(int partition, long number);
     }
 
-    /** Column of build chunks in which rows have their number. */
+    /** Returns the column of row numbers in build chunks. */
     int numberColumn();
 
-    /** Sets who hears of matches; to be called before any result is emitted. */
+    /** Sets the listener. To be called before the first result is emitted. */
     void onMatch(MatchListener listener);
 
     /** Emits a build row without a match. */

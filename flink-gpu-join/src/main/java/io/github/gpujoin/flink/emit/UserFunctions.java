@@ -7,7 +7,7 @@ import org.apache.flink.api.common.functions.Function;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
 
-/** Life of functions that may be rich ones. */
+/** Opens and closes functions that may be rich functions. */
 final class UserFunctions {
 
     private UserFunctions() {}

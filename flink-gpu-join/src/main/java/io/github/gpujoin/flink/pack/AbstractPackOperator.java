@@ -57,20 +57,20 @@ import org.apache.flink.util.OutputTag;
 public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<IN, Chunk>, BoundedOneInput {
 
-    /** Records that cannot be read, where the packing skips them. */
+    /** Side output of unreadable records, if the packing skips them. */
     public static final OutputTag<BadRecord> BAD_RECORDS =
             new OutputTag<>("bad-records", TypeInformation.of(BadRecord.class));
 
     private static final long serialVersionUID = 1L;
 
-    /** Latency markers beyond that many are dropped: they would measure the same wait. */
+    /** Further latency markers are dropped, because they would measure the same wait. */
     private static final int MAX_HELD_MARKERS = 1_000;
 
     private record HeldMarker(long untilMs, LatencyMarker marker) {}
 
     PackSpec packing;
 
-    /** Null unless the packing may change. */
+    /** Decides the packing while the job runs, or null if the packing is fixed. */
     private MeasuredDimension measured;
 
     private transient MailboxExecutor mailbox;
@@ -92,7 +92,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     private transient HoldableOutput<StreamRecord<Chunk>> holdable;
 
     /**
-     * @param schema of the chunks to come out
+     * @param schema of emitted chunks
      * @param filter null to keep all rows
      */
     AbstractPackOperator(ChunkSchema schema, FilterFunction<ROW> filter, PackSpec packing) {
@@ -203,15 +203,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
     }
 
-    /** {@link #packing} has changed, and no row waits. */
+    /** Called after {@link #packing} has changed. No row is buffered. */
     void onPackingChanged() {}
 
-    /** {@link RecordField#typesOf} the columns, which chunks have as their epoch. */
+    /** Returns {@link RecordField#typesOf} the columns, the epoch of all chunks. */
     long types() {
         return 0;
     }
 
-    /** Of the subtasks of the join if they can be told; else each partition is a group. */
+    /** Returns one group per subtask of the join if these are known, else one per partition. */
     private PartitionGroups groups() {
         if (packing.receivers() == null || !packing.isPartitioned()) {
             return PartitionGroups.ofPartitions(packing.partitions());
@@ -236,7 +236,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
     }
 
-    /** The local exchange with the join; facts that are partitioned go elsewhere first. */
+    /** Returns the local exchange with the join. Partitioned facts have none. */
     private Optional<LocalExchangeSender> exchange() {
         if (packing.dimension() != ChunkDescriptor.FACTS || packing.isPartitioned()) {
             return Optional.empty();
@@ -265,7 +265,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         return true;
     }
 
-    /** Moves rows that a packer keeps back for a while into the sink. */
+    /** Moves buffered rows of a packer into the sink. */
     void drain() {}
 
     final boolean hasFilter() {
@@ -275,7 +275,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     /**
      * Whether the filter keeps the row.
      *
-     * @throws UnreadableRecordException where it throws
+     * @throws UnreadableRecordException if the filter throws
      */
     final boolean keeps(ROW row) {
         if (filter == null) {
@@ -289,15 +289,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
     }
 
-    /** Whether records that cannot be read are left out, rather than failing the job. */
+    /** Whether unreadable records are skipped instead of failing the job. */
     final boolean skipsBadRecords() {
         return packing.badRecords() == BadRecords.SKIP;
     }
 
     /**
-     * Leaves a record out.
+     * Skips a record.
      *
-     * @throws UnreadableRecordException the same, where bad records fail the job
+     * @throws UnreadableRecordException the given one, if bad records fail the job
      */
     final void bad(Object record, UnreadableRecordException e) {
         if (!skipsBadRecords()) {
@@ -312,14 +312,13 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         try {
             return String.valueOf(record);
         } catch (RuntimeException e) {
-            // A record that cannot be read need not be one that can be shown.
+            // The text of an unreadable record may be unavailable, too.
             return record.getClass().getName() + ", whose text cannot be made: " + e;
         }
     }
 
     /**
-     * Holds the marker for as long as rows before it may wait, so that it measures their latency
-     * rather than shortens it.
+     * Delays the marker until the rows before it are emitted, so that it measures their latency.
      */
     @Override
     public void processLatencyMarker(LatencyMarker marker) throws Exception {
@@ -338,7 +337,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
     }
 
-    /** Emits all rows that wait, and the latency markers that wait for them. */
+    /** Emits all buffered rows and the latency markers behind them. */
     private void flush() {
         sink.flush();
         passMarkers(Long.MAX_VALUE);

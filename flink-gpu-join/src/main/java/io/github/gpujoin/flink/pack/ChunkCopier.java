@@ -49,9 +49,9 @@ final class ChunkCopier {
     }
 
     /**
-     * Appends as many of {@code rows[from]} to {@code rows[from + count - 1]} as the builder takes.
+     * Appends as many of {@code rows[from]} to {@code rows[from + count - 1]} as fit the builder.
      *
-     * @return how many were appended, at least 1 where the builder is not full
+     * @return number of appended rows, at least 1 unless the builder is full
      */
     int append(Chunk chunk, int[] rows, int from, int count, ChunkBuilder builder) {
         int fitting = Math.min(count, builder.capacityRows() - builder.rowCount());

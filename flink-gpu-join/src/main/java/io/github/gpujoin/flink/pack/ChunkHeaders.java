@@ -7,14 +7,13 @@ import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 
-/** Gives a chunk another header; its rows stay as they are. */
+/** Replaces the header of a chunk. */
 final class ChunkHeaders {
 
     private ChunkHeaders() {}
 
     /**
-     * The chunk itself where it is of that dimension and partition, whatever its number, else a
-     * copy.
+     * Returns the chunk if it has that dimension and partition, whatever its sequence, else a copy.
      */
     static Chunk with(Chunk chunk, int dimension, int partition, long sequence) {
         if (chunk.dimension() == dimension && chunk.partition() == partition) {

@@ -33,7 +33,7 @@ final class ChunkKeys {
         int[] counts = partitioner.counts();
         int partitions = partitioner.groups().partitions();
         int[] table = partitioner.groups().table();
-        // Known to be no null, the array is known to the compiler as heap memory.
+        // The null check tells the compiler that the base is a heap array.
         byte[] array = Objects.requireNonNull(chunk.array());
         long start = Memory.BYTES + chunk.columnOffset(column);
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
@@ -50,7 +50,7 @@ final class ChunkKeys {
         partitioner.sort(rowCount);
     }
 
-    /** Sorts the selected rows; a null key is taken as the row's number. */
+    /** Sorts the selected rows. The row number replaces a null key. */
     void sort(Chunk chunk, RowSelection selection, RowPartitioner partitioner) {
         int count = selection.size();
         int[] rows = selection.rows();

@@ -12,8 +12,8 @@ import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Packs columnar chunks: filters and partitions their rows and keeps the wanted columns. Where
- * there is nothing to do, a chunk passes through with another header at most.
+ * Packs columnar chunks: filters and partitions their rows and selects columns. If there is nothing
+ * to do, it forwards the chunk, at most with another header.
  */
 public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView> {
 
@@ -30,7 +30,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
 
     /**
      * @param filter of rows as they come in, with all their columns; null to keep all
-     * @throws IllegalArgumentException where the packing's partition column is no key
+     * @throws IllegalArgumentException if the packing's partition column is not a key
      */
     public ChunkPackOperator(
             ChunkProjection projection, FilterFunction<RowView> filter, PackSpec packing) {
@@ -105,7 +105,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         return !hasFilter() && projection.isIdentity() && !packing.isPartitioned();
     }
 
-    /** Finds the rows that the filter keeps and whose keys are all there, or may be null. */
+    /** Selects the rows that pass the filter and have no key that must not be null. */
     private void select(Chunk chunk, boolean keepsAll) {
         int rowCount = chunk.rowCount();
         boolean filters = hasFilter();
@@ -136,7 +136,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         nullKeyRows.inc(nullKeys);
     }
 
-    /** Whether a key is null for whose sake the row is dropped. */
+    /** Whether the row is dropped because a key is null. */
     private boolean hasNullKey(Chunk chunk, int row) {
         for (int column : projection.nullableKeys()) {
             if (projection.nullKeyBits(column) == 0 && cursor.at(chunk, row).isNull(column)) {

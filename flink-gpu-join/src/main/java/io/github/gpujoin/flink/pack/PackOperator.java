@@ -15,9 +15,9 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.RowKind;
 
 /**
- * Packs records into chunks. Where Flink lets an operator keep its records, that is without object
- * reuse, records of primitive fields are kept for a moment and written together, column by column;
- * else all that is needed is copied out of a record before the next one comes.
+ * Packs records into chunks. Without object reuse, it batches records of primitive fields and
+ * writes them column by column. With object reuse, it copies each record before the next one
+ * arrives.
  */
 public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
@@ -25,18 +25,18 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private final RecordLayout<T> layout;
 
-    /** Null where records are not changes. */
+    /** Returns the kind of a change, or null if records are not changes. */
     private final MapFunction<T, RowKind> kindOfChange;
 
     private transient RecordEncoder<T> encoder;
     private transient RecordEncoder.Target[] targets;
 
-    /** Null where each record is written at once. */
+    /** Batch of records, or null if each record is written when it arrives. */
     private transient RecordBatch batch;
 
     /**
      * @param filter of records, null to keep all
-     * @throws IllegalArgumentException where the packing's partition column is no key
+     * @throws IllegalArgumentException if the packing's partition column is not a key
      */
     public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, PackSpec packing) {
         this(layout, filter, null, packing);
@@ -152,7 +152,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
     }
 
-    /** Rows in the batch are counted here. */
+    /** Counts rows in the batch, too. */
     @Override
     void drain() {
         if (batch != null) {
@@ -166,7 +166,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
     }
 
-    /** Before the record is in a batch, all of which is checked at once otherwise. */
+    /** Checks the class before a record joins the batch; the rest is checked with the batch. */
     private void checkClass(T record) {
         try {
             encoder.checkClasses(new Object[] {record}, 1);

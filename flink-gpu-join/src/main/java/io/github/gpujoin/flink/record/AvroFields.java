@@ -57,9 +57,9 @@ public final class AvroFields {
 
     private AvroFields() {}
 
-    /** Schema of records of a type of Flink's Avro format, generic or specific. */
+    /** Returns the schema of records of an Avro type of Flink, generic or specific. */
     public static Schema schemaOf(TypeInformation<?> type) {
-        // The type does not give its schema away, but what it writes into every savepoint does.
+        // The type has no accessor for its schema, but its serializer snapshot contains it.
         AvroSerializerSnapshot<?> snapshot =
                 (AvroSerializerSnapshot<?>)
                         type.createSerializer(new SerializerConfigImpl()).snapshotConfiguration();
@@ -99,9 +99,9 @@ public final class AvroFields {
     }
 
     /**
-     * Type of a field's values.
+     * Returns the type of a field's values.
      *
-     * @throws IllegalArgumentException where no column can hold them
+     * @throws IllegalArgumentException if no column type fits
      */
     public static TypeInformation<?> typeOf(Schema.Field field) {
         Schema schema = present(field);
@@ -121,7 +121,7 @@ public final class AvroFields {
         };
     }
 
-    /** Schema of a field's values that are not null. */
+    /** Returns the schema of a field's values without null. */
     private static Schema present(Schema.Field field) {
         if (!field.schema().isUnion()) {
             return field.schema();
@@ -148,7 +148,7 @@ public final class AvroFields {
         return logical == null ? null : CONVERSIONS.getConversionFor(logical);
     }
 
-    /** Makes values of a field of records. */
+    /** Converts values of a field. */
     @FunctionalInterface
     public interface Converter {
         /**
@@ -157,7 +157,7 @@ public final class AvroFields {
         Object convert(Object value);
     }
 
-    /** From what a record holds to what {@link #typeOf} says. */
+    /** Returns a conversion from a record's values to {@link #typeOf}. */
     public static Converter reader(Schema.Field field) {
         Schema schema = present(field);
         Conversion<?> conversion = conversion(schema);
@@ -182,7 +182,7 @@ public final class AvroFields {
         return bytes;
     }
 
-    /** From what {@link #typeOf} says to what a generic record holds. */
+    /** Returns a conversion from {@link #typeOf} to the values of a generic record. */
     public static Converter writer(Schema.Field field) {
         return writer(present(field), GenericData.get());
     }
@@ -247,7 +247,7 @@ public final class AvroFields {
         return model.createFixed(null, bytes, schema);
     }
 
-    /** How much of a second a field holds. */
+    /** Returns the resolution of a field's times. */
     public static TimeResolution resolution(Schema.Field field) {
         LogicalType type = present(field).getLogicalType();
         if (type instanceof LogicalTypes.TimeMillis

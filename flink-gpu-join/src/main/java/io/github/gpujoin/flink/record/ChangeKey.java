@@ -13,13 +13,13 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
 
     private static final long serialVersionUID = 1L;
 
-    /** For records that the packer drops: those with a null key, and those it cannot read. */
+    /** Key of records that the packer drops: unreadable ones, and those with a null key. */
     private static final Long NONE = 0L;
 
     private final TypeInformation<T> type;
     private final String column;
 
-    /** Null where the key is a column of the records. */
+    /** Computes the key, or null if the key is a column of the records. */
     private final SelectedKey<T, ?> made;
 
     private transient RecordShape.Getter<T> getter;
@@ -31,12 +31,12 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
         this.made = made;
     }
 
-    /** A column of integers. */
+    /** Returns a key that is a column of integers. */
     public static <T> ChangeKey<T> ofColumn(TypeInformation<T> type, String column) {
         return new ChangeKey<>(type, column, null);
     }
 
-    /** A key that packers make of other columns. */
+    /** Returns a key that packers compute from other columns. */
     public static <T> ChangeKey<T> of(TypeInformation<T> type, SelectedKey<T, ?> made) {
         return new ChangeKey<>(type, null, made);
     }
@@ -47,7 +47,7 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
             Number key = made == null ? ofColumn(record) : ofMade(record);
             return key == null ? NONE : (Long) key.longValue();
         } catch (Exception e) {
-            // The packer meets the same error and knows what to do with bad records.
+            // The packer fails for the same record and applies the policy for bad records.
             return NONE;
         }
     }

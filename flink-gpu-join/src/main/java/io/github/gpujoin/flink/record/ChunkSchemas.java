@@ -22,11 +22,11 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
 
     /** How a chunk finds its schema. */
     public enum Form {
-        /** All chunks have the one schema. */
+        /** All chunks have the same schema. */
         SINGLE,
-        /** The dimension in the chunk's header is the schema's number. */
+        /** The dimension number in the header selects the schema. */
         BY_DIMENSION,
-        /** The same behind the schema of facts, which are among the chunks. */
+        /** The same, with chunks of facts, whose schema is the first. */
         FACTS_AND_DIMENSIONS
     }
 
@@ -41,17 +41,17 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
         }
     }
 
-    /** All chunks have the schema. */
+    /** Returns schemas of a stream whose chunks have this schema. */
     public static ChunkSchemas single(ChunkSchema schema) {
         return new ChunkSchemas(Form.SINGLE, List.of(schema));
     }
 
-    /** Chunks of dimension {@code d} have the {@code d}-th schema. */
+    /** Returns schemas of a stream in which chunks of dimension {@code d} have schema {@code d}. */
     public static ChunkSchemas byDimension(List<ChunkSchema> schemas) {
         return new ChunkSchemas(Form.BY_DIMENSION, schemas);
     }
 
-    /** As {@link #byDimension}, with chunks of facts among them. */
+    /** Returns the same with chunks of facts in the stream. */
     public static ChunkSchemas factsAndDimensions(ChunkSchema facts, List<ChunkSchema> dimensions) {
         List<ChunkSchema> schemas = new ArrayList<>(List.of(facts));
         schemas.addAll(dimensions);
@@ -64,7 +64,7 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
     }
 
     /**
-     * The schema of all chunks.
+     * Returns the schema of all chunks.
      *
      * @throws IllegalStateException if it depends on the dimension
      */
@@ -80,13 +80,13 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
     /**
      * Wraps the bytes of a chunk of at least a header.
      *
-     * @throws ChunkFormatException where they break a rule of the layout
+     * @throws ChunkFormatException if they do not have the layout of a chunk
      */
     Chunk wrap(byte[] bytes) {
         return Chunk.wrap(schemaOf(bytes), bytes);
     }
 
-    /** Whether bytes are a whole chunk, but of other columns than those of its side. */
+    /** Whether the bytes are a valid chunk with other columns than its side has. */
     boolean areOther(byte[] bytes) {
         long header = Memory.BYTES;
         return Memory.getInt(bytes, header + ChunkDescriptor.SCHEMA_OFFSET)

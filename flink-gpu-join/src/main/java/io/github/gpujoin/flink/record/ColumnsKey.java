@@ -16,7 +16,7 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
     private final TypeInformation<T> type;
     private final List<String> columns;
 
-    /** Made where it is used. */
+    /** Created on first use, because it is not serializable. */
     private transient List<RecordShape.Getter<T>> getters;
 
     /**
@@ -27,7 +27,7 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
         this.columns = List.copyOf(columns);
     }
 
-    /** In the order of the key. */
+    /** Returns the columns in the order of the key. */
     public List<String> columns() {
         return columns;
     }
@@ -46,7 +46,7 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
     }
 
     /**
-     * @throws IllegalArgumentException where there is no such column
+     * @throws IllegalArgumentException if a column does not exist
      */
     public TypeInformation<Row> keyType() {
         RecordShape<T> shape = RecordShape.of(type);

@@ -5,7 +5,7 @@ package io.github.gpujoin.flink.record;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Makes the {@link KeyColumn}s of one record after the other. Not thread-safe. */
+/** Computes the {@link KeyColumn}s of one record after the other. Not thread-safe. */
 final class ComputedKeys<T> {
 
     private final List<KeyColumn<T>> columns;
@@ -19,7 +19,7 @@ final class ComputedKeys<T> {
         this.integers = new Number[columns.size()];
     }
 
-    /** Reads the keys of a record, which the next values are of. */
+    /** Reads the keys of a record; getters return their values until the next call. */
     void read(T record) throws Exception {
         row++;
         for (int i = 0; i < integers.length; i++) {
@@ -27,7 +27,7 @@ final class ComputedKeys<T> {
         }
     }
 
-    /** What stands in such a column, which is of the record's keys; null where it is none. */
+    /** Returns a getter of a key column's values, or null if the column is not a key column. */
     RecordShape.Getter<T> getter(String name) {
         if (name.equals(KeyColumn.ROW_NAME)) {
             return record -> row;

@@ -8,7 +8,7 @@ import org.apache.flink.api.common.typeinfo.BasicTypeInfo;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 
-/** What a field of a record holds, and so in which column type it travels. */
+/** Kind of a record's field, which determines the column type of its values. */
 public enum FieldKind {
     INT(ColumnType.INT32),
     LONG(ColumnType.INT64),
@@ -20,7 +20,7 @@ public enum FieldKind {
     BOOLEAN(ColumnType.INT32),
     STRING(ColumnType.STRING),
     BYTES(ColumnType.BYTES),
-    /** Any other type, as the bytes that its Flink serializer writes. */
+    /** Any other type, as bytes of its Flink serializer. */
     SERIALIZED(ColumnType.BYTES);
 
     private static final Map<TypeInformation<?>, FieldKind> BY_TYPE =
@@ -51,7 +51,7 @@ public enum FieldKind {
         return this == INT || this == LONG || this == SHORT || this == BYTE;
     }
 
-    /** The field's value, from the integer that stands for it in a column. */
+    /** Returns the field's value of an integer in its column. */
     public Object ofInteger(long value) {
         return switch (this) {
             case INT -> (int) value;
@@ -68,7 +68,7 @@ public enum FieldKind {
         return BY_TYPE.getOrDefault(type, SERIALIZED);
     }
 
-    /** Kind of a column that did not come from a record. */
+    /** Returns the kind of a column without a record. */
     static FieldKind of(ColumnType type) {
         return switch (type) {
             case INT32 -> INT;
@@ -80,7 +80,7 @@ public enum FieldKind {
         };
     }
 
-    /** Type of a field of this kind. */
+    /** Returns the type of a field of this kind. */
     TypeInformation<?> type() {
         return BY_TYPE.entrySet().stream()
                 .filter(entry -> entry.getValue() == this)

@@ -8,18 +8,18 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.Types;
 
 /**
- * Columns that a packer makes of a record's key, in front of the record's own:
+ * Columns that a packer computes from a record's key and puts before the record's columns:
  *
  * <pre>
- *   name       fixed, what an engine compares
+ *   name       fixed, compared by engines
  *   bytesName  BYTES, the key's canonical bytes      where keys are hashed, to compare them again
- *   rowName    fixed INT64, another for each row     of some sides of such keys
+ *   rowName    fixed INT64, unique for each row      if isNumbered
  * </pre>
  *
- * <p>A row's number is a count from a random start, another for each packer and attempt. So two
- * rows share one by chance alone, and it would do harm only if their hashes were equal as well.
+ * <p>Row numbers count from a random start, which differs for each packer and attempt. Two rows
+ * have the same number only by chance, and results are wrong only if their hashes are equal, too.
  *
- * @param isNumbered whether there is the third
+ * @param isNumbered whether there is a column of row numbers
  */
 public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbered)
         implements Serializable {
@@ -29,7 +29,7 @@ public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbere
     /** Name of the column of row numbers. */
     public static final String ROW_NAME = "$row";
 
-    /** Of a key that is made of columns of records. */
+    /** Returns the columns of a key that consists of columns of records. */
     public static <T> KeyColumn<T> of(
             List<String> columns, SelectedKey<T, ?> key, boolean isNumbered) {
         String suffix = key.layout().nulls() == KeyLayout.Nulls.MATCH_NULLS ? ") null-safe" : ")";
@@ -45,7 +45,10 @@ public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbere
                 || name.equals(ROW_NAME);
     }
 
-    /** Of a key that {@linkplain KeyLayout#isExact is not exact}. */
+    /**
+     * Returns the name of the column of canonical bytes, if the key is not {@linkplain
+     * KeyLayout#isExact exact}.
+     */
     public String bytesName() {
         return BYTES + name.substring(RecordLayout.KEY.length());
     }
@@ -54,7 +57,7 @@ public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbere
         return new RecordField(name, key.layout().kind(), false, key.layout().type(), null);
     }
 
-    /** All of its columns that travel. */
+    /** Returns all columns of the key. */
     List<RecordField> fields() {
         List<RecordField> fields = new ArrayList<>(List.of(integerField()));
         if (!key.layout().isExact()) {

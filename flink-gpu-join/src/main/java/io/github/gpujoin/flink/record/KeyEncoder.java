@@ -9,7 +9,7 @@ import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
-/** Makes integers of keys, and the bytes by which keys are compared. Not thread-safe. */
+/** Encodes keys as integers and as canonical bytes. Not thread-safe. */
 public final class KeyEncoder<K> {
 
     /** Puts the parts of a key into {@link #values}, one after the other. */
@@ -56,9 +56,9 @@ public final class KeyEncoder<K> {
     }
 
     /**
-     * The integer that stands for the key.
+     * Returns the integer of the key.
      *
-     * @param key null where the record has none; of a record, its parts are null then
+     * @param key null if the record has none; the parts of a composite key are null then
      * @return null where the key matches nothing
      */
     public Number encode(K key) throws IOException {
@@ -81,7 +81,7 @@ public final class KeyEncoder<K> {
     }
 
     /**
-     * The bytes that equal keys share and no others have.
+     * Returns the canonical bytes of the key: equal if and only if the keys are equal.
      *
      * @return null where the key matches nothing
      */
@@ -107,7 +107,7 @@ public final class KeyEncoder<K> {
                 bytes.getSharedBuffer(), 0, bytes.length(), canonical, 0, canonical.length);
     }
 
-    /** Whether the key can match: false where a null is in it, and nulls match nothing. */
+    /** Whether the key can match: false if it contains a null and nulls match nothing. */
     private boolean read(K key) {
         count = 0;
         reader.read(key);
@@ -127,7 +127,7 @@ public final class KeyEncoder<K> {
         for (int i = 0; i < parts.length; i++) {
             int width = parts[i].width();
             long mask = width == Long.SIZE ? -1L : (1L << width) - 1;
-            // A shift by 64 shifts by nothing, which is right: that part is the only one.
+            // A shift by 64 does not shift, which is correct for a single part of 64 bits.
             packed <<= width;
             packed |= values[i] == null ? 0 : parts[i].bits(values[i]) & mask;
             if (nullsMatch) {

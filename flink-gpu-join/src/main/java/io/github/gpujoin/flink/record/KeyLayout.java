@@ -10,21 +10,21 @@ import java.util.UUID;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 
 /**
- * How keys of a type stand for 64-bit integers, which are all that an engine compares.
+ * Encoding of keys of a type as 64-bit integers, because engines compare integers only.
  *
  * <pre>
  *   INTEGER   byte, short, int, long                         the integer itself
- *   PACKED    parts of 64 bits together                      their bits side by side
- *   HASHED    anything longer, or of no fixed length         a hash of the parts' bytes
+ *   PACKED    parts with at most 64 bits in total            the bits of all parts
+ *   HASHED    longer keys, and keys of variable length       a hash of the parts' bytes
  * </pre>
  *
- * <p>Equal keys have equal integers. In the first two forms the reverse is true as well; keys with
- * equal hashes must be compared by their {@linkplain KeyEncoder#canonical bytes}. Immutable;
- * travels with the job.
+ * <p>Equal keys have equal integers. In the first two forms, equal integers also mean equal keys;
+ * keys with equal hashes must be compared by their {@linkplain KeyEncoder#canonical bytes}.
+ * Immutable; serialized with the job.
  */
 public final class KeyLayout<K> implements Serializable {
 
-    /** What a null, of the key or of a part of it, equals. */
+    /** Equality of null keys and of nulls in composite keys. */
     public enum Nulls {
         /** Nothing, as in SQL's {@code =}. */
         MATCH_NOTHING,
@@ -61,8 +61,7 @@ public final class KeyLayout<K> implements Serializable {
     }
 
     /**
-     * @throws IllegalArgumentException where a value of the type cannot be a key, or is a record
-     *     without fields
+     * @throws IllegalArgumentException if the type cannot be a key, or is a record without fields
      */
     public static <K> KeyLayout<K> of(TypeInformation<K> type, Nulls nulls) {
         List<KeyPart> parts = new ArrayList<>();
@@ -73,14 +72,14 @@ public final class KeyLayout<K> implements Serializable {
         return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
     }
 
-    /** The same layout with another hash, whose collisions must not change what is equal. */
+    /** Returns the same layout with another hash. Collisions do not affect equality. */
     public KeyLayout<K> hashedBy(Hash other) {
         return new KeyLayout<>(type, nulls, parts, other);
     }
 
     /**
-     * The same layout with integers as wide as the wider ones of both sides, so that an int equals
-     * a long in a key of several parts too.
+     * Returns the same layout with each integer as wide as the wider one of both sides, so that an
+     * int also equals a long inside a composite key.
      *
      * @param other that this one {@linkplain #isComparableTo is comparable to}
      */
@@ -135,7 +134,7 @@ public final class KeyLayout<K> implements Serializable {
         return type;
     }
 
-    /** Whether keys of equal integers are equal, so that nothing needs to be compared again. */
+    /** Whether equal integers mean equal keys, so that no collision check is needed. */
     public boolean isExact() {
         return form != Form.HASHED;
     }
@@ -159,7 +158,7 @@ public final class KeyLayout<K> implements Serializable {
         return true;
     }
 
-    /** What stands in the key's column. */
+    /** Returns the kind of the key's column. */
     FieldKind kind() {
         return form == Form.INTEGER ? FieldKind.of(type) : FieldKind.LONG;
     }
@@ -180,7 +179,7 @@ public final class KeyLayout<K> implements Serializable {
         return hash;
     }
 
-    /** For one thread. */
+    /** Returns an encoder for one thread. */
     public KeyEncoder<K> encoder() {
         return new KeyEncoder<>(this);
     }

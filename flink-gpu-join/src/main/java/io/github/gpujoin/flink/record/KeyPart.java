@@ -18,8 +18,8 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * A type of value that a join key is made of. Two values have the same bits, or write the same
- * bytes, if and only if they are equal as keys; docs/semantics.md says when that is.
+ * A type of values in join keys. Two values have the same bits, or write the same bytes, if and
+ * only if they are equal as keys (docs/semantics.md).
  */
 enum KeyPart {
     BOOLEAN(1) {
@@ -41,7 +41,7 @@ enum KeyPart {
     FLOAT(32) {
         @Override
         long bits(Object value) {
-            // Adding zero makes -0.0 a 0.0; the method gives one pattern for all that is no number.
+            // Adding zero turns -0.0 into 0.0; floatToIntBits returns one pattern for every NaN.
             return Float.floatToIntBits((Float) value + 0.0f);
         }
     },
@@ -51,7 +51,7 @@ enum KeyPart {
             return Double.doubleToLongBits((Double) value + 0.0);
         }
     },
-    /** Days from the epoch; all that a LocalDate can be. */
+    /** Days since the epoch, over the whole range of LocalDate. */
     DATE(40) {
         @Override
         long bits(Object value) {
@@ -107,7 +107,7 @@ enum KeyPart {
             writeBytes(((BigInteger) value).toByteArray(), out);
         }
     },
-    /** By UTF-16 code unit, so that text that is no valid UTF-16 is told apart too. */
+    /** By UTF-16 code unit, so that invalid UTF-16 is also distinguished. */
     STRING {
         @Override
         void write(Object value, DataOutputSerializer out) throws IOException {
@@ -146,7 +146,7 @@ enum KeyPart {
                     Map.entry(String.class, STRING),
                     Map.entry(byte[].class, BYTES));
 
-    /** For {@link #width}: more than 64, or not the same for all values. */
+    /** {@link #width} of parts with more than 64 bits or of variable length. */
     static final int WIDE = -1;
 
     private final int width;
@@ -159,12 +159,12 @@ enum KeyPart {
         this.width = width;
     }
 
-    /** By the class of the values; empty where such a value is no part of a key. */
+    /** Returns the part for a type, or empty if the type cannot be in a key. */
     static Optional<KeyPart> of(TypeInformation<?> type) {
         return Optional.ofNullable(BY_CLASS.get(type.getTypeClass()));
     }
 
-    /** Number of bits that hold every value, or {@link #WIDE}. */
+    /** Returns the bits of a value, or {@link #WIDE}. */
     int width() {
         return width;
     }
@@ -173,17 +173,17 @@ enum KeyPart {
         return width == WIDE;
     }
 
-    /** Whether a value is an integer that engines take as it is. */
+    /** Whether engines compare the values themselves. */
     boolean isInteger() {
         return this == BYTE || this == SHORT || this == INT || this == LONG;
     }
 
-    /** The value of a part that is not wide, in the lowest {@link #width} bits. */
+    /** Returns a value of a part that is not wide, in the lowest {@link #width} bits. */
     long bits(Object value) {
         return ((Number) value).longValue();
     }
 
-    /** Writes a value such that no other value begins with the same bytes. */
+    /** Writes a value so that no value is a prefix of another one. */
     void write(Object value, DataOutputSerializer out) throws IOException {
         out.writeLong(bits(value));
     }
