@@ -163,13 +163,11 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                                 settings.reporting().plan().partitionedDimension())
                         .checkAndWrite(operator.getUserCodeClassloader());
         gpu = new AssignedGpu(runtime);
-        if (!settings.replicas().isEmpty()) {
-            copies =
-                    new ReplicaCopies(
-                            spec,
-                            settings.replicas().dimensions(),
-                            settings.engines().mayReadAgain(gpu));
-        }
+        copies =
+                new ReplicaCopies(
+                        spec,
+                        settings.replicas().dimensions(),
+                        settings.engines().mayReadAgain(gpu));
         buildLog = new BuildLog(context, spec, keys, copies, operator::setCurrentKey);
         buildLog.migrate(migration);
         if (context.isRestored()) {

@@ -16,15 +16,16 @@ import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All build chunks of a subtask of the join, from which engines build tables, and rebuild them.
  *
  * <ul>
  *   <li>Chunks of a partitioned dimension: in keyed state under their partition.
- *   <li>Chunks of replicated dimensions, and of one whose size was measured and is too large for
- *       that: in the {@link ReplicaLog} of the operator before the join, which replays them after a
- *       restore. This log holds {@linkplain ReplicaCopies copies} for engines that may reread them.
+ *   <li>Chunks of replicated and measured dimensions: in the {@link ReplicaLog} of the operator
+ *       before the join, which replays them after a restore. This log holds {@linkplain
+ *       ReplicaCopies copies} for engines that may reread them.
  * </ul>
  */
 public final class BuildLog {
@@ -42,11 +43,10 @@ public final class BuildLog {
     /** Of joins without a replica log, and of snapshots of releases up to 0.1.0. */
     private final BroadcastLog broadcast;
 
-    /** Null without a replica log before the join. */
     private final ReplicaCopies copies;
 
     /**
-     * @param copies of chunks of replicated dimensions, or null if this log holds them
+     * @param copies of chunks of the dimensions that a {@link ReplicaLog} before the join holds
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
@@ -86,7 +86,7 @@ public final class BuildLog {
         }
 
         /** Returns the next chunk, or null at the end. */
-        public Chunk next() throws Exception {
+        public @Nullable Chunk next() throws Exception {
             if (replicatedChunks.hasNext()) {
                 return replicatedChunks.next();
             }
@@ -102,14 +102,14 @@ public final class BuildLog {
         }
     }
 
-    /** A reader of the partitioned dimension's chunks; nothing may be appended any more. */
+    /** A reader of the partitioned dimension's chunks; no chunk may be appended afterwards. */
     public Reader reader() {
         return new Reader(Collections.emptyIterator());
     }
 
     /**
      * A reader of all chunks, for tables that are rebuilt step by step. It may miss chunks that are
-     * appended meanwhile; {@link #holdRewrites} keeps those that it has not read yet.
+     * appended meanwhile. {@link #holdRewrites} keeps the chunks that it has yet to read.
      */
     public Reader replayReader() throws Exception {
         return new Reader(replicated());
@@ -118,8 +118,7 @@ public final class BuildLog {
     /** All chunks of replicated dimensions in order; each is read by {@code next()}. */
     public Iterator<Chunk> replicated() throws Exception {
         Stream<Chunk> logged = broadcast.chunks().stream();
-        Stream<Chunk> copied = copies == null ? Stream.empty() : copies.chunks();
-        return Stream.concat(logged, copied).iterator();
+        return Stream.concat(logged, copies.chunks()).iterator();
     }
 
     /**
@@ -128,9 +127,7 @@ public final class BuildLog {
      * @param engineMemory to be closed after the copies
      */
     public void reserveCopies(MemoryReservations engineMemory) {
-        if (copies != null) {
-            copies.reserveIn(engineMemory);
-        }
+        copies.reserveIn(engineMemory);
     }
 
     /** While held, the logs of changelog dimensions are not rewritten. */
@@ -141,7 +138,7 @@ public final class BuildLog {
     /**
      * Checks the keys of the first chunk of each partition, and of all chunks in broadcast state.
      *
-     * @throws SuppressRestartsException if a row has another key than in state
+     * @throws SuppressRestartsException if the job computes another key of a row
      */
     public void checkKeys(KeyCheck check) throws Exception {
         if (check == KeyCheck.NONE) {
@@ -179,7 +176,7 @@ public final class BuildLog {
     public void append(Chunk chunk) throws Exception {
         int partition = chunk.partition();
         boolean compacts = !rewritesHeld && spec.dimensions().get(chunk.dimension()).isChangelog();
-        if (copies != null && copies.isOf(chunk.dimension())) {
+        if (copies.isOf(chunk.dimension())) {
             copies.add(chunk, compacts);
         } else if (partition != ChunkDescriptor.UNPARTITIONED) {
             partitioned.append(partition, chunk);
@@ -211,7 +208,7 @@ public final class BuildLog {
                 : partitioned.expire(dimension, partition, timeColumn, before, deletions);
     }
 
-    /** Records in snapshots from now on that no dimension is awaited any more. */
+    /** Records in later snapshots that all dimensions are complete. */
     public void setComplete() throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
@@ -249,9 +246,7 @@ public final class BuildLog {
     /** Emits all chunks of replicated dimensions, in order. */
     public void replayReplicated(ThrowingConsumer<Chunk, Exception> consumer) throws Exception {
         broadcast.replay(consumer);
-        if (copies != null) {
-            copies.forEach(consumer);
-        }
+        copies.forEach(consumer);
     }
 
     /** Number of chunks of the partitioned dimension in one of the subtask's own partitions. */

@@ -13,8 +13,8 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
 
 /**
- * The size of each partition's build log, in keyed state beside it. A restored subtask knows the
- * sizes of its partitions without reading the logs.
+ * The size of each partition's build log, in keyed state beside it. A restored subtask need not
+ * read the logs to learn their sizes.
  *
  * <pre>
  *  build-log-size: value, under the partition

@@ -20,7 +20,7 @@ import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerial
  *
  * <pre>
  *  marked-build-rows: keyed map, under the partition
- *    int block -> bits of rows block * 65536 and on, the lowest bit of a byte first, without
+ *    int block -> bits of rows from block * 65536, the lowest bit of a byte first, without
  *                 zero bytes at the end
  * </pre>
  */
@@ -105,9 +105,8 @@ public final class BuildRowMarks {
         int first = counted.rowCount;
         if (first > Integer.MAX_VALUE - rows) {
             throw new IllegalStateException(
-                    "A partition of an outer join's build side reached 2^31 rows. Set a larger"
-                            + " maximum parallelism: partition="
-                            + partition);
+                    "Too many build rows in a partition of an outer join: partition=%d, rows=%d, limit=%d. Raise env.setMaxParallelism(n)."
+                            .formatted(partition, first + rows, Integer.MAX_VALUE));
         }
         counted.rowCount += (int) rows;
         return first;

@@ -24,11 +24,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes values that a function captured as text that is the same in each process. The order of
- * sets and maps has no effect. Of other objects it writes the final and the public fields. Of
- * classes of Java, and of classes with a {@code writeObject}, it writes the name only.
+ * sets and maps has no effect. Other objects are written as their final and public fields. Classes
+ * of Java, and classes with a {@code writeObject}, are written as their names only.
  */
 final class CapturedText {
 
@@ -36,11 +37,11 @@ final class CapturedText {
 
     private CapturedText() {}
 
-    static String of(Object value) throws IOException, ReflectiveOperationException {
+    static String of(@Nullable Object value) throws IOException, ReflectiveOperationException {
         return new CapturedText().text(value);
     }
 
-    private String text(Object value) throws IOException, ReflectiveOperationException {
+    private String text(@Nullable Object value) throws IOException, ReflectiveOperationException {
         if (value == null) {
             return "null";
         }
@@ -122,7 +123,9 @@ final class CapturedText {
     private String ofObject(Object value) throws IOException, ReflectiveOperationException {
         Class<?> type = value.getClass();
         ClassLoader loader = type.getClassLoader();
-        if (loader == null || loader == ClassLoader.getPlatformClassLoader() || hasOwnRules(type)) {
+        if (loader == null
+                || loader == ClassLoader.getPlatformClassLoader()
+                || hasCustomSerialization(type)) {
             return type.getName();
         }
         boolean generated = ClassFile.isGenerated(type.getName());
@@ -133,7 +136,7 @@ final class CapturedText {
         }
         Map<String, String> fields = new TreeMap<>();
         for (Field field : type.getDeclaredFields()) {
-            if (isSettled(field)) {
+            if (isStable(field)) {
                 field.setAccessible(true);
                 fields.put(field.getName(), text(field.get(value)));
             }
@@ -141,7 +144,7 @@ final class CapturedText {
         return text.append(fields).toString();
     }
 
-    private static boolean hasOwnRules(Class<?> type) {
+    private static boolean hasCustomSerialization(Class<?> type) {
         return !Serializable.class.isAssignableFrom(type)
                 || Externalizable.class.isAssignableFrom(type)
                 || Arrays.stream(type.getDeclaredMethods())
@@ -149,8 +152,8 @@ final class CapturedText {
                         .anyMatch(Set.of("writeReplace", "writeObject")::contains);
     }
 
-    /** Other fields may change while the object is used. */
-    private static boolean isSettled(Field field) {
+    /** Whether use of the object cannot change the field. */
+    private static boolean isStable(Field field) {
         int flags = field.getModifiers();
         return (Modifier.isFinal(flags) || Modifier.isPublic(flags))
                 && !Modifier.isStatic(flags)

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts chunks of a snapshot to chunks of the job that restores it: columns by name, values by
@@ -28,13 +29,16 @@ public final class ChunkMigration {
     /** Leaves chunks as they are. */
     static final ChunkMigration NONE = new ChunkMigration(List.of(), Set.of());
 
-    /** The facts first, then each dimension; empty if no side changes. */
-    private final List<SideMigration> sides;
+    /**
+     * The facts first, then each dimension, null for a dimension whose rows are dropped; empty if
+     * no side changes.
+     */
+    private final List<@Nullable SideMigration> sides;
 
     /** Numbers of dimensions whose rows of the snapshot are dropped. */
     private final Set<Integer> readAgain;
 
-    private ChunkMigration(List<SideMigration> sides, Set<Integer> readAgain) {
+    private ChunkMigration(List<@Nullable SideMigration> sides, Set<Integer> readAgain) {
         this.sides = sides;
         this.readAgain = readAgain;
     }
@@ -42,12 +46,12 @@ public final class ChunkMigration {
     /**
      * @param readAgain numbers of dimensions whose rows are dropped
      * @param classes of the user's job
-     * @throws IllegalStateException naming the side and the column that cannot be restored
+     * @throws IllegalStateException with the side and the column that cannot be restored
      */
     static ChunkMigration of(
             SavedColumns saved, JoinColumns now, Set<Integer> readAgain, ClassLoader classes) {
         requireSameSides(saved, now);
-        List<SideMigration> sides = new ArrayList<>();
+        List<@Nullable SideMigration> sides = new ArrayList<>();
         for (int i = 0; i < now.sides().size(); i++) {
             sides.add(
                     readAgain.contains(i + ChunkDescriptor.FACTS)
@@ -98,17 +102,18 @@ public final class ChunkMigration {
      * @return null if the chunk is dropped
      * @throws SuppressRestartsException if the chunk lacks a column of the job
      */
-    byte[] migrate(byte[] bytes) throws IOException {
+    byte @Nullable [] migrate(byte[] bytes) throws IOException {
         if (isNone()) {
             return bytes;
         }
-        int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        int dimension = LoggedChunks.dimensionOf(bytes, sides.size() - 1);
         SideMigration side = sides.get(dimension - ChunkDescriptor.FACTS);
         return side == null ? null : side.migrate(bytes);
     }
 
     /**
-     * @param sources column of the snapshot for each column of the job, -1 if there is none
+     * @param sources column of the snapshot for each column of the job, -1 for a new column
+     * @param values for each column of the job, null for a new column
      */
     private record SideMigration(
             String side,
@@ -116,7 +121,7 @@ public final class ChunkMigration {
             ChunkSchema from,
             ChunkSchema to,
             int[] sources,
-            ValueMigration[] values) {
+            @Nullable ValueMigration[] values) {
 
         static SideMigration of(
                 SavedColumns.Side saved,
@@ -127,7 +132,7 @@ public final class ChunkMigration {
             requireOwnColumns(saved, now, side);
             List<RecordField> fields = now.fields();
             int[] sources = new int[fields.size()];
-            ValueMigration[] values = new ValueMigration[fields.size()];
+            @Nullable ValueMigration[] values = new ValueMigration[fields.size()];
             for (int i = 0; i < sources.length; i++) {
                 sources[i] = saved.indexOf(fields.get(i).name());
                 if (sources[i] >= 0) {
@@ -176,7 +181,7 @@ public final class ChunkMigration {
             ChunkBuilder builder =
                     new ChunkBuilder(
                             to, Math.toIntExact(Math.max(1L, (long) rowBytes * chunk.rowCount())));
-            byte[][] variableWidth = new byte[from.size()][];
+            byte[] @Nullable [] variableWidth = new byte[from.size()][];
             for (int row = 0; row < chunk.rowCount(); row++) {
                 readVariableWidth(chunk, row, variableWidth);
                 for (int column = 0; column < sources.length; column++) {
@@ -196,15 +201,15 @@ public final class ChunkMigration {
                         String.format(
                                 "Column '%s' of %s is not in the snapshot, which holds rows without"
                                         + " it: %s.\n"
-                                        + "Take it out of .select(...), read the dimension again,"
+                                        + "Remove it from .select(...), read the dimension again,"
                                         + " .generation(n), or start without the snapshot.",
                                 to.column(missing).name(), side, from);
                 throw new SuppressRestartsException(new IllegalStateException(message));
             }
         }
 
-        /** Reads variable-width and nullable values of a row, by column; null for a null. */
-        private void readVariableWidth(Chunk chunk, int row, byte[][] variableWidth) {
+        /** Reads variable-width and nullable values of a row, by column. */
+        private void readVariableWidth(Chunk chunk, int row, byte[] @Nullable [] variableWidth) {
             if (!from.hasVariableWidth()) {
                 return;
             }
@@ -223,7 +228,11 @@ public final class ChunkMigration {
         }
 
         private void copy(
-                Chunk chunk, int row, int column, byte[] variableWidth, ChunkBuilder builder)
+                Chunk chunk,
+                int row,
+                int column,
+                byte @Nullable [] variableWidth,
+                ChunkBuilder builder)
                 throws IOException {
             int source = sources[column];
             if (from.column(source).isFixed()) {

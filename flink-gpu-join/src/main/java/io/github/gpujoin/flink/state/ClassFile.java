@@ -12,11 +12,12 @@ import org.apache.flink.shaded.asm9.org.objectweb.asm.ClassReader;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.ClassVisitor;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.MethodVisitor;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.Opcodes;
+import org.jspecify.annotations.Nullable;
 
 /** The code of a class, method by method. */
 final class ClassFile {
 
-    /** Names that compilers number: of lambdas, accessors and anonymous classes. */
+    /** Names of lambdas, accessors and anonymous classes, which compilers number. */
     private static final Pattern GENERATED = Pattern.compile(".*[$-]\\d.*");
 
     private static final int SKIP = ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES;
@@ -24,23 +25,23 @@ final class ClassFile {
     private record Named(String name, String descriptor) {}
 
     private final String name;
-    private final ClassLoader loader;
+    private final @Nullable ClassLoader loader;
     private final ClassReader reader;
     private final Map<Named, Integer> access = new HashMap<>();
 
-    private ClassFile(String name, ClassLoader loader, ClassReader reader) {
+    private ClassFile(String name, @Nullable ClassLoader loader, ClassReader reader) {
         this.name = name;
         this.loader = loader;
         this.reader = reader;
         reader.accept(
                 new ClassVisitor(Opcodes.ASM9) {
                     @Override
-                    public MethodVisitor visitMethod(
+                    public @Nullable MethodVisitor visitMethod(
                             int flags,
                             String method,
                             String descriptor,
-                            String signature,
-                            String[] exceptions) {
+                            @Nullable String signature,
+                            String @Nullable [] exceptions) {
                         access.put(new Named(method, descriptor), flags);
                         return null;
                     }
@@ -51,16 +52,16 @@ final class ClassFile {
     /**
      * @param name with slashes
      * @param loader null for that of the platform
-     * @throws IOException if there is no class file, or one of a later version than this reads
+     * @throws IOException if the class file is missing, or its version is too new for ASM
      */
-    static ClassFile of(String name, ClassLoader loader) throws IOException {
+    static ClassFile of(String name, @Nullable ClassLoader loader) throws IOException {
         String resource = name + ".class";
         try (InputStream in =
                 loader == null
                         ? ClassLoader.getSystemResourceAsStream(resource)
                         : loader.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new IOException("There is no " + resource);
+                throw new IOException("Class file missing: " + resource);
             }
             return new ClassFile(name, loader, new ClassReader(in));
         } catch (IllegalArgumentException e) {
@@ -76,7 +77,7 @@ final class ClassFile {
         return name;
     }
 
-    ClassLoader loader() {
+    @Nullable ClassLoader loader() {
         return loader;
     }
 
@@ -99,7 +100,7 @@ final class ClassFile {
      *
      * @param receiver whose fields the method reads, or null to ignore them
      */
-    String text(String method, String descriptor, Object receiver)
+    String text(String method, String descriptor, @Nullable Object receiver)
             throws IOException, ReflectiveOperationException {
         return new MethodText(this, receiver).of(method, descriptor);
     }
@@ -109,14 +110,14 @@ final class ClassFile {
      *
      * @param method name; null for all
      */
-    String implementations(String method, Object receiver)
+    String implementations(@Nullable String method, @Nullable Object receiver)
             throws IOException, ReflectiveOperationException {
         Map<String, String> texts = new TreeMap<>();
         for (Map.Entry<Named, Integer> each : access.entrySet()) {
-            boolean added =
+            boolean isExcluded =
                     (each.getValue() & (Opcodes.ACC_BRIDGE | Opcodes.ACC_ABSTRACT)) != 0
                             || each.getKey().name.startsWith("<");
-            if (!added && (method == null || each.getKey().name.equals(method))) {
+            if (!isExcluded && (method == null || each.getKey().name.equals(method))) {
                 String descriptor = each.getKey().descriptor;
                 texts.put(
                         each.getKey().name + descriptor,
@@ -130,12 +131,12 @@ final class ClassFile {
         reader.accept(
                 new ClassVisitor(Opcodes.ASM9) {
                     @Override
-                    public MethodVisitor visitMethod(
+                    public @Nullable MethodVisitor visitMethod(
                             int flags,
                             String visited,
                             String of,
-                            String signature,
-                            String[] exceptions) {
+                            @Nullable String signature,
+                            String @Nullable [] exceptions) {
                         return visited.equals(method) && of.equals(descriptor) ? visitor : null;
                     }
                 },

@@ -7,11 +7,12 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The dimensions that were complete in the subtask when a snapshot was taken, in keyed state under
- * each partition. A source that had finished by then sends nothing after a restore, and without
- * this record the join would wait for it forever.
+ * each partition. A source that had finished by then sends nothing after a restore. Without this
+ * record the join would wait for it forever.
  *
  * <pre>
  *  complete-dimensions: int64, bit d is set if every source subtask of dimension d was complete
@@ -39,7 +40,7 @@ public final class EndedDimensions {
      *
      * @return null if the release that wrote the snapshot did not write them
      */
-    public Long read(int partition) throws Exception {
+    public @Nullable Long read(int partition) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
         return state.value();
     }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,10 +39,9 @@ public record FunctionIdentity(String description, String digest) implements Ser
 
     /**
      * @param role of the function, for the log
-     * @param function null if the job has none
      * @param method that the function implements
      */
-    public static FunctionIdentity of(String role, Serializable function, String method) {
+    public static FunctionIdentity of(String role, @Nullable Serializable function, String method) {
         if (function == null) {
             return NONE;
         }
@@ -67,7 +67,7 @@ public record FunctionIdentity(String description, String digest) implements Ser
                             .digest(text.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, DIGEST_BYTES);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("Every Java platform has SHA-256.", e);
+            throw new IllegalStateException("This Java platform lacks SHA-256.", e);
         }
     }
 
@@ -78,9 +78,17 @@ public record FunctionIdentity(String description, String digest) implements Ser
                 && !digest.equals(other.digest);
     }
 
-    /** Inverse of {@link #toString}. */
+    /**
+     * Inverse of {@link #toString}.
+     *
+     * @throws IllegalStateException if no identity has this text
+     */
     static FunctionIdentity parse(String text) {
         int at = text.lastIndexOf('@');
+        if (at < 0) {
+            throw SnapshotDamage.in(
+                    JoinMetadata.FUNCTIONS, "a function has no digest: value=" + text);
+        }
         return new FunctionIdentity(text.substring(0, at), text.substring(at + 1));
     }
 

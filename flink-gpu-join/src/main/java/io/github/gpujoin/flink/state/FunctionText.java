@@ -5,11 +5,12 @@ package io.github.gpujoin.flink.state;
 import java.io.IOException;
 import java.lang.invoke.SerializedLambda;
 import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A function as text: the instructions of the method that implements it, and what it captured.
+ * A function as text: the instructions of the method that implements it, and the captured values.
  *
- * @param description of where the method is
+ * @param description class and method
  */
 record FunctionText(String description, String text) {
 
@@ -36,13 +37,14 @@ record FunctionText(String description, String text) {
         String description = owner.replace('/', '.') + "::" + name;
         ClassFile file = ClassFile.of(owner, loader);
         if (!ClassFile.isGenerated(name)) {
-            // A method reference. A library's method may be written anew and stay what it is.
+            // A method reference. A new release of a library may rewrite a method for the same
+            // result.
             String named = "method " + owner + '.' + name + lambda.getImplMethodSignature();
             String code =
                     file.isLibrary() ? "" : file.text(name, lambda.getImplMethodSignature(), null);
             return new FunctionText(description, named + code + CapturedText.of(captured));
         }
-        // Only fields that the method reads are of interest of the instance that it is called on.
+        // Of the instance that it is called on, only fields that the method reads have an effect.
         boolean hasReceiver = !file.isStatic(name, lambda.getImplMethodSignature());
         Object receiver = hasReceiver ? captured[0] : null;
         if (hasReceiver) {
@@ -56,7 +58,7 @@ record FunctionText(String description, String text) {
             throws IOException, ReflectiveOperationException {
         Class<?> type = function.getClass();
         if (type.isHidden() || type.isSynthetic()) {
-            throw new IOException("Class " + type.getName() + " was made at run time");
+            throw new IOException("Class " + type.getName() + " was created at run time");
         }
         for (Class<?> at = type; at != null; at = at.getSuperclass()) {
             ClassFile file = ClassFile.of(at.getName().replace('.', '/'), at.getClassLoader());
@@ -65,11 +67,11 @@ record FunctionText(String description, String text) {
                 return new FunctionText(type.getName(), code);
             }
         }
-        throw new IOException("Class " + type.getName() + " has no method " + method);
+        throw new IOException("Class " + type.getName() + " lacks the method " + method);
     }
 
-    /** Null if the object is no lambda and no method reference. */
-    static SerializedLambda lambda(Object function) throws ReflectiveOperationException {
+    /** Returns null if the object is neither a lambda nor a method reference. */
+    static @Nullable SerializedLambda lambda(Object function) throws ReflectiveOperationException {
         Class<?> type = function.getClass();
         if (!type.isSynthetic() && !type.isHidden()) {
             return null;

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.api.dag.Transformation;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The generation of each dimension, and the operators before it. If a snapshot is of an earlier
@@ -31,8 +32,8 @@ public record Generations(List<Side> dimensions, Upstream facts) implements Seri
      * Operators before a side.
      *
      * @param uids of the operators that have one
-     * @param hasAnonymousSource whether a source has no uid, so that Flink numbers it by its place
-     *     in the job
+     * @param hasAnonymousSource whether a source has no uid, so Flink numbers it by its position in
+     *     the job
      */
     public record Upstream(List<String> uids, boolean hasAnonymousSource) implements Serializable {
 
@@ -84,20 +85,20 @@ public record Generations(List<Side> dimensions, Upstream facts) implements Seri
         return again;
     }
 
-    private boolean isReadAgain(Side now, String saved) {
+    private boolean isReadAgain(Side now, @Nullable String saved) {
         if (saved == null && now.generation == 0) {
             return false;
         }
         if (saved == null) {
             throw new IllegalStateException(
                     String.format(
-                            "The snapshot does not hold from where dimension '%s' was read."
+                            "The snapshot does not hold where dimension '%s' was read from."
                                     + "\nRestore it without a generation, and read the dimension again"
                                     + " from the next savepoint.",
                             now.dimension));
         }
-        List<String> lines = List.of(saved.split("\n"));
-        int was = Integer.parseInt(lines.get(0));
+        List<String> lines = List.of(saved.split("\n", -1));
+        int was = generation(now.dimension, lines.get(0));
         if (was == now.generation) {
             return false;
         }
@@ -112,6 +113,17 @@ public record Generations(List<Side> dimensions, Upstream facts) implements Seri
         return true;
     }
 
+    private static int generation(String dimension, String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw SnapshotDamage.in(
+                    JoinMetadata.GENERATIONS,
+                    "a generation is no number: dimension=%s, value=%s".formatted(dimension, text),
+                    e);
+        }
+    }
+
     private void requireFromStart(Side now, List<String> uidsBefore) {
         List<String> kept = now.upstream.shared(uidsBefore);
         if (!kept.isEmpty()) {
@@ -123,15 +135,17 @@ public record Generations(List<Side> dimensions, Upstream facts) implements Seri
         }
         List<String> shared = now.upstream.shared(facts.uids);
         if (!shared.isEmpty()) {
-            throw refused(now, "facts would be too, which share operators with it: " + shared);
+            throw refused(
+                    now,
+                    "facts, which share operators with it, would be read again too: " + shared);
         }
     }
 
     private static IllegalStateException refused(Side now, String detail) {
         return new IllegalStateException(
                 String.format(
-                        "Dimension '%s' is to be read again, but %s.\nGive its source, and all operators"
-                                + " before the join, new uids of their own, and restore with"
+                        "Dimension '%s' cannot be read again: %s.\nSet new uids for its source and all operators"
+                                + " before the join, and restore with"
                                 + " --allowNonRestoredState.",
                         now.dimension, detail));
     }

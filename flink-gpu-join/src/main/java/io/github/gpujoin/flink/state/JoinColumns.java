@@ -20,11 +20,11 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.api.java.typeutils.PojoTypeInfo;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.types.StringValue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The columns of a join's state with their Flink types: the facts first, then each dimension. A
- * snapshot holds this, so that {@link SavedColumns} can be compared with the columns of the job
- * that restores it.
+ * snapshot holds them as {@link SavedColumns}. A restore compares these with the job's columns.
  *
  * <pre>
  *  int32 version | int32 sides, of each
@@ -142,7 +142,7 @@ public record JoinColumns(
         out.write(snapshot);
     }
 
-    private static byte[] snapshot(TypeSerializer<?> serializer) throws IOException {
+    private static byte[] snapshot(@Nullable TypeSerializer<?> serializer) throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(256);
         if (serializer != null) {
             TypeSerializerSnapshot.writeVersionedSnapshot(out, serializer.snapshotConfiguration());
@@ -154,8 +154,8 @@ public record JoinColumns(
     record Named(String name, String type) {}
 
     /**
-     * Names that serializers do not contain: the fields of Rows and RowData, which serializers know
-     * by position; of other types, the Java types of POJO fields within them, by path.
+     * Names that serializers do not contain: the fields of Rows and RowData, which serializers
+     * address by position; of other types, the Java types of POJO fields within them, by path.
      */
     static List<Named> named(TypeInformation<?> type) {
         if (!RecordShape.isNamedRow(type)) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.flink.configuration.ReadableConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,13 +40,12 @@ public record JoinFunctions(Map<String, FunctionIdentity> byRole, boolean change
     }
 
     /**
-     * The same and one more.
+     * The same with one more function, or with its absence.
      *
      * @param role for messages; the same in every job that restores the state
-     * @param function null if the job has none
      * @param method that the function implements
      */
-    public JoinFunctions with(String role, Serializable function, String method) {
+    public JoinFunctions with(String role, @Nullable Serializable function, String method) {
         Map<String, FunctionIdentity> more = new TreeMap<>(byRole);
         more.put(role, FunctionIdentity.of(role, function, method));
         return new JoinFunctions(more, changeAllowed);
@@ -54,7 +54,7 @@ public record JoinFunctions(Map<String, FunctionIdentity> byRole, boolean change
     /**
      * @param saved identities by role
      * @param exempt roles of functions that may change
-     * @throws IllegalStateException naming the function that changed, with both identities
+     * @throws IllegalStateException with both identities of the function that changed
      */
     void requireUnchanged(Map<String, String> saved, Set<String> exempt) {
         byRole.forEach(

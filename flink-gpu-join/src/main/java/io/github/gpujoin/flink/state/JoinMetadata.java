@@ -22,7 +22,7 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * Properties that the job that wrote a snapshot shares with the job that restores it. They are in
- * broadcast state, so every subtask finds them, whatever the parallelism was:
+ * broadcast state, so every subtask reads them, whatever the parallelism was:
  *
  * <pre>
  *  join-metadata: int64 each
@@ -38,6 +38,11 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  */
 public final class JoinMetadata {
 
+    static final String COLUMNS = "join-columns";
+    static final String FUNCTIONS = "join-functions";
+    static final String GENERATIONS = "join-generations";
+
+    private static final String METADATA = "join-metadata";
     private static final Integer KEY = 0;
     private static final long FORMAT_VERSION = 2;
     private static final long FINGERPRINT_VERSION = 1;
@@ -66,17 +71,17 @@ public final class JoinMetadata {
         this.state =
                 store.getBroadcastState(
                         new MapStateDescriptor<>(
-                                "join-metadata",
+                                METADATA,
                                 IntSerializer.INSTANCE,
                                 LongPrimitiveArraySerializer.INSTANCE));
         this.columnState =
                 store.getBroadcastState(
                         new MapStateDescriptor<>(
-                                "join-columns",
+                                COLUMNS,
                                 IntSerializer.INSTANCE,
                                 BytePrimitiveArraySerializer.INSTANCE));
-        this.functionState = texts(store, "join-functions");
-        this.generationState = texts(store, "join-generations");
+        this.functionState = texts(store, FUNCTIONS);
+        this.generationState = texts(store, GENERATIONS);
         this.own =
                 new long[] {
                     FORMAT_VERSION,
@@ -95,12 +100,12 @@ public final class JoinMetadata {
     }
 
     /**
-     * Compares the join with that of the snapshot, if any, and writes it for the next snapshot.
+     * Compares the join with the snapshot's, if any, and writes it for the next snapshot.
      *
      * @param classes of the user's job
      * @return converts chunks of the snapshot to chunks of this join
-     * @throws SuppressRestartsException if the snapshot is of another join; a restart would meet it
-     *     again
+     * @throws SuppressRestartsException if the snapshot is of another join or is damaged; a restart
+     *     would meet that again
      */
     public ChunkMigration checkAndWrite(ClassLoader classes) throws Exception {
         try {
@@ -134,6 +139,7 @@ public final class JoinMetadata {
     }
 
     private ChunkMigration check(long[] restored, ClassLoader classes) throws Exception {
+        requireValues(restored, 1);
         if (restored[0] != FORMAT_VERSION && restored[0] != FINGERPRINT_VERSION) {
             throw new IllegalStateException(
                     String.format(
@@ -141,6 +147,7 @@ public final class JoinMetadata {
                                     + " 2. Restore it with the release that wrote it, or a later one.",
                             restored[0]));
         }
+        requireValues(restored, FINGERPRINT + 1);
         require(
                 "The state was written with another hash of keys",
                 "hashVersion",
@@ -186,6 +193,15 @@ public final class JoinMetadata {
         return migration;
     }
 
+    private static void requireValues(long[] restored, int count) {
+        if (restored.length < count) {
+            throw SnapshotDamage.in(
+                    METADATA,
+                    "values are missing: count=%d, expected at least %d"
+                            .formatted(restored.length, count));
+        }
+    }
+
     private static long fingerprint(JoinSpec spec) {
         List<Object> parts = new ArrayList<>();
         parts.add(spec.factSchema().toString());
@@ -199,11 +215,10 @@ public final class JoinMetadata {
     }
 
     private void require(String fault, String name, int index, long[] restored, String remedy) {
-        Long value = index < restored.length ? restored[index] : null;
-        if (value == null || value != own[index]) {
+        if (restored[index] != own[index]) {
             throw new IllegalStateException(
                     "%s: expected %s=%d, restored=%d. %s"
-                            .formatted(fault, name, own[index], value, remedy));
+                            .formatted(fault, name, own[index], restored[index], remedy));
         }
     }
 }

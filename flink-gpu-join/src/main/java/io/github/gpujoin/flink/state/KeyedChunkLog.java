@@ -36,7 +36,7 @@ final class KeyedChunkLog {
         head.update(position);
     }
 
-    /** Replaces each entry, or removes it if the replacement is null. */
+    /** Replaces or removes each entry. */
     void replaceAll(KeyedChunks.EntryChange change) throws Exception {
         long kept = first();
         for (long position = first(); position < entries.end(); position++) {

@@ -13,6 +13,7 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Byte arrays under the current key, in managed keyed state, by position. Positions ascend in the
@@ -55,10 +56,8 @@ final class KeyedChunks {
             entries.put(position, entry);
         } catch (Exception e) {
             throw new IOException(
-                    "The state backend failed to store a chunk. Check its disk space: state="
-                            + name
-                            + ", bytes="
-                            + entry.length,
+                    "The state backend failed to store a chunk: state=%s, bytes=%d. Check its disk space."
+                            .formatted(name, entry.length),
                     e);
         }
     }
@@ -72,7 +71,7 @@ final class KeyedChunks {
         byte[] entry = entries.get(position);
         if (entry == null) {
             throw new NoSuchElementException(
-                    "An entry of the chunk log is missing: state="
+                    "The chunk log lacks an entry: state="
                             + name
                             + ", position="
                             + position
@@ -94,15 +93,22 @@ final class KeyedChunks {
     /** Changes entries of the current key. */
     @FunctionalInterface
     interface EntryChange {
-        byte[] apply(byte[] entry) throws Exception;
+
+        /** Returns the replacement, or null to remove the entry. */
+        byte @Nullable [] apply(byte[] entry) throws Exception;
     }
 
-    /** Replaces each entry. */
+    /** Replaces or removes each entry. */
     void replaceAll(EntryChange change) throws Exception {
         List<Long> all = new ArrayList<>();
         positions().forEach(all::add);
         for (long position : all) {
-            put(position, change.apply(get(position)));
+            byte[] changed = change.apply(get(position));
+            if (changed == null) {
+                remove(position);
+            } else {
+                put(position, changed);
+            }
         }
     }
 

@@ -18,10 +18,10 @@ final class LiveRows {
 
     private static final int CHUNK_BYTES = 256 << 10;
 
-    private record Place(Chunk chunk, int row) {}
+    private record RowLocation(Chunk chunk, int row) {}
 
     private final DimensionSpec side;
-    private final Map<Long, Place> rows = new LinkedHashMap<>();
+    private final Map<Long, RowLocation> rows = new LinkedHashMap<>();
 
     LiveRows(DimensionSpec side) {
         this.side = side;
@@ -32,7 +32,7 @@ final class LiveRows {
         for (int row = 0; row < chunk.rowCount(); row++) {
             long key = chunk.getLong(side.keyColumn(), row);
             if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
-                rows.put(key, new Place(chunk, row));
+                rows.put(key, new RowLocation(chunk, row));
             } else {
                 rows.remove(key);
             }
@@ -54,10 +54,11 @@ final class LiveRows {
         rows.entrySet()
                 .removeIf(
                         entry -> {
-                            Place place = entry.getValue();
-                            boolean isBefore = place.chunk.getLong(timeColumn, place.row) < time;
+                            RowLocation location = entry.getValue();
+                            boolean isBefore =
+                                    location.chunk.getLong(timeColumn, location.row) < time;
                             if (isBefore) {
-                                removed.rows.put(entry.getKey(), place);
+                                removed.rows.put(entry.getKey(), location);
                             }
                             return isBefore;
                         });
@@ -67,7 +68,7 @@ final class LiveRows {
     /** The smallest time of a row, or {@link Long#MAX_VALUE} without rows. */
     long oldest(int timeColumn) {
         return rows.values().stream()
-                .mapToLong(place -> place.chunk.getLong(timeColumn, place.row))
+                .mapToLong(location -> location.chunk.getLong(timeColumn, location.row))
                 .min()
                 .orElse(Long.MAX_VALUE);
     }
@@ -81,8 +82,8 @@ final class LiveRows {
             throws Exception {
         ChunkBuilder builder = new ChunkBuilder(side.schema(), CHUNK_BYTES);
         long sequence = 0;
-        for (Place place : rows.values()) {
-            builder.putRow(place.chunk, place.row);
+        for (RowLocation location : rows.values()) {
+            builder.putRow(location.chunk, location.row);
             builder.putInt(side.changeColumn(), change.code());
             builder.endRow();
             if (builder.isFull()) {

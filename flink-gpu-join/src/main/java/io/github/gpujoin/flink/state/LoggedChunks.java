@@ -13,20 +13,32 @@ final class LoggedChunks {
     private LoggedChunks() {}
 
     /**
-     * @throws IllegalStateException if the chunk is of no side of the join
+     * @throws IllegalStateException if the join has no such side
      */
     static Chunk wrap(JoinSpec spec, byte[] bytes) {
+        int dimension = dimensionOf(bytes, spec.dimensions().size());
+        return dimension == ChunkDescriptor.FACTS
+                ? Chunk.wrap(spec.factSchema(), bytes)
+                : Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+    }
+
+    /**
+     * Reads the number of a chunk's dimension, or {@link ChunkDescriptor#FACTS}. A chunk without a
+     * whole header counts to dimension 0, whose schema then rejects it.
+     *
+     * @param dimensions number of the join's dimensions
+     * @throws IllegalStateException if the join has no such side
+     */
+    static int dimensionOf(byte[] bytes, int dimensions) {
         int dimension =
                 bytes.length < ChunkDescriptor.HEADER_BYTES
                         ? 0
                         : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
-        if (dimension == ChunkDescriptor.FACTS) {
-            return Chunk.wrap(spec.factSchema(), bytes);
-        }
-        if (dimension < 0 || dimension >= spec.dimensions().size()) {
+        if (dimension < ChunkDescriptor.FACTS || dimension >= dimensions) {
             throw new IllegalStateException(
-                    "A logged chunk names an unknown dimension: dimension=" + dimension);
+                    "The snapshot is damaged, a logged chunk is of an unknown dimension: dimension=%d, dimensions=%d.\nRestore an earlier snapshot."
+                            .formatted(dimension, dimensions));
         }
-        return Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+        return dimension;
     }
 }

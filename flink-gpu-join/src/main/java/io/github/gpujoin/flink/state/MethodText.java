@@ -17,10 +17,11 @@ import org.apache.flink.shaded.asm9.org.objectweb.asm.Label;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.MethodVisitor;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.Opcodes;
 import org.apache.flink.shaded.asm9.org.objectweb.asm.Type;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a method's instructions as text that stays the same if unrelated code changes. Methods
- * whose names compilers number, as of lambdas, are written in place of their names.
+ * Writes a method's instructions as text that stays the same if unrelated code changes. Compilers
+ * number some methods, such as lambdas. Their instructions are written instead of their names.
  */
 final class MethodText extends MethodVisitor {
 
@@ -40,13 +41,13 @@ final class MethodText extends MethodVisitor {
     private final Set<FieldRead> fields = new LinkedHashSet<>();
 
     /** Failure of the visit, since visitors throw no checked exceptions. */
-    private Exception failure;
+    private @Nullable Exception failure;
 
     /**
      * @param receiver whose fields, and those of enclosing instances, the method reads; null to
      *     ignore them
      */
-    MethodText(ClassFile file, Object receiver) throws IllegalAccessException {
+    MethodText(ClassFile file, @Nullable Object receiver) throws IllegalAccessException {
         this(file, receivers(receiver), new HashSet<>());
     }
 
@@ -77,7 +78,8 @@ final class MethodText extends MethodVisitor {
     }
 
     /** An instance and its enclosing ones, each under its class and superclasses. */
-    private static Map<String, Object> receivers(Object innermost) throws IllegalAccessException {
+    private static Map<String, Object> receivers(@Nullable Object innermost)
+            throws IllegalAccessException {
         Map<String, Object> receivers = new HashMap<>();
         Object instance = innermost;
         while (instance != null) {
@@ -101,7 +103,7 @@ final class MethodText extends MethodVisitor {
         return field.startsWith("this$") || field.equals("$outer");
     }
 
-    private Object value(FieldRead read) throws ReflectiveOperationException {
+    private @Nullable Object value(FieldRead read) throws ReflectiveOperationException {
         Object receiver = receivers.get(read.owner);
         for (Class<?> type = receiver.getClass(); type != null; type = type.getSuperclass()) {
             for (Field field : type.getDeclaredFields()) {
@@ -260,7 +262,7 @@ final class MethodText extends MethodVisitor {
     }
 
     @Override
-    public void visitTryCatchBlock(Label start, Label end, Label handler, String type) {
+    public void visitTryCatchBlock(Label start, Label end, Label handler, @Nullable String type) {
         add(-2, label(start), label(end), label(handler), type == null ? "" : type(type));
     }
 }

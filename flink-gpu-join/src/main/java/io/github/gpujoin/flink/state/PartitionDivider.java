@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Divides chunks of many radix partitions into chunks of one partition each, as state needs them.
@@ -18,7 +19,7 @@ import org.apache.flink.util.function.ThrowingConsumer;
  */
 public final class PartitionDivider {
 
-    /** Collected bytes from which on they should be divided. */
+    /** Collected bytes that {@link #isFull} reports as full. */
     static final int FULL_BYTES = 8 << 20;
 
     /** Payload of the largest parts. */
@@ -26,9 +27,9 @@ public final class PartitionDivider {
 
     private record Collected(Chunk chunk, int firstRow) {}
 
-    private final KeyGroupRange range;
+    private final @Nullable KeyGroupRange range;
     private final int partitions;
-    private final ChunkSchema schema;
+    private final @Nullable ChunkSchema schema;
     private final int keyColumn;
     private final List<Collected> collected = new ArrayList<>();
     private long bytes;
@@ -54,20 +55,20 @@ public final class PartitionDivider {
         this.keyColumn = -1;
     }
 
-    /** A divider of a side that is not partitioned, and so has no chunks of many partitions. */
+    /** A divider of a side that is not partitioned; it rejects all chunks. */
     public static PartitionDivider none() {
         return new PartitionDivider();
     }
 
     /**
-     * Collects the rows of a chunk; all chunks are of one side, and so have one epoch.
+     * Collects the rows of a chunk. All chunks are of one side, and have the same epoch.
      *
      * @param firstRow index of the first row to collect
      */
     public void add(Chunk chunk, int firstRow) {
         if (schema == null) {
             throw new IllegalStateException(
-                    "Chunk of many partitions, but none of its side is partitioned: %s. Restart the job."
+                    "Chunk of many partitions on a side that is not partitioned: %s. Restart the job."
                             .formatted(chunk));
         }
         collected.add(new Collected(chunk, firstRow));

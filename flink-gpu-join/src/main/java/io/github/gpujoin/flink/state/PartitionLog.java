@@ -66,7 +66,7 @@ final class PartitionLog {
     /**
      * Number of chunks of a partition in the restored snapshot.
      *
-     * @throws IllegalStateException if these are fewer than the snapshot says
+     * @throws IllegalStateException if the log has fewer chunks than its size in the snapshot
      */
     long restoredCount(int partition) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
@@ -90,7 +90,7 @@ final class PartitionLog {
 
     /** Rewrites the log of a changelog dimension if less than half of its rows may be live. */
     void compact(int dimension, int partition) throws Exception {
-        // A rewrite costs as much as all rows, so as many rows must have arrived since the last.
+        // A rewrite reads all rows, so at least as many rows must have arrived since the last one.
         long live = liveRows.getOrDefault(partition, 0L);
         if (sizes.get(partition).rows() > 2 * Math.max(live, MIN_REWRITE_ROWS)) {
             rewrite(read(dimension, partition), dimension, partition);
@@ -156,7 +156,7 @@ final class PartitionLog {
      * Emits the size of each of the subtask's own partitions. The log is read only if the snapshot
      * does not hold its size, as snapshots of release 0.1.0 do not.
      *
-     * @throws IllegalStateException if a log has fewer chunks than the snapshot says
+     * @throws IllegalStateException if a log has fewer chunks than its size in the snapshot
      */
     void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
         for (int partition : keys.ownPartitions()) {

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waiting probe chunks in keyed state: those that arrived while the build side was loaded or the
@@ -56,7 +57,7 @@ public final class ProbeLog {
     private final Map<Integer, Integer> deferred = new HashMap<>();
 
     /** The waiting probe that {@link #peek} read last, or null if it must read again. */
-    private InFlightProbe oldest;
+    private @Nullable InFlightProbe oldest;
 
     /** Keys under which the last snapshot wrote in-flight probes. */
     private final Set<Integer> inFlightKeys = new HashSet<>();
@@ -176,8 +177,7 @@ public final class ProbeLog {
     }
 
     // One log holds the chunks of a key in the order of arrival. A chunk is deferred with all
-    // chunks
-    // of its key before it, and later chunks of the key follow it.
+    // chunks of its key before it, and later chunks of the key follow it.
 
     /** Whether {@link #peek} is a resumed chunk. */
     public boolean isDue() {
@@ -233,6 +233,9 @@ public final class ProbeLog {
     }
 
     private InFlightProbe decode(byte[] entry) {
+        if (entry.length < PREFIX_BYTES) {
+            throw SnapshotDamage.in(WAITING, "an entry is cut: bytes=" + entry.length);
+        }
         byte[] chunk = new byte[entry.length - PREFIX_BYTES];
         System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
         return new InFlightProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));

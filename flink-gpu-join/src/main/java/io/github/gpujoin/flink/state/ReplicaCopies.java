@@ -17,8 +17,8 @@ import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
  * The chunks of replicated dimensions that a subtask received, off the heap and shared with the
- * other subtasks of the process, for an engine that may reread them: one that replaces a GPU, or
- * one of another memory tier. A join with one engine keeps none.
+ * other subtasks of the process. An engine that replaces a GPU, or of another memory tier, rereads
+ * them. A join with one engine holds none.
  *
  * <p>Not thread-safe.
  */
@@ -35,18 +35,19 @@ public final class ReplicaCopies implements AutoCloseable {
 
     private final JoinSpec spec;
     private final Set<Integer> replayed;
-    private final boolean keeps;
+    private final boolean isReread;
     private final Map<Integer, Copies> dimensions = new HashMap<>();
     private MemoryReservations memory = MemoryReservations.unlimited();
 
     /**
-     * @param replayed numbers of the dimensions that the operator before the join logs
-     * @param keeps whether an engine may reread the chunks
+     * @param replayed numbers of the dimensions that the operator before the join logs; may be
+     *     empty
+     * @param isReread whether an engine may reread the chunks
      */
-    public ReplicaCopies(JoinSpec spec, Set<Integer> replayed, boolean keeps) {
+    public ReplicaCopies(JoinSpec spec, Set<Integer> replayed, boolean isReread) {
         this.spec = spec;
         this.replayed = replayed;
-        this.keeps = keeps;
+        this.isReread = isReread;
     }
 
     /** Reserves copies in the memory of the engine; to be called before the first chunk. */
@@ -63,7 +64,7 @@ public final class ReplicaCopies implements AutoCloseable {
      * @param compacts whether to rewrite the copies if less than half of their rows may be live
      */
     void add(Chunk chunk, boolean compacts) throws Exception {
-        if (!keeps) {
+        if (!isReread) {
             return;
         }
         int dimension = chunk.dimension();
@@ -75,7 +76,7 @@ public final class ReplicaCopies implements AutoCloseable {
         }
     }
 
-    /** Keeps live rows only. */
+    /** Replaces the copies by chunks of live rows only. */
     private void rewrite(int dimension, Copies copies) throws Exception {
         LiveRows live = new LiveRows(spec.dimensions().get(dimension));
         copies.chunks.forEach(chunk -> live.apply(chunk.read()));
@@ -92,7 +93,7 @@ public final class ReplicaCopies implements AutoCloseable {
     }
 
     /**
-     * All chunks; each is read when the stream reaches it. No rewrite may happen before its end.
+     * All chunks; the stream reads each when it reaches it. No rewrite may happen before its end.
      */
     Stream<Chunk> chunks() {
         List<SharedChunk> all = new ArrayList<>();

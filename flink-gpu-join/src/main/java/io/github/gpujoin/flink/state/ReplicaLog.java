@@ -6,10 +6,8 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
@@ -17,6 +15,7 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.BooleanSerializer;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one copy of replicated dimensions in state: each subtask holds the chunks of its own key
@@ -30,9 +29,9 @@ import org.apache.flink.util.function.ThrowingConsumer;
  * <pre>
  *  replica-log: keyed map, head, tail            chunks of dimensions without a changelog
  *  replica-log-d: keyed map, head, tail          chunks of changelog dimension d
- *  replica-log-size, replica-log-d-size: value   as {@link BuildLogSizes} has it
- *  replica-log-complete: value                   that all dimensions were complete
- *  replica-measured-size: value                  that of the measured dimension alone
+ *  replica-log-size, replica-log-d-size: value   {@link BuildLogSizes}
+ *  replica-log-complete: value                   set once all dimensions were complete
+ *  replica-measured-size: value                  {@link BuildLogSizes} of the measured dimension
  * </pre>
  *
  * <p>Not thread-safe.
@@ -41,7 +40,7 @@ public final class ReplicaLog {
 
     private static final String NAME = "replica-log";
 
-    /** Stands for no measured dimension. */
+    /** No dimension is measured. */
     public static final int NONE = -1;
 
     /** Called before a replay enters a partition of a log. */
@@ -58,22 +57,19 @@ public final class ReplicaLog {
     private final BuildLogSizes measuredSizes;
 
     /** Bytes of the measured dimension in all own partitions; null until the first call. */
-    private Long measuredBytes;
+    private @Nullable Long measuredBytes;
 
-    /** First the log of all dimensions without a changelog, then one a changelog dimension. */
+    /** Numbers of the changelog dimensions. */
+    private final List<Integer> changelogs = new ArrayList<>();
+
+    /** The log of all dimensions without a changelog, then one for each of {@link #changelogs}. */
     private final List<PartitionLog> logs = new ArrayList<>();
-
-    /** Index in {@link #logs} of a changelog dimension. */
-    private final Map<Integer, Integer> changing = new HashMap<>();
-
-    /** Dimension of each changelog's log. */
-    private final List<Integer> dimensions = new ArrayList<>();
 
     // The next chunk of the replay.
     private final Iterator<Integer> partitions;
-    private int partition;
-    private int log;
-    private long next;
+    private int replayPartition;
+    private int replayLog;
+    private long replayIndex;
     private boolean replayed;
 
     /**
@@ -98,16 +94,14 @@ public final class ReplicaLog {
         this.measured = measured;
         this.measuredSizes = new BuildLogSizes(store, "replica-measured-size", keys, setCurrentKey);
         logs.add(new PartitionLog(store, NAME, spec, keys, setCurrentKey));
-        dimensions.add(null);
         for (int d = 0; d < spec.dimensions().size(); d++) {
             if (spec.dimensions().get(d).isChangelog()) {
-                changing.put(d, logs.size());
-                dimensions.add(d);
+                changelogs.add(d);
                 logs.add(new PartitionLog(store, NAME + "-" + d, spec, keys, setCurrentKey));
             }
         }
         this.partitions = keys.ownPartitions().iterator();
-        this.partition = partitions.next();
+        this.replayPartition = partitions.next();
     }
 
     /**
@@ -119,11 +113,11 @@ public final class ReplicaLog {
             each.migrate(migration);
         }
         if (!migration.readAgain().isEmpty()) {
-            for (int place : keys.ownPartitions()) {
+            for (int group : keys.ownPartitions()) {
                 if (migration.readAgain().contains(measured)) {
-                    measuredSizes.set(PartitionSize.empty(place));
+                    measuredSizes.set(PartitionSize.empty(group));
                 }
-                setCurrentKey.accept(keys.keyOf(place));
+                setCurrentKey.accept(keys.keyOf(group));
                 complete.clear();
             }
         }
@@ -132,17 +126,17 @@ public final class ReplicaLog {
     /**
      * Checks the keys of the first chunk of each log in each partition.
      *
-     * @throws SuppressRestartsException if a row has another key than in state
+     * @throws SuppressRestartsException if the job computes another key of a row
      */
     public void checkKeys(KeyCheck check) throws Exception {
         if (check == KeyCheck.NONE) {
             return;
         }
         try {
-            for (int place : keys.ownPartitions()) {
+            for (int group : keys.ownPartitions()) {
                 for (PartitionLog each : logs) {
-                    if (each.count(place) > 0) {
-                        check.check(each.get(place, 0));
+                    if (each.count(group) > 0) {
+                        check.check(each.get(group, 0));
                     }
                 }
             }
@@ -154,32 +148,38 @@ public final class ReplicaLog {
     /**
      * Appends a chunk.
      *
-     * @param chunk whose {@link PartitionKeys#partitionOf} is one of the subtask's own; its own if
-     *     its dimension changes
-     * @return whether the caller emits it now, since the replay does not reach it any more
+     * @param chunk whose {@link PartitionKeys#partitionOf} is one of the subtask's own; a chunk of
+     *     a changelog dimension has a partition
+     * @return whether the caller must emit the chunk now, because the replay has passed its
+     *     position
      */
     public boolean append(Chunk chunk) throws Exception {
         int dimension = chunk.dimension();
-        int index = changing.getOrDefault(dimension, 0);
-        int place = PartitionKeys.partitionOf(chunk, partitionCount);
-        logs.get(index).append(place, chunk);
+        int index = logOf(dimension);
+        int group = PartitionKeys.partitionOf(chunk, partitionCount);
+        logs.get(index).append(group, chunk);
         if (dimension == measured) {
             measuredBytes = measuredBytes() + EngineChecks.payloadBytes(chunk);
-            measuredSizes.add(place, chunk);
+            measuredSizes.add(group, chunk);
         }
-        boolean passed = hasPassed(index, place);
+        boolean passed = hasPassed(index, group);
         if (passed && index > 0) {
-            logs.get(index).compact(dimension, place);
+            logs.get(index).compact(dimension, group);
         }
         return passed;
+    }
+
+    /** Index of a dimension's log in {@link #logs}. */
+    private int logOf(int dimension) {
+        return changelogs.indexOf(dimension) + 1;
     }
 
     /** Bytes of the measured dimension's rows in the subtask's own partitions. */
     public long measuredBytes() throws Exception {
         if (measuredBytes == null) {
             long bytes = 0;
-            for (int place : keys.ownPartitions()) {
-                bytes += measuredSizes.get(place).bytes();
+            for (int group : keys.ownPartitions()) {
+                bytes += measuredSizes.get(group).bytes();
             }
             measuredBytes = bytes;
         }
@@ -191,8 +191,8 @@ public final class ReplicaLog {
         return keys.ownPartitions();
     }
 
-    private boolean hasPassed(int index, int place) {
-        return replayed || place < partition || place == partition && index < log;
+    private boolean hasPassed(int index, int group) {
+        return replayed || group < replayPartition || group == replayPartition && index < replayLog;
     }
 
     /** Whether the whole log was replayed. */
@@ -206,20 +206,20 @@ public final class ReplicaLog {
      * @param entered called before the first chunk of a changelog dimension in a partition
      * @return null if another call is needed, or at the end, once {@link #isReplayed}
      */
-    public Chunk replayNext(OnEnter entered) throws Exception {
+    public @Nullable Chunk replayNext(OnEnter entered) throws Exception {
         if (replayed) {
             return null;
         }
-        PartitionLog current = logs.get(log);
-        if (next < current.count(partition)) {
-            return current.get(partition, next++);
+        PartitionLog current = logs.get(replayLog);
+        if (replayIndex < current.count(replayPartition)) {
+            return current.get(replayPartition, replayIndex++);
         }
-        next = 0;
-        if (++log < logs.size()) {
-            entered.accept(dimensions.get(log), partition);
+        replayIndex = 0;
+        if (++replayLog < logs.size()) {
+            entered.accept(changelogs.get(replayLog - 1), replayPartition);
         } else if (partitions.hasNext()) {
-            partition = partitions.next();
-            log = 0;
+            replayPartition = partitions.next();
+            replayLog = 0;
         } else {
             replayed = true;
         }
@@ -230,38 +230,38 @@ public final class ReplicaLog {
      * Removes the rows of a changelog dimension that are older than a time.
      *
      * @param timeColumn fixed INT64 column
-     * @param deletions receives chunks that delete those of the rows that the replay has emitted
+     * @param deletions receives chunks that delete the removed rows, if the replay has emitted them
      * @return the smallest time of the remaining rows, {@link Long#MAX_VALUE} without any, or
      *     {@link Long#MIN_VALUE} if the call must be repeated after the replay
      */
     public long expire(
             int dimension,
-            int place,
+            int group,
             int timeColumn,
             long before,
             ThrowingConsumer<Chunk, Exception> deletions)
             throws Exception {
-        int index = changing.get(dimension);
-        boolean passed = hasPassed(index, place);
-        if (!passed && place == partition && index == log && next > 0) {
+        int index = logOf(dimension);
+        boolean passed = hasPassed(index, group);
+        if (!passed && group == replayPartition && index == replayLog && replayIndex > 0) {
             return Long.MIN_VALUE;
         }
         return logs.get(index)
-                .expire(dimension, place, timeColumn, before, passed ? deletions : chunk -> {});
+                .expire(dimension, group, timeColumn, before, passed ? deletions : chunk -> {});
     }
 
     /** Records that all dimensions are complete; only changelogs receive more chunks. */
     public void setComplete() throws Exception {
-        for (int place : keys.ownPartitions()) {
-            setCurrentKey.accept(keys.keyOf(place));
+        for (int group : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(group));
             complete.update(true);
         }
     }
 
     /** Whether completeness is recorded for each of the subtask's own partitions. */
     public boolean isComplete() throws Exception {
-        for (int place : keys.ownPartitions()) {
-            setCurrentKey.accept(keys.keyOf(place));
+        for (int group : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(group));
             if (complete.value() == null) {
                 return false;
             }

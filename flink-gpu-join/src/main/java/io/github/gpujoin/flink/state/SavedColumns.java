@@ -7,11 +7,8 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordKind;
 import io.github.gpujoin.flink.state.JoinColumns.Named;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.core.memory.DataInputDeserializer;
-import org.apache.flink.types.StringValue;
 
 /** {@link JoinColumns} in a snapshot. */
 record SavedColumns(List<Side> sides) {
@@ -49,11 +46,11 @@ record SavedColumns(List<Side> sides) {
     }
 
     /**
-     * @throws IllegalStateException if a later release wrote the snapshot
+     * @throws IllegalStateException if a later release wrote the snapshot, or if it is damaged
      */
-    static SavedColumns of(byte[] bytes) throws IOException {
-        DataInputDeserializer in = new DataInputDeserializer(bytes);
-        int version = in.readInt();
+    static SavedColumns of(byte[] bytes) {
+        SavedInput in = new SavedInput(JoinMetadata.COLUMNS, bytes);
+        int version = in.readInt("version");
         if (version != JoinColumns.VERSION) {
             throw new IllegalStateException(
                     String.format(
@@ -62,37 +59,36 @@ record SavedColumns(List<Side> sides) {
                             version, JoinColumns.VERSION));
         }
         List<Side> sides = new ArrayList<>();
-        for (int side = in.readInt(); side > 0; side--) {
-            String name = StringValue.readString(in);
-            String key = StringValue.readString(in);
-            String kind = StringValue.readString(in);
+        for (int side = in.readCount("number of sides"); side > 0; side--) {
+            String name = in.readText("name of a side");
+            String key = in.readText("key of side '" + name + "'");
+            String kind = in.readText("kind of side '" + name + "'");
             List<SavedColumn> columns = new ArrayList<>();
-            for (int column = in.readInt(); column > 0; column--) {
+            int count = in.readCount("number of columns of side '" + name + "'");
+            for (int column = 0; column < count; column++) {
                 columns.add(readColumn(in));
             }
             sides.add(new Side(name, key, kind, columns));
         }
+        in.requireEnd();
         return new SavedColumns(sides);
     }
 
-    private static SavedColumn readColumn(DataInputDeserializer in) throws IOException {
-        String name = StringValue.readString(in);
-        FieldKind kind = FieldKind.valueOf(StringValue.readString(in));
-        boolean nullable = in.readBoolean();
-        String type = StringValue.readString(in);
-        RecordKind recordKind = RecordKind.valueOf(StringValue.readString(in));
+    private static SavedColumn readColumn(SavedInput in) {
+        String name = in.readText("name of a column");
+        String column = " of column '" + name + "'";
+        FieldKind kind = in.readEnum("kind" + column, FieldKind.class);
+        boolean nullable = in.readBoolean("nullability" + column);
+        String type = in.readText("type" + column);
+        RecordKind recordKind = in.readEnum("kind of record" + column, RecordKind.class);
         List<Named> named = new ArrayList<>();
-        for (int field = in.readInt(); field > 0; field--) {
-            named.add(new Named(StringValue.readString(in), StringValue.readString(in)));
+        for (int field = in.readCount("number of fields" + column); field > 0; field--) {
+            named.add(
+                    new Named(
+                            in.readText("name of a field" + column),
+                            in.readText("type of a field" + column)));
         }
-        int serializerBytes = in.readInt();
-        if (serializerBytes < 0 || serializerBytes > in.available()) {
-            throw new IOException(
-                    "The snapshot is damaged, a column's serializer is cut: column=%s, bytes=%d, available=%d.\nRestore an earlier snapshot."
-                            .formatted(name, serializerBytes, in.available()));
-        }
-        byte[] serializer = new byte[serializerBytes];
-        in.readFully(serializer);
+        byte[] serializer = in.readBytes("serializer" + column);
         return new SavedColumn(name, kind, nullable, type, recordKind, named, serializer);
     }
 }

@@ -23,7 +23,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 /**
  * Converts values of a column of a snapshot to values of the job's column of the same name, as
  * Flink resolves serializers: unchanged, or read by the old serializer and written by the new one.
- * Fields of Rows and RowData, whose serializers know them by position, are resolved by name.
+ * Fields of Rows and RowData, which serializers address by position, are resolved by name.
  */
 @FunctionalInterface
 interface ValueMigration {
@@ -37,8 +37,8 @@ interface ValueMigration {
      * @param saved column of the snapshot
      * @param now column of the job, of the same name
      * @param side for messages
-     * @throws IllegalStateException naming the side, the column and both types, if values of the
-     *     snapshot cannot be values of the job
+     * @throws IllegalStateException with the side, the column and both types, if the job cannot
+     *     read the snapshot's values
      */
     static ValueMigration of(SavedColumn saved, RecordField now, String side, ClassLoader classes) {
         if (saved.kind() != now.kind() || saved.nullable() && !now.nullable()) {
@@ -62,9 +62,7 @@ interface ValueMigration {
             SavedColumn saved, RecordField now, String side, ClassLoader classes)
             throws IOException {
         TypeSerializer serializer = now.serializer();
-        TypeSerializerSnapshot written =
-                TypeSerializerSnapshot.readVersionedSnapshot(
-                        new DataInputDeserializer(saved.serializer()), classes);
+        TypeSerializerSnapshot written = read(saved.serializer(), classes);
         RecordKind kind = RecordKind.of(now.type());
         boolean byName = RecordShape.isNamedRow(now.type()) && kind == saved.recordKind();
         if (byName) {
@@ -94,6 +92,17 @@ interface ValueMigration {
         return compatible.isCompatibleAsIs()
                 ? AS_IS
                 : new Rewrite(written.restoreSerializer(), serializer, change(kind, now));
+    }
+
+    /** Flink and Avro read damaged bytes without a check, and throw what they meet. */
+    private static TypeSerializerSnapshot<?> read(byte[] bytes, ClassLoader classes)
+            throws IOException {
+        try {
+            return TypeSerializerSnapshot.readVersionedSnapshot(
+                    new DataInputDeserializer(bytes), classes);
+        } catch (RuntimeException e) {
+            throw new IOException(e.toString(), e);
+        }
     }
 
     /** Flink's serializer of generic Avro records writes fields by position. */

@@ -79,7 +79,7 @@ class DimensionReadAgainITCase extends RestoredJobs {
         String savepoint = stop("hashmap", star(true, 0, "numbers", "key", "a"));
         assertThatThrownBy(
                         () -> readAgain(savepoint, "hashmap", star(true, 1, "numbers", "key", "b")))
-                .hasStackTraceContaining("Dimension 'numbers' is to be read again")
+                .hasStackTraceContaining("Dimension 'numbers' cannot be read again")
                 .hasStackTraceContaining("[numbers]");
     }
 
@@ -100,14 +100,14 @@ class DimensionReadAgainITCase extends RestoredJobs {
                         refused ->
                                 assertThat(refused)
                                         .hasStackTraceContaining(
-                                                "Dimension 'numbers' is to be read again"));
+                                                "Dimension 'numbers' cannot be read again"));
     }
 
     @Test
     void shouldRefuseSourceWithoutUid() throws Exception {
         String savepoint = stop("hashmap", star(true, 0, "numbers", "key", "a"));
         assertThatThrownBy(() -> readAgain(savepoint, "hashmap", star(true, 1, null, "key", "b")))
-                .hasStackTraceContaining("Dimension 'numbers' is to be read again")
+                .hasStackTraceContaining("Dimension 'numbers' cannot be read again")
                 .hasStackTraceContaining("without a uid");
     }
 
