@@ -29,8 +29,8 @@ final class ArrivingColumnCheck {
     }
 
     /**
-     * @param chunk of a packer; chunks without a partition are of the replica log and migrated
-     * @throws SuppressRestartsException if its columns have other types
+     * @param chunk of a packer; chunks without a partition are from the replica log and migrated
+     * @throws SuppressRestartsException if the types of its columns differ from the job's
      */
     void check(Chunk chunk) {
         int side = chunk.dimension() - ChunkDescriptor.FACTS;

@@ -86,7 +86,7 @@ final class BuildInput {
      * Restores both sides in the phase of the snapshot, since inputs that were complete may not
      * report it again. Replicated dimensions are replayed first.
      *
-     * @param readAgain dimensions that are not complete although they were
+     * @param readAgain dimensions that are read again, and so are incomplete
      */
     void restore(Set<Integer> readAgain) throws Exception {
         progress.restore(readAgain);
@@ -118,7 +118,7 @@ final class BuildInput {
             return;
         }
         // Facts that the engine holds arrived before the change.
-        probeSide.awaitEngine(checkNotCancelled);
+        probeSide.awaitEngine();
         buildSide.append(chunk);
     }
 
@@ -129,20 +129,20 @@ final class BuildInput {
         return (isLoadComplete() || wasLoaded) && !spec.isChangelog();
     }
 
-    /** Ignored, unless the restored snapshot does not hold which dimensions had ended. */
+    /** Ignored, unless the restored snapshot lacks {@code EndedDimensions}. */
     void accept(Watermark mark) throws Exception {
         if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {
             startBuild();
         }
     }
 
-    /** All dimensions have ended; after a restore with a finished source this comes again. */
+    /** Records the end of all dimensions; called again after a restore with a finished source. */
     void endInput() throws Exception {
         requireReplayed();
         startBuild();
     }
 
-    /** The operator that replays ends after facts and versions, so none of them may wait then. */
+    /** The operator that replays ends after facts and versions, so no row may wait then. */
     private void requireReplayed() {
         boolean waits = !probeLog.isEmpty() || probes.deferredRowCount() > 0;
         if (waits && !progress.isReplayed() && !progress.isOfEarlierRelease()) {
@@ -152,7 +152,7 @@ final class BuildInput {
         }
     }
 
-    /** Builds the tables in mails; facts wait as in LOAD until they are complete. */
+    /** Builds the tables in mails; facts wait until the tables are complete. */
     private void startBuild() throws Exception {
         if (!isLoadComplete()) {
             buildSide.startBuild();
@@ -171,7 +171,7 @@ final class BuildInput {
         probes.startJoining();
     }
 
-    /** The plan as it is known once all dimensions are complete. */
+    /** The plan with the distribution of the measured dimension. */
     private JoinExplanation plan() {
         JoinExplanation plan = settings.reporting().plan();
         MeasuredDimension measured = settings.replicas().measured();

@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.state.PartitionSize;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import java.util.ArrayDeque;
 import org.apache.flink.util.function.ThrowingRunnable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The build side of a subtask: its log in state, and the engine's tables, which are built from it.
@@ -25,7 +26,7 @@ final class BuildSide {
 
     private final JoinEngine engine;
     private final BuildLog log;
-    private final UnmatchedBuildRows<?> unmatched;
+    private final UnmatchedBuildRows unmatched;
     private final DimensionExpiry expiry;
     private final ReplicaLimit limit;
     private final SubtaskCounts counts;
@@ -46,7 +47,7 @@ final class BuildSide {
     BuildSide(
             JoinEngine engine,
             BuildLog log,
-            UnmatchedBuildRows<?> unmatched,
+            UnmatchedBuildRows unmatched,
             DimensionExpiry expiry,
             ReplicaLimit limit,
             SubtaskCounts counts,
@@ -62,7 +63,7 @@ final class BuildSide {
         this.checkNotCancelled = checkNotCancelled;
     }
 
-    /** Appends rows, or changes that follow all facts the engine has answered. */
+    /** Appends rows, or changes; the engine must hold no facts from before a change. */
     void append(Chunk chunk) throws Exception {
         long startNs = System.nanoTime();
         limit.add(chunk);
@@ -128,7 +129,7 @@ final class BuildSide {
      *
      * @param division of a {@link HybridJoinEngine}, else null
      */
-    void restore(DimensionPartitioning division) throws Exception {
+    void restore(@Nullable DimensionPartitioning division) throws Exception {
         if (engine instanceof HybridJoinEngine divided) {
             log.replayReplicated(this::restored);
             log.replaySizes(size -> restored(divided, division.dimension(), size));
@@ -144,7 +145,7 @@ final class BuildSide {
         load(chunk);
     }
 
-    /** The engine builds tables from the log once it knows the sizes of all partitions. */
+    /** The engine builds tables from the log once it has the sizes of all partitions. */
     private void restored(HybridJoinEngine divided, int dimension, PartitionSize size)
             throws Exception {
         checkNotCancelled.run();

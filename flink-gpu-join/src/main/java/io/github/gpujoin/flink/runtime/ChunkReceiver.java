@@ -38,27 +38,27 @@ final class ChunkReceiver implements AutoCloseable {
     private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
     private final RingMemory ringMemory;
-    private final BooleanSupplier cancelled;
+    private final BooleanSupplier isCancelled;
     private final List<ResultPartitionID> factSenders;
 
     private ChunkReceiver(
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
             RingMemory ringMemory,
-            BooleanSupplier cancelled,
+            BooleanSupplier isCancelled,
             List<ResultPartitionID> factSenders) {
         this.factSenders = factSenders;
         this.exchange = exchange;
         this.rings = rings;
         this.ringMemory = ringMemory;
-        this.cancelled = cancelled;
+        this.isCancelled = isCancelled;
     }
 
     /**
      * @param inputs all edges into the operator, in the order of the task's input gates
      * @param coordinator of the operator
-     * @param memory the subtask's share, of which rings take theirs
-     * @param cancelled whether the task is cancelled
+     * @param memory the subtask's share, in which rings are reserved
+     * @param isCancelled whether the task is cancelled
      * @throws IOException if the transport of the rings is not available
      */
     static ChunkReceiver open(
@@ -67,7 +67,7 @@ final class ChunkReceiver implements AutoCloseable {
             RingOptions options,
             OperatorEventGateway coordinator,
             SlotMemory memory,
-            BooleanSupplier cancelled)
+            BooleanSupplier isCancelled)
             throws IOException {
         Map<JoinSide, Integer> writers = Map.of();
         if (options.usesRings()) {
@@ -81,12 +81,13 @@ final class ChunkReceiver implements AutoCloseable {
             if (ringCount > 0) {
                 rings = Optional.of(openRings(options, writers, task, coordinator));
             }
-            exchange = exchange(inputs, task);
+            exchange = openExchange(inputs, task);
         } catch (IOException | RuntimeException e) {
             IOUtils.closeAllQuietly(rings.orElse(null), ringMemory);
             throw e;
         }
-        return new ChunkReceiver(exchange, rings, ringMemory, cancelled, factSenders(inputs, task));
+        return new ChunkReceiver(
+                exchange, rings, ringMemory, isCancelled, factSenders(inputs, task));
     }
 
     private static RingReceiver openRings(
@@ -130,8 +131,8 @@ final class ChunkReceiver implements AutoCloseable {
         return factSenders;
     }
 
-    /** Opens the receiving end of a local exchange, if the facts' edge can be one. */
-    private static Optional<LocalExchange> exchange(List<StreamEdge> inputs, Environment task) {
+    /** Opens the receiving end of a local exchange, if the facts' edge permits one. */
+    private static Optional<LocalExchange> openExchange(List<StreamEdge> inputs, Environment task) {
         for (int i = 0; i < inputs.size(); i++) {
             if (mayExchangeLocally(inputs.get(i))) {
                 return OneToOneEdge.into(task.getInputGate(i)).map(LocalExchange::open);
@@ -159,17 +160,18 @@ final class ChunkReceiver implements AutoCloseable {
         return writers;
     }
 
-    /** The ring of a ticket in a snapshot does not exist any more when it is restored. */
+    /** A restored ticket would refer to a ring that no longer exists. */
     private static void requireAligned(StreamEdge input) {
         if (input.supportsUnalignedCheckpoints()) {
             throw new IllegalStateException(
-                    "Edge with rings is checkpointed unaligned: edge=" + input);
+                    "Edge with rings is checkpointed unaligned: edge=%s. Report this."
+                            .formatted(input));
         }
     }
 
     /** A chunk of the build side. */
     Chunk build(Chunk arrived) throws IOException {
-        return rings.isPresent() ? rings.get().received(arrived, cancelled) : arrived;
+        return rings.isPresent() ? rings.get().received(arrived, isCancelled) : arrived;
     }
 
     /** A chunk of the probe side. */
@@ -178,7 +180,7 @@ final class ChunkReceiver implements AutoCloseable {
             return exchange.get().received(arrived);
         }
         return rings.isPresent()
-                ? rings.get().received(arrived, cancelled)
+                ? rings.get().received(arrived, isCancelled)
                 : LocalExchange.receivedWithout(arrived);
     }
 

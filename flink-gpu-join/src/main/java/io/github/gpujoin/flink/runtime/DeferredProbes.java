@@ -14,14 +14,14 @@ import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
- * Defers probes of spilled partitions, so that their tables are built once for many probes. The
- * probes of a partition resume
+ * Defers probes of spilled partitions, so their tables are built once for many probes. The probes
+ * of a partition resume
  *
  * <ul>
  *   <li>when they have enough bytes that the build costs little beside the join;
  *   <li>when the first of them has waited for the longest delay, since watermarks wait for it;
  *   <li>when no facts arrive, the partition with the most bytes first;
- *   <li>when the partition gets tables after all, and at the end of the facts.
+ *   <li>when the engine builds permanent tables of the partition, and at the end of the facts.
  * </ul>
  *
  * <p>Runs in the task's mailbox thread.
@@ -151,7 +151,7 @@ final class DeferredProbes implements ProbeDeferral {
         onResumed.run();
     }
 
-    /** Probes of the log are deferred first, so that those of each partition stay in order. */
+    /** Defers probes of the log first, which keeps the probes of each partition in order. */
     @Override
     public void endInput() {
         ended = true;

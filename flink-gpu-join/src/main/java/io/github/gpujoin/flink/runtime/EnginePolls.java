@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Polls the engine for results, and counts the task as idle from a poll without results until the
@@ -24,7 +25,7 @@ final class EnginePolls {
     }
 
     /** Returns a batch of results, or null if none is ready. */
-    ResultBatch poll() {
+    @Nullable ResultBatch poll() {
         idle.markEnd();
         ResultBatch batch = engine.poll();
         if (batch == null && engine.inFlightCount() > 0 && !engine.awaitsDrain()) {

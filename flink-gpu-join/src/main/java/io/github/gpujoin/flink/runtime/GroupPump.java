@@ -31,7 +31,7 @@ final class GroupPump<OUT> implements ResultPump {
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
-    private final ThrowingRunnable<Exception> check;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
     private final ProcessingTimeService time;
     private final long intervalMs;
     private final ArrayDeque<StreamElement> held = new ArrayDeque<>();
@@ -39,7 +39,7 @@ final class GroupPump<OUT> implements ResultPump {
     private boolean timerRuns;
 
     /**
-     * @param check throws if the task has been cancelled
+     * @param checkNotCancelled throws if the task has been cancelled
      * @param intervalMs least time between two emissions for watermarks
      */
     GroupPump(
@@ -48,7 +48,7 @@ final class GroupPump<OUT> implements ResultPump {
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
-            ThrowingRunnable<Exception> check,
+            ThrowingRunnable<Exception> checkNotCancelled,
             ProcessingTimeService time,
             long intervalMs) {
         this.engine = engine;
@@ -56,7 +56,7 @@ final class GroupPump<OUT> implements ResultPump {
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
-        this.check = check;
+        this.checkNotCancelled = checkNotCancelled;
         this.time = time;
         this.intervalMs = intervalMs;
         this.lastEmittedMs = time.getCurrentProcessingTime() - intervalMs;
@@ -82,8 +82,8 @@ final class GroupPump<OUT> implements ResultPump {
     public void flushEmitter() {}
 
     /**
-     * Holds the element until the next emission; before the build side is complete there is none.
-     * The status ACTIVE precedes the groups of the facts that follow it.
+     * Holds the element until the next emission. Before the build side is complete, it emits the
+     * element at once. The status ACTIVE precedes the groups of the facts that follow it.
      */
     @Override
     public void pass(StreamElement element) {
@@ -114,7 +114,7 @@ final class GroupPump<OUT> implements ResultPump {
     public void beforeBarrier() throws Exception {
         while (engine.inFlightCount() > 0) {
             if (!turn()) {
-                check.run();
+                checkNotCancelled.run();
                 Thread.onSpinWait();
             }
         }

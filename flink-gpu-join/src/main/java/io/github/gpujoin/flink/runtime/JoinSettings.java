@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
 import io.github.gpujoin.flink.state.JoinColumns;
 import java.io.Serializable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Describes a join and how it runs. Serialized with the job.
@@ -31,7 +32,7 @@ public record JoinSettings(
         long groupIntervalMs,
         RingOptions rings,
         JoinReporting reporting,
-        EventTimeJoin eventTime,
+        @Nullable EventTimeJoin eventTime,
         TimesToLive ttls,
         Replicas replicas,
         LateRowPolicy lateRows,
@@ -46,7 +47,7 @@ public record JoinSettings(
             long groupIntervalMs,
             RingOptions rings,
             JoinReporting reporting,
-            EventTimeJoin eventTime,
+            @Nullable EventTimeJoin eventTime,
             TimesToLive ttls,
             Replicas replicas,
             LateRowPolicy lateRows) {

@@ -9,11 +9,10 @@ import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 
 /**
- * What happens to rows of dimensions that arrive after the dimension was complete. Travels with the
- * job.
+ * Treatment of rows that arrive after their dimension is complete. Serialized with the job.
  *
  * @param otherwise for dimensions without a side output
- * @param sideOutputs by number of the dimension; these rows are counted, too
+ * @param sideOutputs by number of the dimension; these rows are counted too
  */
 public record LateRowPolicy(LateDimensionRows otherwise, Map<Integer, OutputTag<Row>> sideOutputs)
         implements Serializable {

@@ -50,10 +50,10 @@ public final class LateRows {
 
     /**
      * @param chunk of a dimension that is complete
-     * @param where the dimension stands, for the message
+     * @param progress of the dimensions, for the message
      * @throws IllegalStateException if the policy is to fail
      */
-    public void accept(Chunk chunk, String where) {
+    public void accept(Chunk chunk, String progress) {
         OutputTag<Row> tag = policy.sideOutputs().get(chunk.dimension());
         if (tag == null && policy.otherwise() == LateDimensionRows.FAIL) {
             DimensionSpec dimension = spec.dimensions().get(chunk.dimension());
@@ -62,7 +62,7 @@ public final class LateRows {
                             .formatted(
                                     dimension.name(),
                                     chunk.rowCount(),
-                                    where,
+                                    progress,
                                     GpuJoinOptions.LATE_DIMENSION_ROWS.key()));
         }
         counter.inc(chunk.rowCount());

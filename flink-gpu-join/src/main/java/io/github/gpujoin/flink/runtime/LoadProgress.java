@@ -6,7 +6,6 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.exchange.LoadMark;
 import io.github.gpujoin.flink.exchange.LoadMark.Status;
 import io.github.gpujoin.flink.state.EndedDimensions;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -15,15 +14,15 @@ import java.util.Set;
 import org.apache.flink.runtime.state.KeyGroupRange;
 
 /**
- * Which dimensions are complete in a subtask of the join, counted by {@linkplain LoadMark marks}
- * for each source subtask and partition. A dimension is complete when every source subtask is
+ * Tracks which dimensions are complete in a subtask of the join, by the {@linkplain LoadMark marks}
+ * of each source subtask and partition. A dimension is complete when every source subtask is
  * complete or idle, and at least one is complete: Flink ignores idle channels in the same way.
  *
- * <p>Flink's own watermark of the input cannot tell. It merges the channels of all dimensions, so a
- * dimension that is idle throughout would count as complete as soon as another one is.
+ * <p>Flink's watermark of the input merges the channels of all dimensions. By it, a dimension that
+ * is idle throughout would be complete as soon as another one is.
  *
- * <p>After a restore, marks that were in flight precede those that are sent anew. They still hold:
- * each follows the rows of its partition, and marks of different parallelisms are counted apart.
+ * <p>After a restore, marks that were in flight precede new marks. They remain valid: each follows
+ * the rows of its partition, and marks of different parallelisms are counted apart.
  */
 final class LoadProgress {
 
@@ -31,7 +30,7 @@ final class LoadProgress {
 
     private final List<Integer> awaited;
 
-    /** Those of the awaited dimensions whose rows and marks are replayed after each restore. */
+    /** Awaited dimensions whose rows and marks are replayed after each restore. */
     private final Set<Integer> replayed;
 
     private final KeyGroupRange partitions;
@@ -53,7 +52,7 @@ final class LoadProgress {
 
     /**
      * @param awaited numbers of the dimensions
-     * @param replayed those of them that a {@link ReplicaOperator} replays
+     * @param replayed dimensions among them that a {@link ReplicaOperator} replays
      * @param partitions of the subtask
      */
     LoadProgress(
@@ -68,23 +67,7 @@ final class LoadProgress {
     }
 
     /**
-     * Numbers of the dimensions that a join awaits.
-     *
-     * @param versioned the dimension that facts wait for by event time, or a negative number; it is
-     *     awaited only if there is no other
-     */
-    static List<Integer> awaited(int dimensions, int versioned) {
-        List<Integer> awaited = new ArrayList<>();
-        for (int d = 0; d < dimensions; d++) {
-            if (d != versioned || dimensions == 1) {
-                awaited.add(d);
-            }
-        }
-        return awaited;
-    }
-
-    /**
-     * @param readAgain numbers of dimensions that have not ended though they had
+     * @param readAgain numbers of dimensions that are read again
      */
     void restore(Set<Integer> readAgain) throws Exception {
         long kept = ~0L;
@@ -99,8 +82,8 @@ final class LoadProgress {
     }
 
     /**
-     * Whether the restored snapshot does not hold which dimensions had ended. Then the largest
-     * watermark of the input marks their end.
+     * Whether the restored snapshot lacks {@link EndedDimensions}. Then the largest watermark of
+     * the input marks their end.
      */
     boolean isOfEarlierRelease() {
         return isOfEarlierRelease;
@@ -140,9 +123,9 @@ final class LoadProgress {
     boolean isPartitioned(int dimension) {
         return sources.keySet().stream()
                 .anyMatch(
-                        place ->
-                                place.dimension() == dimension
-                                        && place.partition() != ChunkDescriptor.UNPARTITIONED);
+                        part ->
+                                part.dimension() == dimension
+                                        && part.partition() != ChunkDescriptor.UNPARTITIONED);
     }
 
     /** Whether all replayed dimensions are complete. */
@@ -169,8 +152,8 @@ final class LoadProgress {
         return true;
     }
 
-    private boolean isComplete(MarkedPart place) {
-        for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
+    private boolean isComplete(MarkedPart part) {
+        for (Status[] statuses : sources.getOrDefault(part, Map.of()).values()) {
             if (count(statuses, Status.LOADING) == 0 && count(statuses, Status.COMPLETE) > 0) {
                 return true;
             }
@@ -178,8 +161,8 @@ final class LoadProgress {
         return false;
     }
 
-    private boolean hasEnded(MarkedPart place) {
-        for (Status[] statuses : sources.getOrDefault(place, Map.of()).values()) {
+    private boolean hasEnded(MarkedPart part) {
+        for (Status[] statuses : sources.getOrDefault(part, Map.of()).values()) {
             if (count(statuses, Status.COMPLETE) == statuses.length) {
                 return true;
             }

@@ -34,24 +34,24 @@ interface ProbeDeferral {
 
     /**
      * Whether an arriving chunk of several partitions can be joined in one piece. If so, it follows
-     * all that the log holds.
+     * all probes of the log.
      */
     boolean acceptsMixedPartitions();
 
     /**
      * Defers an arriving chunk if its build rows have no tables.
      *
-     * @return whether it did; if not, the chunk follows all that the log holds of its partition
+     * @return whether it did; if not, the chunk follows all probes of its partition in the log
      */
     boolean defer(InFlightProbe probe) throws Exception;
 
     /**
-     * Defers the log's next chunks, up to one that is due or whose build rows have tables. Behind
-     * the last one there is nothing left to wait for.
+     * Defers the log's next chunks, up to one that is due or whose build rows have tables. At the
+     * end of the input, resumes all chunks behind the last one.
      */
     void deferNext() throws Exception;
 
-    /** Resumes all deferred probes, those of the log included; no others follow. */
+    /** Resumes all deferred probes, those of the log included; no facts follow. */
     void endInput();
 
     /** Number of the order to which a partition belongs; each order is completed in sequence. */

@@ -8,19 +8,22 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 
 /**
- * Joins what arrives on the input of facts: in the order of arrival ({@link ProbeSide}), or in the
- * order of event time ({@link VersionedProbes}). Runs in the task's mailbox thread.
+ * Joins the elements of the facts' input in a {@link FactOrder}: of arrival ({@link ProbeSide}), or
+ * of event time ({@link VersionedProbes}). Runs in the task's mailbox thread.
  */
 interface ProbePath {
+
+    /** Time for which one mail works. */
+    long MAIL_MS = 10;
 
     /**
      * Reads the deferred rows of the restored snapshot.
      *
-     * @param loads whether rows wait for dimensions that are still loaded, and may expire
+     * @param isLoading whether dimensions are still loaded, and facts that wait for them may expire
      */
-    void restore(boolean loads) throws Exception;
+    void restore(boolean isLoading) throws Exception;
 
-    /** Starts {@link JoinPhase#JOIN}: all dimensions are complete, and the engine's tables. */
+    /** Starts {@link JoinPhase#JOIN}: all dimensions and the engine's tables are complete. */
     void startJoining() throws Exception;
 
     void accept(Chunk chunk) throws Exception;
@@ -32,7 +35,7 @@ interface ProbePath {
     /** Accepts a latency marker, or a watermark of another kind than event time. */
     void acceptOther(StreamElement element) throws Exception;
 
-    /** The input has ended. */
+    /** Records the end of the input. */
     void endInput() throws Exception;
 
     /** Emits the results of all rows; both inputs have ended. */

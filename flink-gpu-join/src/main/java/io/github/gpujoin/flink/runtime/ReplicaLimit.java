@@ -13,9 +13,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Measures replicated dimensions while they are loaded, and fails the job if one that was not
- * {@code .replicated()} explicitly exceeds the limit. Changelog dimensions are not measured, since
- * only the log knows how many of their rows are live.
+ * Measures replicated dimensions while they are loaded. Fails the job if a dimension exceeds the
+ * limit, unless {@code .replicated()} exempts it. Changelog dimensions are not measured, since only
+ * the log can count their live rows.
  */
 final class ReplicaLimit {
 
@@ -52,12 +52,12 @@ final class ReplicaLimit {
                                     measured,
                                     GpuJoinOptions.REPLICATE_MAX_BYTES.key(),
                                     limit,
-                                    other(dimension)));
+                                    otherPartitioned(dimension)));
         }
     }
 
-    /** Facts are partitioned by the key of one dimension, so no second one can be partitioned. */
-    private String other(int dimension) {
+    /** Names the dimension by whose key facts are partitioned: no second one can be partitioned. */
+    private String otherPartitioned(int dimension) {
         MeasuredDimension other = replicas.measured();
         return other == null || other.number() == dimension
                 ? ""

@@ -36,6 +36,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Logs the chunks of replicated dimensions before they are broadcast to the join, so that a
@@ -78,12 +79,12 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     private transient RowCounts rows;
 
     /** Null if no dimension is measured. */
-    private transient DistributionClient inquiry;
+    private transient @Nullable DistributionClient distributionClient;
 
-    /** Of the measured dimension. While it is unknown, the replay waits. */
+    /** Of the measured dimension. The replay waits while it is {@link Distribution#MEASURED}. */
     private transient Distribution distribution;
 
-    /** Whether all dimensions are complete, in this attempt or one before. */
+    /** Whether all dimensions are complete, in this attempt or an earlier one. */
     private transient boolean complete;
 
     /** Whether this attempt has sent the marks. */
@@ -154,7 +155,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
             log.checkKeys(settings.columns().keyCheck());
             progress.restore(migration.readAgain());
             complete = log.isComplete();
-            // Dimensions that are not read again may not report their end a second time.
+            // Dimensions that are not read again may report their end only once.
             if (!complete && !migration.readAgain().isEmpty() && progress.isComplete()) {
                 complete = true;
                 log.setComplete();
@@ -174,30 +175,29 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
             mailbox.execute(this::replaySome, "replay replicated dimensions");
             return;
         }
-        inquiry =
+        distributionClient =
                 new DistributionClient(
                         getContainingTask().getEnvironment().getOperatorCoordinatorEventGateway(),
                         getOperatorID(),
                         getRuntimeContext().getTaskInfo(),
                         settings.replicas().measured(),
-                        () -> mailbox.execute(this::adoptAnswer, "distribute the dimension"));
+                        () -> mailbox.execute(this::adoptDistribution, "distribute the dimension"));
         mailbox.execute(this::report, "report the measured size");
     }
 
-    /** Otherwise an input could have ended in a checkpoint for one subtask and not for another. */
+    /** In an unaligned checkpoint, an input could have ended for some subtasks only. */
     private static void requireAligned(StreamEdge input) {
         if (input.supportsUnalignedCheckpoints()) {
             throw new IllegalStateException(
-                    "Edge into the log of replicated dimensions is checkpointed unaligned: "
-                            + input);
+                    "Edge into the log of replicated dimensions is checkpointed unaligned: edge=%s. Report this."
+                            .formatted(input));
         }
     }
 
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        // The largest watermark must still complete the dimensions of a snapshot of release
-        // 0.1.0.
+        // The largest watermark must still complete the dimensions of a snapshot of release 0.1.0.
         if (complete || !progress.isOfEarlierRelease()) {
             progress.snapshot();
         }
@@ -206,7 +206,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void finish() throws Exception {
-        awaitAnswer();
+        awaitDistribution();
         while (!log.isReplayed()) {
             replayNext();
             checkNotCancelled();
@@ -217,34 +217,34 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(inquiry, super::close);
+        IOUtils.closeAll(distributionClient, super::close);
     }
 
     // ------------------------------------------------------------------ distribution
 
     private void report() throws Exception {
         if (distribution == Distribution.MEASURED) {
-            inquiry.report(log.measuredBytes(), complete);
+            distributionClient.report(log.measuredBytes(), complete);
         }
     }
 
     /** Starts the replay, which emits the measured dimension as the coordinator decided. */
-    private void adoptAnswer() throws Exception {
-        if (distribution == Distribution.MEASURED && inquiry.answer() != distribution) {
-            distribution = inquiry.answer();
+    private void adoptDistribution() throws Exception {
+        if (distribution == Distribution.MEASURED && distributionClient.answer() != distribution) {
+            distribution = distributionClient.answer();
             replaySome();
         }
     }
 
     /** Waits for the decision at the end of all inputs: all subtasks report their whole size. */
-    private void awaitAnswer() throws Exception {
+    private void awaitDistribution() throws Exception {
         if (distribution == Distribution.MEASURED) {
             report();
-            while (inquiry.answer() == Distribution.MEASURED) {
+            while (distributionClient.answer() == Distribution.MEASURED) {
                 LockSupport.parkNanos(WAIT_NS);
                 checkNotCancelled();
             }
-            distribution = inquiry.answer();
+            distribution = distributionClient.answer();
         }
     }
 
@@ -321,7 +321,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     private void emitToOwner(Chunk chunk) {
         if (chunk.partition() == ChunkDescriptor.UNPARTITIONED) {
             throw new IllegalStateException(
-                    "Chunk without a partition of dimension '%s', which is partitioned.\nRestore an earlier checkpoint and report this."
+                    "Chunk without a partition: partitioned dimension=%s.\nRestore an earlier checkpoint and report this."
                             .formatted(settings.replicas().measured().name()));
         }
         output.collect(PARTITIONS, new StreamRecord<>(chunk));
@@ -363,7 +363,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         emit(mark.toChunk(settings.spec().dimensions().get(dimension).schema()));
     }
 
-    /** Ignored, unless the restored snapshot does not hold which dimensions had ended. */
+    /** Ignored, unless the restored snapshot lacks {@code EndedDimensions}. */
     @Override
     public void processWatermark(Watermark mark) throws Exception {
         if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {

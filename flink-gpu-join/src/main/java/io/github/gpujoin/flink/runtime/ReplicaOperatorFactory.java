@@ -12,7 +12,7 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 
-/** Makes {@link ReplicaOperator}s. */
+/** Creates {@link ReplicaOperator}s, and the coordinator of the measured dimension. */
 public final class ReplicaOperatorFactory extends AbstractStreamOperatorFactory<Chunk>
         implements OneInputStreamOperatorFactory<Chunk, Chunk>, CoordinatedOperatorFactory<Chunk> {
 

@@ -9,14 +9,14 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What a {@link ReplicaOperator} logs. Travels with the job.
+ * Describes the dimensions that a {@link ReplicaOperator} logs. Serialized with the job.
  *
  * @param spec of the join
  * @param partitions radix partitions, as many as there are key groups
  * @param ttls of replicated dimensions; each partition has its own log
- * @param lateRows what happens to rows of a dimension that is complete
+ * @param lateRows treatment of rows that arrive after their dimension is complete
  * @param columns of {@code spec}, with their Flink types, which snapshots hold
- * @param partitionedDimension its number, -1 for none
+ * @param partitionedDimension number of the partitioned dimension, -1 without one
  */
 public record ReplicaSettings(
         JoinSpec spec,

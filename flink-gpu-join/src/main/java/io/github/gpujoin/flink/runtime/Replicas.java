@@ -6,21 +6,23 @@ import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import java.io.Serializable;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The replicated dimensions that a {@link ReplicaOperator} logs and replays. Travels with the job.
+ * The replicated dimensions that a {@link ReplicaOperator} logs and replays. Serialized with the
+ * job.
  *
  * @param maxBytes largest size of each dimension in bytes, by number; {@value #UNLIMITED} for
  *     dimensions that are replicated at any size
- * @param measured the one that stays partitioned if it exceeds the limit, or null
+ * @param measured the dimension that stays partitioned if it exceeds the limit, or null
  */
-public record Replicas(Map<Integer, Long> maxBytes, MeasuredDimension measured)
+public record Replicas(Map<Integer, Long> maxBytes, @Nullable MeasuredDimension measured)
         implements Serializable {
 
     /** For {@link #maxBytes}. */
     public static final long UNLIMITED = Long.MAX_VALUE;
 
-    /** No dimension is replayed: the join logs all of them. */
+    /** A join that logs all dimensions itself. */
     public static final Replicas NONE = new Replicas(Map.of());
 
     public Replicas {

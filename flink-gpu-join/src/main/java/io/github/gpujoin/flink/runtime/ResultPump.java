@@ -16,7 +16,7 @@ interface ResultPump {
     /**
      * Emits some results, at least one batch if one is ready.
      *
-     * @return whether there was one
+     * @return whether it emitted any
      */
     boolean turn() throws Exception;
 
@@ -28,7 +28,7 @@ interface ResultPump {
     /**
      * In-flight probes, each with the number of its emitted rows.
      *
-     * @param inFlight as the engine counts: rows of polled results are emitted
+     * @param inFlight probes of the engine, which counts rows of polled results as emitted
      */
     default List<InFlightProbe> emitted(List<InFlightProbe> inFlight) {
         return inFlight;
@@ -38,8 +38,8 @@ interface ResultPump {
     void flushEmitter() throws Exception;
 
     /**
-     * Emits what must precede a barrier. Afterwards the engine's snapshot states what was emitted.
-     * To be called in {@link JoinPhase#JOIN}.
+     * Emits the results that must precede a barrier. Afterwards the engine's snapshot and {@link
+     * #emitted} return the exact progress. To be called in {@link JoinPhase#JOIN}.
      */
     void beforeBarrier() throws Exception;
 

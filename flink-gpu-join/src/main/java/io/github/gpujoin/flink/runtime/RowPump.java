@@ -14,6 +14,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Emits result rows of the engine. After each {@link #turn()} and {@link #flushEmitter()}, {@link
@@ -40,20 +41,20 @@ final class RowPump<OUT> implements ResultPump {
     private final Output<StreamRecord<OUT>> output;
     private final ThrowingConsumer<Chunk, Exception> onChunkCompleted;
     private final FanOutMonitor fanOut;
-    private final ThrowingRunnable<Exception> check;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Batch with results held back from {@link #heldFrom} on, or null. */
-    private ResultBatch heldBatch;
+    private @Nullable ResultBatch heldBatch;
 
     private int heldFrom;
 
     /** Batch whose whole probe rows are emitted up to {@link #cutFrom}, or null. */
-    private ResultBatch cutBatch;
+    private @Nullable ResultBatch cutBatch;
 
     private int cutFrom;
 
     /**
-     * @param check throws if the task has been cancelled
+     * @param checkNotCancelled throws if the task has been cancelled
      */
     RowPump(
             EnginePolls polls,
@@ -61,13 +62,13 @@ final class RowPump<OUT> implements ResultPump {
             Output<StreamRecord<OUT>> output,
             ThrowingConsumer<Chunk, Exception> onChunkCompleted,
             FanOutMonitor fanOut,
-            ThrowingRunnable<Exception> check) {
+            ThrowingRunnable<Exception> checkNotCancelled) {
         this.polls = polls;
         this.emitter = emitter;
         this.output = output;
         this.onChunkCompleted = onChunkCompleted;
         this.fanOut = fanOut;
-        this.check = check;
+        this.checkNotCancelled = checkNotCancelled;
     }
 
     @Override
@@ -87,7 +88,7 @@ final class RowPump<OUT> implements ResultPump {
             }
             if (begunRow != NONE) {
                 // The rest of the row follows; ending here would repeat the row after a restore.
-                check.run();
+                checkNotCancelled.run();
                 Thread.onSpinWait();
             }
         } while (begunRow != NONE);
@@ -99,7 +100,6 @@ final class RowPump<OUT> implements ResultPump {
         emitter.flush(output);
     }
 
-    /** In-flight probes, each with the number of its emitted rows. */
     @Override
     public void beforeBarrier() throws Exception {
         flushEmitter();
@@ -121,7 +121,7 @@ final class RowPump<OUT> implements ResultPump {
         return batch.probeRow(batch.rowCount() - 1);
     }
 
-    /** Emits whole probe rows; returns the row that has begun but is not whole, if any. */
+    /** Emits whole probe rows; returns the row that has begun but is not whole, else NONE. */
     private int emit(ResultBatch batch, int begunRow) throws Exception {
         int whole = wholeRows(batch);
         if (whole == 0 && batch.rowCount() > 0) {
@@ -133,8 +133,8 @@ final class RowPump<OUT> implements ResultPump {
             emitSlice(batch, 0);
             return NONE;
         }
-        // Rows of a chunk that passes over its partition slice by slice come several times: none
-        // of them is done before all are.
+        // A chunk that visits its partition slice by slice repeats its rows, and no row is complete
+        // before the last slice.
         emitRows(batch, 0, whole);
         finish(batch, whole);
         return begunRow < batch.completedRows() ? NONE : begunRow;

@@ -29,10 +29,10 @@ import org.apache.flink.util.IOUtils;
  * its {@link JoinSubtask}.
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
- * wait in state. The phase ends when {@link LoadProgress} has all dimensions complete, or with the
- * end of input 1 ({@link BuildInput}). In {@link JoinPhase#JOIN} facts go to the engine and results
- * to the output ({@link ProbePath}); changes of a {@linkplain DimensionSpec#isChangelog() changelog
- * dimension} go to the log and the engine, behind the facts that the engine holds.
+ * wait in state. The phase ends when {@link LoadProgress} reports all dimensions complete, or with
+ * the end of input 1 ({@link BuildInput}). In {@link JoinPhase#JOIN} facts go to the engine and
+ * results to the output ({@link ProbePath}); changes of a {@linkplain DimensionSpec#isChangelog()
+ * changelog dimension} go to the log and the engine, behind the facts that the engine holds.
  *
  * <p>A snapshot holds the build log, the deferred facts, and the in-flight facts with the number of
  * their emitted rows. Nothing is drained at a barrier, except for an aggregating engine, whose
@@ -76,8 +76,10 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         super.initializeState(context);
         ExactlyOnce.requireAtStart(getContainingTask().getEnvironment().getJobConfiguration());
         subtask =
-                new JoinSubtask<>(this, getOperatorName(), output, mailbox, coordinator, settings);
-        subtask.open(context, emitters);
+                new JoinSubtask<>(
+                        new SubtaskContext(
+                                this, getOperatorName(), mailbox, coordinator, settings));
+        subtask.open(context, output, emitters);
     }
 
     @Override
@@ -176,7 +178,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         subtask.probes().acceptOther(marker);
     }
 
-    /** Idleness of facts is passed on in order; {@link LoadMark} has that of the build side. */
+    /** Forwards idleness of facts in order. A {@link LoadMark} carries that of the build side. */
     @Override
     protected void processWatermarkStatus(WatermarkStatus status, int index) throws Exception {
         if (index != BUILD_INPUT) {
@@ -186,7 +188,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     // ------------------------------------------------------------------ keys
 
-    /** Parts set the key where they access state: a broadcast chunk has none of its own. */
+    /** Parts set the key where they access state, since a broadcast chunk has no key. */
     @Override
     public void setKeyContextElement1(StreamRecord record) {}
 

@@ -14,7 +14,7 @@ import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
 
-/** Makes {@link StarJoinOperator}s, and the coordinator by which their rings are found. */
+/** Creates {@link StarJoinOperator}s, and the coordinator that exchanges their rings' addresses. */
 public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
         implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
                 CoordinatedOperatorFactory<OUT> {
@@ -30,7 +30,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.emitterFactory = emitterFactory;
     }
 
-    /** How the join will be run. */
+    /** The plan of the join. */
     public JoinExplanation plan() {
         return settings.reporting().plan();
     }

@@ -37,12 +37,12 @@ final class TableBuild {
     /** Starts the build, and completes small tables at once. To be called once. */
     void start() throws Exception {
         running = true;
-        turn();
+        onMail();
     }
 
-    private void turn() throws Exception {
+    private void onMail() throws Exception {
         if (running && !work()) {
-            mailbox.execute(this::turn, "build tables");
+            mailbox.execute(this::onMail, "build tables");
         }
     }
 
@@ -57,9 +57,9 @@ final class TableBuild {
         }
     }
 
-    /** Builds for about the time of one mail; returns whether the tables are complete. */
+    /** Builds for the time of one mail, and returns whether the tables are complete. */
     private boolean work() throws Exception {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ProbePath.MAIL_MS);
         // If a step fails, Flink may still run one of our mails before it reports the failure.
         running = false;
         while (!engine.buildStep(JoinEngine.BUILD_STEP_ROWS)) {

@@ -26,23 +26,22 @@ import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Joins facts with the versions of a dimension in the order of event time. {@link EventTimeOrder}
- * sorts them, in mails of a few milliseconds; late rows go to side outputs. Facts and versions
- * arrive on one input, so watermarks and idleness are those of both. They take effect once the
- * other dimensions are complete. Watermarks and idleness of the result follow the facts before
- * them.
+ * sorts them, in mails of a few milliseconds. Late rows go to side outputs. Facts and versions
+ * arrive on one input, so they share its watermarks and idleness, which take effect once the other
+ * dimensions are complete. Watermarks and idleness of the result follow the facts before them.
  *
  * <p>Runs in the task's mailbox thread.
  */
-final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
+final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
 
-    private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbeSide.MAIL_MS);
+    private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(ProbePath.MAIL_MS);
 
     private final EventTimeJoin join;
     private final ProbeSide probeSide;
     private final ThrowingConsumer<Chunk, Exception> applyChange;
-    private final ThrowingRunnable<Exception> check;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
     private final MailboxExecutor mailbox;
-    private final Output<StreamRecord<OUT>> output;
+    private final Output<?> output;
     private final EventTimeOrder order;
     private final ChunkRows factRows;
     private final ChunkRows versionRows;
@@ -55,21 +54,21 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
 
     private boolean idle;
 
-    /** The last status of the result. */
+    /** Whether the last emitted status is idle. */
     private boolean resultIsIdle;
 
     /**
      * A latency marker or a generalised watermark, and the largest event time of facts before it.
      */
-    private record Other(long factTime, StreamElement element) {}
+    private record HeldElement(long factTime, StreamElement element) {}
 
-    private final ArrayDeque<Other> others = new ArrayDeque<>();
+    private final ArrayDeque<HeldElement> held = new ArrayDeque<>();
 
     private long joinedUpTo = Long.MIN_VALUE;
 
     /**
      * @param applyChange writes a change to the log and the table
-     * @param check throws if the task has been cancelled
+     * @param checkNotCancelled throws if the task has been cancelled
      */
     VersionedProbes(
             JoinSpec spec,
@@ -77,14 +76,14 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
             EventTimeLog log,
             ProbeSide probeSide,
             ThrowingConsumer<Chunk, Exception> applyChange,
-            ThrowingRunnable<Exception> check,
+            ThrowingRunnable<Exception> checkNotCancelled,
             MailboxExecutor mailbox,
-            Output<StreamRecord<OUT>> output,
+            Output<?> output,
             JoinMetrics metrics) {
         this.join = join;
         this.probeSide = probeSide;
         this.applyChange = applyChange;
-        this.check = check;
+        this.checkNotCancelled = checkNotCancelled;
         this.mailbox = mailbox;
         this.output = output;
         this.order = new EventTimeOrder(spec, join, log, this, this::late);
@@ -102,31 +101,29 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
         awaitOrder();
     }
 
-    /** Joins the due rows before more are read: the backpressure of a slow output. */
+    /** Joins the due rows before more rows are read: the backpressure of a slow output. */
     private void awaitOrder() throws Exception {
-        while (order.hasWork() && !probeSide.makesWayForBarrier()) {
-            check.run();
+        while (order.hasWork() && !probeSide.yieldsToBarrier()) {
+            checkNotCancelled.run();
             probeSide.awaitRoom();
             work();
         }
     }
 
-    /**
-     * Emits the element behind the facts that arrived before it, in whatever order they are joined.
-     */
+    /** Emits the element behind the facts that arrived before it, whatever their event time. */
     @Override
     public void acceptOther(StreamElement element) throws Exception {
-        if (element.isLatencyMarker() && others.size() >= WatermarkGate.MAX_MARKERS) {
+        if (element.isLatencyMarker() && held.size() >= WatermarkGate.MAX_MARKERS) {
             return;
         }
-        others.add(new Other(order.largestFactTime(), element));
-        passOthers();
+        held.add(new HeldElement(order.largestFactTime(), element));
+        emitHeld();
     }
 
-    private void passOthers() throws Exception {
-        while (!others.isEmpty()
-                && (others.peek().factTime() <= joinedUpTo || order.waitingRows() == 0)) {
-            probeSide.acceptOther(others.remove().element());
+    private void emitHeld() throws Exception {
+        while (!held.isEmpty()
+                && (held.peek().factTime() <= joinedUpTo || order.waitingRows() == 0)) {
+            probeSide.acceptOther(held.remove().element());
         }
     }
 
@@ -201,7 +198,7 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
 
     @Override
     public void change(Chunk versions) throws Exception {
-        probeSide.awaitAll(check);
+        probeSide.awaitFacts();
         applyChange.accept(versions);
         // The change may fail the device; due rows then wait for the tables of the CPU.
         probeSide.postMail();
@@ -219,30 +216,30 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     }
 
     @Override
-    public boolean isAnswered() {
-        return probeSide.isAnswered();
+    public boolean hasEmittedAll() {
+        return probeSide.hasEmittedAll();
     }
 
     @Override
     public void joinedUpTo(long time) throws Exception {
         joinedUpTo = time;
         probeSide.accept(new Watermark(time));
-        passOthers();
+        emitHeld();
     }
 
-    /** Facts that wait for event time follow in {@link #finish}. */
+    /** Does nothing: facts that wait for event time follow in {@link #finish}. */
     @Override
     public void endInput() {}
 
-    /** Joins all rows that wait, whatever the watermarks were. */
+    /** Joins all rows that wait, regardless of the watermark. */
     @Override
     public void finish() throws Exception {
         emitStatus(WatermarkStatus.ACTIVE);
         order.advanceTo(Long.MAX_VALUE);
         while (order.hasWork()) {
-            probeSide.awaitAll(check);
+            probeSide.awaitFacts();
             order.work(MAIL_NS);
-            check.run();
+            checkNotCancelled.run();
         }
         probeSide.endInput();
         probeSide.finish();
@@ -261,8 +258,8 @@ final class VersionedProbes<OUT> implements ProbePath, EventTimeOrder.Target {
     }
 
     @Override
-    public void restore(boolean loads) throws Exception {
-        probeSide.restore(loads);
+    public void restore(boolean isLoading) throws Exception {
+        probeSide.restore(isLoading);
         order.restore();
     }
 }

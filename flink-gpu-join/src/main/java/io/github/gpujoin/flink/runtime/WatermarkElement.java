@@ -5,7 +5,7 @@ package io.github.gpujoin.flink.runtime;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 
-/** A generalised watermark as a stream element, so that it keeps its order among others. */
+/** A generalised watermark as a stream element, which keeps its order among other elements. */
 final class WatermarkElement extends StreamElement {
 
     private final WatermarkEvent event;

@@ -16,7 +16,7 @@ import org.apache.flink.util.function.ThrowingConsumer;
  */
 final class WatermarkGate {
 
-    /** Latency markers beyond that many are dropped: they would measure the same wait. */
+    /** Further latency markers are dropped: they would measure the same wait. */
     static final int MAX_MARKERS = 1_000;
 
     /** An element, and the number of chunks accepted before it, all of which must be completed. */

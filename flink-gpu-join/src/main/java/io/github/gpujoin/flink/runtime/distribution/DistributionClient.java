@@ -12,6 +12,7 @@ import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.util.SerializedValue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the coordinator of an operator for the distribution of the measured dimension, until it
@@ -33,8 +34,8 @@ public final class DistributionClient implements AutoCloseable {
     private final MeasuredDimension dimension;
     private final Runnable onAnswer;
 
-    private CoordinationRequest last;
-    private SizeReport reported;
+    private @Nullable CoordinationRequest last;
+    private @Nullable SizeReport reported;
     private volatile Distribution answer = Distribution.MEASURED;
     private volatile boolean closed;
 
@@ -99,7 +100,7 @@ public final class DistributionClient implements AutoCloseable {
         response.whenComplete((answered, failure) -> answered(request, answered));
     }
 
-    private void answered(CoordinationRequest request, CoordinationResponse response) {
+    private void answered(CoordinationRequest request, @Nullable CoordinationResponse response) {
         Distribution distribution = DistributionDecision.of(response);
         if (distribution != Distribution.MEASURED) {
             answer = distribution;

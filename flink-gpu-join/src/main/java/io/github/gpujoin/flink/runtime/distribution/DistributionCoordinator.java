@@ -8,27 +8,22 @@ import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandle
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Coordinator of one of the operators that a {@link DistributionDecision} concerns.
+ * Coordinator of an operator that logs dimensions, or of one that packs facts.
  *
- * <p>Both hold the decision in checkpoints, since Flink drops that of packers which have finished.
- * The packers get it only while no checkpoint without it is in progress. So a checkpoint that holds
- * facts for a replicated dimension holds that decision too.
+ * <p>Both coordinators write the {@link DistributionDecision} to checkpoints, since Flink drops the
+ * state of packers that have finished. Packers receive the decision only while no checkpoint
+ * without it is in progress. So a checkpoint that holds facts for a replicated dimension holds that
+ * decision too.
  */
 abstract class DistributionCoordinator implements OperatorCoordinator {
 
     final Context context;
 
-    /** Null if no dimension is measured. */
-    final DistributionDecision decision;
-
-    DistributionCoordinator(Context context, MeasuredDimension dimension) {
+    DistributionCoordinator(Context context) {
         this.context = context;
-        this.decision =
-                dimension == null
-                        ? null
-                        : DistributionDecision.of(context.getCoordinatorStore(), dimension);
     }
 
     @Override
@@ -50,25 +45,51 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
     @Override
     public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {}
 
+    /** Of a join without a measured dimension: it receives no requests, and its state is empty. */
+    static final class Idle extends DistributionCoordinator {
+
+        Idle(Context context) {
+            super(context);
+        }
+
+        @Override
+        public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
+            result.complete(new byte[0]);
+        }
+
+        @Override
+        public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {}
+
+        @Override
+        public void subtaskReset(int subtask, long checkpointId) {}
+
+        @Override
+        public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) {}
+    }
+
     /** Of the operator that logs the dimension and measures it. */
     static final class OfLog extends DistributionCoordinator implements CoordinationRequestHandler {
 
+        private final DistributionDecision decision;
+
         OfLog(Context context, MeasuredDimension dimension) {
-            super(context, dimension);
+            super(context);
+            this.decision = DistributionDecision.of(context.getCoordinatorStore(), dimension);
         }
 
         @Override
         public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
                 CoordinationRequest request) {
-            if (decision == null || !(request instanceof SizeReport report)) {
-                throw new IllegalArgumentException("Unknown request: " + request);
+            if (!(request instanceof SizeReport report)) {
+                throw new IllegalArgumentException(
+                        "Unknown request to the coordinator of a join's distribution: " + request);
             }
             return decision.ask(report, context.currentParallelism());
         }
 
         @Override
         public void checkpointCoordinator(long checkpointId, CompletableFuture<byte[]> result) {
-            result.complete(decision == null ? new byte[0] : decision.snapshot(checkpointId));
+            result.complete(decision.snapshot(checkpointId));
         }
 
         @Override
@@ -78,32 +99,24 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
 
         @Override
         public void notifyCheckpointAborted(long checkpointId) {
-            if (decision != null) {
-                decision.checkpointEnded(checkpointId);
-            }
+            decision.checkpointEnded(checkpointId);
         }
 
         @Override
         public void executionAttemptFailed(int subtask, int attempt, Throwable reason) {
-            if (decision != null) {
-                decision.reset(subtask);
-            }
+            decision.reset(subtask);
         }
 
         @Override
         public void subtaskReset(int subtask, long checkpointId) {
-            if (decision != null) {
-                decision.reset(subtask);
-                decision.regionReset(checkpointId);
-            }
+            decision.reset(subtask);
+            decision.regionReset(checkpointId);
         }
 
         @Override
-        public void resetToCheckpoint(long checkpointId, byte[] state) {
-            if (decision != null) {
-                decision.resetReports();
-                decision.restore(checkpointId, state);
-            }
+        public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) {
+            decision.resetReports();
+            decision.restore(checkpointId, state);
         }
     }
 
@@ -111,15 +124,19 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
     static final class OfPackers extends DistributionCoordinator
             implements CoordinationRequestHandler {
 
+        private final DistributionDecision decision;
+
         OfPackers(Context context, MeasuredDimension dimension) {
-            super(context, dimension);
+            super(context);
+            this.decision = DistributionDecision.of(context.getCoordinatorStore(), dimension);
         }
 
         @Override
         public CompletableFuture<CoordinationResponse> handleCoordinationRequest(
                 CoordinationRequest request) {
             if (!(request instanceof DistributionRequest question)) {
-                throw new IllegalArgumentException("Unknown request: " + request);
+                throw new IllegalArgumentException(
+                        "Unknown request to the coordinator of a join's distribution: " + request);
             }
             return decision.ask(question);
         }
@@ -150,7 +167,7 @@ abstract class DistributionCoordinator implements OperatorCoordinator {
         }
 
         @Override
-        public void resetToCheckpoint(long checkpointId, byte[] state) {
+        public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) {
             decision.restore(checkpointId, state);
         }
     }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime.distribution;
 
 import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.state.SnapshotDamage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -15,6 +16,7 @@ import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.collect.CollectCoordinationResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * <p>The dimension stays partitioned as soon as it is known to be too large. It is replicated when
  * all of it is measured. A decision that a checkpoint holds is final.
  *
- * <p>All calls come in the JobMaster's main thread.
+ * <p>Used by the JobMaster's main thread.
  */
 final class DistributionDecision {
 
@@ -54,14 +56,14 @@ final class DistributionDecision {
 
     private long restoredCheckpoint = OperatorCoordinator.NO_CHECKPOINT;
 
-    /** The decision in the restored checkpoint, or null. */
-    private Distribution restored;
+    /** The decision in the restored checkpoint; null without one. */
+    private @Nullable Distribution restored;
 
     DistributionDecision(MeasuredDimension dimension) {
         this.dimension = dimension;
     }
 
-    /** The decision of a join; made at the first call. */
+    /** The decision of a join, which its coordinators share. */
     static DistributionDecision of(CoordinatorStore store, MeasuredDimension dimension) {
         String key = "gpu-join distribution: " + dimension.join();
         store.putIfAbsent(key, new DistributionDecision(dimension));
@@ -74,7 +76,8 @@ final class DistributionDecision {
      * Records a report.
      *
      * @param parallelism of the log
-     * @return completes with the decision, or when the subtask asks again
+     * @return completes with the decision, or with {@link Distribution#MEASURED} at the subtask's
+     *     next report
      */
     CompletableFuture<CoordinationResponse> ask(SizeReport report, int parallelism) {
         SizeReport before = reports.get(report.subtask());
@@ -88,7 +91,7 @@ final class DistributionDecision {
         return answer;
     }
 
-    /** A question of an older attempt does not replace that of a later one. */
+    /** A question of an older attempt does not replace the question of a later one. */
     private static CompletableFuture<CoordinationResponse> put(
             int subtask, int attempt, long passedCheckpoint, Map<Integer, Question> into) {
         Question before = into.get(subtask);
@@ -142,15 +145,15 @@ final class DistributionDecision {
         answered.forEach(question -> question.answer().complete(response(decided)));
     }
 
-    /** Forgets what a subtask measured. */
+    /** Drops the report of a subtask. */
     void reset(int subtask) {
         reports.remove(subtask);
         questions.remove(subtask);
     }
 
     /**
-     * Revokes the decision if the region restarts from a checkpoint before it. Rows that decided it
-     * may be read again in other numbers, such as after a drain that failed.
+     * Revokes the decision if the region restarts from a checkpoint before it. The rows that
+     * decided it may be read again in other numbers, such as after a failed drain.
      */
     void regionReset(long checkpoint) {
         if (checkpoint < durableFrom) {
@@ -159,7 +162,7 @@ final class DistributionDecision {
         }
     }
 
-    /** Forgets what all subtasks measured. */
+    /** Drops the reports of all subtasks. */
     void resetReports() {
         reports.clear();
         questions.clear();
@@ -168,7 +171,7 @@ final class DistributionDecision {
     // ------------------------------------------------------------------ packers of facts
 
     /**
-     * Answers a packer once it is decided and each checkpoint without the decision is complete,
+     * Answers a packer once the decision exists, and each checkpoint without it is complete,
      * aborted or past the packer. So no such checkpoint holds facts that depend on the decision.
      * Flink does not report that a savepoint is complete.
      */
@@ -186,7 +189,7 @@ final class DistributionDecision {
     // ------------------------------------------------------------------ state
 
     /**
-     * What a checkpoint that begins holds for a coordinator.
+     * Returns the state of a coordinator for a new checkpoint.
      *
      * <pre>
      *  int32 format version | int32 0 measured, 1 replicated, 2 partitioned | UTF-8 name
@@ -218,13 +221,14 @@ final class DistributionDecision {
     }
 
     /**
-     * Restores a checkpoint. Both coordinators call it, in any order: a decision may have been made
-     * between their snapshots, and that of an operator that has finished is lost.
+     * Restores a checkpoint. Both coordinators call it, in any order: the decision may be younger
+     * than one of their snapshots, and the state of an operator that has finished is lost.
      *
-     * @param state null or empty if the checkpoint has none of the coordinator. If neither has any,
-     *     the job did not measure this dimension, and facts are not partitioned by its key.
+     * @param state null or empty if the checkpoint has no state of the coordinator. If neither has
+     *     any, the job did not measure this dimension, and facts are not partitioned by its key.
+     * @throws IllegalStateException if the state is damaged, or if a later release wrote it
      */
-    void restore(long checkpoint, byte[] state) {
+    void restore(long checkpoint, byte @Nullable [] state) {
         packers.clear();
         undecided.clear();
         if (checkpoint != restoredCheckpoint) {
@@ -245,6 +249,11 @@ final class DistributionDecision {
     }
 
     private Distribution read(ByteBuffer state) {
+        if (state.remaining() < 2 * Integer.BYTES) {
+            throw SnapshotDamage.in(
+                    "coordinator of the distribution",
+                    "the state is cut: bytes=%d".formatted(state.remaining()));
+        }
         int version = state.getInt();
         if (version != FORMAT_VERSION) {
             throw new IllegalStateException(
@@ -271,9 +280,9 @@ final class DistributionDecision {
             case 1 -> Distribution.REPLICATED;
             case 2 -> Distribution.PARTITIONED;
             default ->
-                    throw new IllegalStateException(
-                            "Unknown distribution %d in the snapshot. Restore an earlier one."
-                                    .formatted(code));
+                    throw SnapshotDamage.in(
+                            "coordinator of the distribution",
+                            "the distribution is unknown: code=%d".formatted(code));
         };
     }
 
@@ -282,8 +291,8 @@ final class DistributionDecision {
         return new CollectCoordinationResponse("", code(distribution), List.of());
     }
 
-    /** Reads a response; {@link Distribution#MEASURED} if it holds none. */
-    static Distribution of(CoordinationResponse response) {
+    /** Reads a response; {@link Distribution#MEASURED} without a decision. */
+    static Distribution of(@Nullable CoordinationResponse response) {
         return response instanceof CollectCoordinationResponse collected
                 ? distribution((int) collected.getLastCheckpointedOffset())
                 : Distribution.MEASURED;

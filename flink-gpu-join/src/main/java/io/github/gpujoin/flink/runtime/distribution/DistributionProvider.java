@@ -4,16 +4,18 @@ package io.github.gpujoin.flink.runtime.distribution;
 
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the coordinators of the operators that a measured dimension concerns.
+ * Creates the coordinators of the operator that logs dimensions, and of the packers of facts.
  *
- * @param dimension null if none is measured
+ * @param dimension the measured dimension, or null if the join has none
  */
-public record DistributionProvider(OperatorID operator, MeasuredDimension dimension, End end)
+public record DistributionProvider(
+        OperatorID operator, @Nullable MeasuredDimension dimension, End end)
         implements OperatorCoordinator.Provider {
 
-    /** What an operator does. */
+    /** Role of an operator. */
     public enum End {
         /** Logs the dimension, and measures it. */
         LOG,
@@ -28,6 +30,9 @@ public record DistributionProvider(OperatorID operator, MeasuredDimension dimens
 
     @Override
     public OperatorCoordinator create(OperatorCoordinator.Context context) {
+        if (dimension == null) {
+            return new DistributionCoordinator.Idle(context);
+        }
         return switch (end) {
             case LOG -> new DistributionCoordinator.OfLog(context, dimension);
             case PACKERS -> new DistributionCoordinator.OfPackers(context, dimension);

@@ -9,7 +9,7 @@ import org.apache.flink.util.OutputTag;
 
 /**
  * The dimension of a join that is distributed by its measured size: partitioned while it is loaded,
- * then replicated if it is small. Travels with the job. See docs/decisions/0004.
+ * then replicated if it is small. Serialized with the job. See docs/decisions/0004.
  *
  * @param join prefix of the uids of the join's operators
  * @param number of the dimension

@@ -5,11 +5,11 @@ package io.github.gpujoin.flink.runtime.distribution;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 
 /**
- * What one subtask has measured, and the question how the dimension is distributed.
+ * Reports what one subtask has measured, and asks how the dimension is distributed.
  *
  * @param attempt of the subtask
  * @param bytes of the dimension's rows in the subtask's partitions
- * @param complete whether these are all
+ * @param complete whether the subtask has received all rows
  */
 record SizeReport(int subtask, int attempt, long bytes, boolean complete)
         implements CoordinationRequest {

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime.eventtime;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.state.EventTimeLog;
 import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A chunk in state whose rows wait for their event time. It is also on the heap while the watermark
@@ -22,8 +23,8 @@ final class DeferredChunk {
 
     private long time;
 
-    /** Null until its first row is due. */
-    private EventTimeCursor rows;
+    /** Null until the first row is due. */
+    private @Nullable EventTimeCursor rows;
 
     /**
      * @param position in the log
@@ -58,7 +59,7 @@ final class DeferredChunk {
         return rows;
     }
 
-    /** Moves to the next row; false if there is none, and the state no longer holds the chunk. */
+    /** Moves to the next row; behind the last one, removes the chunk and returns false. */
     boolean advance() throws Exception {
         rows.advance();
         if (rows.isEmpty()) {

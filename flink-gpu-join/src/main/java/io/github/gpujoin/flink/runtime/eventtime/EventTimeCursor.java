@@ -33,11 +33,8 @@ final class EventTimeCursor {
             long time = chunk.getLong(timeColumn, row);
             if (time == Long.MIN_VALUE) {
                 throw new IllegalArgumentException(
-                        "A fact or version without a timestamp is joined by event time:"
-                                + " dimension="
-                                + chunk.dimension()
-                                + ", row="
-                                + row);
+                        "Row without a timestamp in a versioned join: dimension=%d, row=%d. Assign timestamps before the join."
+                                .formatted(chunk.dimension(), row));
             }
             if (time <= joinedUpTo) {
                 onLate.accept(row);

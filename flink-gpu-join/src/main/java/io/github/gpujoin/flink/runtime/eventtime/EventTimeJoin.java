@@ -7,7 +7,7 @@ import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 
 /**
- * A join in which a fact sees the version of a dimension that was valid at its event time. Travels
+ * A join of each fact with the version of a dimension that was valid at its event time. Serialized
  * with the job.
  *
  * @param dimension number of the dimension, by whose key facts are sent

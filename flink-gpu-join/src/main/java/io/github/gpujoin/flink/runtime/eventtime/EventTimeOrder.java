@@ -17,15 +17,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import org.apache.flink.util.function.BiConsumerWithException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sorts facts and versions of a dimension by event time. Rows up to the watermark are emitted, a
- * version before the facts of its time; the others wait. So the dimension's table holds what is
- * valid at one time only, and every engine that applies changes can join by event time.
+ * version before the facts of its time; the others wait. So the dimension's table holds the
+ * versions of one time, and every engine that applies changes can join by event time.
  *
  * <p>Rows are emitted in batches, the versions of a batch before its facts. A version may precede
- * earlier facts of other keys, but not of its own. One bit of a hash stands for each key; if two
- * keys share a bit, a batch ends earlier than it must.
+ * earlier facts of other keys, but not of its own. Each key sets one bit of a hash; if two keys
+ * share a bit, a batch ends early.
  *
  * <pre>
  *   time      1     2     3     4     5     6
@@ -51,12 +52,12 @@ public final class EventTimeOrder {
             return true;
         }
 
-        /** Whether the results of all facts so far are emitted, so that versions need not wait. */
-        default boolean isAnswered() {
+        /** Whether the results of all facts so far are emitted, so versions need not wait. */
+        default boolean hasEmittedAll() {
             return true;
         }
 
-        /** All facts up to the event time, in ms, are emitted. */
+        /** Records that all facts up to the event time, in ms, are submitted. */
         void joinedUpTo(long time) throws Exception;
     }
 
@@ -203,12 +204,16 @@ public final class EventTimeOrder {
         return watermark > doneUpTo;
     }
 
-    /** Emits rows up to the watermark, for about that time at most and while there is room. */
-    public void work(long forNs) throws Exception {
-        long deadlineNs = System.nanoTime() + forNs;
+    /**
+     * Emits rows up to the watermark while the target has room.
+     *
+     * @param maxNs approximate limit in ns
+     */
+    public void work(long maxNs) throws Exception {
+        long deadlineNs = System.nanoTime() + maxNs;
         while (hasWork() && targetIsReady()) {
-            boolean full = nextBatch();
-            sendBatch();
+            boolean full = fillBatch();
+            emitBatch();
             if (!full) {
                 doneUpTo = watermark;
                 target.joinedUpTo(doneUpTo);
@@ -220,11 +225,11 @@ public final class EventTimeOrder {
     }
 
     private boolean targetIsReady() {
-        return due(versions) == null ? target.hasRoom() : target.isAnswered();
+        return due(versions) == null ? target.hasRoom() : target.hasEmittedAll();
     }
 
     /** Fills the batch; false if no row is left up to the watermark. */
-    private boolean nextBatch() throws Exception {
+    private boolean fillBatch() throws Exception {
         while (true) {
             DeferredChunk version = due(versions);
             DeferredChunk fact = due(facts);
@@ -233,19 +238,19 @@ public final class EventTimeOrder {
             }
             if (fact == null || version != null && version.time() <= fact.time()) {
                 int bit = keyBit(version.rows(), side.keyColumn());
-                if (factKeys.get(bit) || take(versions, versionBatch)) {
+                if (factKeys.get(bit) || moveNext(versions, versionBatch)) {
                     return true;
                 }
             } else {
                 factKeys.set(keyBit(fact.rows(), side.factKeyColumn()));
-                if (take(facts, factBatch)) {
+                if (moveNext(facts, factBatch)) {
                     return true;
                 }
             }
         }
     }
 
-    private DeferredChunk due(PriorityQueue<DeferredChunk> queue) {
+    private @Nullable DeferredChunk due(PriorityQueue<DeferredChunk> queue) {
         DeferredChunk first = queue.peek();
         return first == null || first.time() > watermark ? null : first;
     }
@@ -255,7 +260,7 @@ public final class EventTimeOrder {
     }
 
     /** Moves the queue's next row into the batch; returns whether the batch is full. */
-    private boolean take(PriorityQueue<DeferredChunk> queue, Batch batch) throws Exception {
+    private boolean moveNext(PriorityQueue<DeferredChunk> queue, Batch batch) throws Exception {
         DeferredChunk chunk = queue.remove();
         boolean full = batch.add(chunk.rows());
         waitingRows--;
@@ -265,7 +270,7 @@ public final class EventTimeOrder {
         return full;
     }
 
-    private void sendBatch() throws Exception {
+    private void emitBatch() throws Exception {
         for (Chunk chunk : versionBatch.seal()) {
             target.change(chunk);
         }
@@ -277,7 +282,10 @@ public final class EventTimeOrder {
 
     // ------------------------------------------------------------------ snapshots
 
-    /** Without the end of the input: a job restored from a drained savepoint has new rows. */
+    /**
+     * Writes the waiting rows and the watermark before the end of the input: a job restored from a
+     * drained savepoint may read new rows.
+     */
     public void snapshot() throws Exception {
         for (DeferredChunk chunk : facts) {
             chunk.snapshot();

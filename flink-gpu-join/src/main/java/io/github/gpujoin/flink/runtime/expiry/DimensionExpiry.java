@@ -28,7 +28,7 @@ public final class DimensionExpiry {
 
     private static final int TICKS_IN_TTL = 10;
 
-    private record Place(int dimension, int partition) {}
+    private record LoggedPart(int dimension, int partition) {}
 
     /** The log of dimension rows. */
     @FunctionalInterface
@@ -39,7 +39,7 @@ public final class DimensionExpiry {
          *
          * @param partition {@link ChunkDescriptor#UNPARTITIONED} for a log of all partitions
          * @param deletions receives chunks that delete these rows
-         * @return the smallest time of a row that is left, or an earlier one
+         * @return a lower bound of the times of the remaining rows
          */
         long expire(
                 int dimension,
@@ -54,19 +54,19 @@ public final class DimensionExpiry {
     private final Log log;
     private final PartitionKeys keys;
     private final BooleanSupplier isBuilding;
-    private final ThrowingRunnable<Exception> answerFacts;
+    private final ThrowingRunnable<Exception> awaitFacts;
     private final ThrowingConsumer<Chunk, Exception> delete;
     private final ProcessingTimeService time;
     private final MailboxExecutor mailbox;
     private final Counter expiredRows;
 
     /** A lower bound of the time of the oldest row of each log; absent if unknown. */
-    private final Map<Place, Long> oldest = new HashMap<>();
+    private final Map<LoggedPart, Long> oldest = new HashMap<>();
 
     /**
      * @param isBuilding whether the engine is building its tables; rows then expire at a later tick
-     * @param answerFacts emits the results of all facts that the engine holds. They see rows that
-     *     expire now; if the engine failed later, they would be joined with the log
+     * @param awaitFacts emits the results of all facts that the engine holds. They match rows that
+     *     expire now; after a later failure of the engine, they would be joined with the log
      * @param delete applies deletions to the table
      */
     public DimensionExpiry(
@@ -74,7 +74,7 @@ public final class DimensionExpiry {
             Log log,
             PartitionKeys keys,
             BooleanSupplier isBuilding,
-            ThrowingRunnable<Exception> answerFacts,
+            ThrowingRunnable<Exception> awaitFacts,
             ThrowingConsumer<Chunk, Exception> delete,
             ProcessingTimeService time,
             MailboxExecutor mailbox,
@@ -83,7 +83,7 @@ public final class DimensionExpiry {
         this.log = log;
         this.keys = keys;
         this.isBuilding = isBuilding;
-        this.answerFacts = answerFacts;
+        this.awaitFacts = awaitFacts;
         this.delete = delete;
         this.time = time;
         this.mailbox = mailbox;
@@ -105,29 +105,29 @@ public final class DimensionExpiry {
     /** Removes rows of a restored log that expired meanwhile; facts may already wait. */
     public void restored() throws Exception {
         for (DimensionTtl ttl : ttls) {
-            for (Place place : places(ttl)) {
-                expire(ttl, place, dueBefore(ttl));
+            for (LoggedPart part : parts(ttl)) {
+                expire(ttl, part, dueBefore(ttl));
             }
         }
     }
 
-    /** As {@link #restored()}, of one partition of a dimension. */
+    /** Removes such rows of one partition of a dimension. */
     public void restored(int dimension, int partition) throws Exception {
         for (DimensionTtl ttl : ttls) {
             if (ttl.dimension() == dimension) {
-                expire(ttl, new Place(dimension, partition), dueBefore(ttl));
+                expire(ttl, new LoggedPart(dimension, partition), dueBefore(ttl));
             }
         }
     }
 
-    private List<Place> places(DimensionTtl ttl) {
-        List<Place> places = new ArrayList<>();
+    private List<LoggedPart> parts(DimensionTtl ttl) {
+        List<LoggedPart> parts = new ArrayList<>();
         if (ttl.partitioned()) {
-            keys.ownPartitions().forEach(p -> places.add(new Place(ttl.dimension(), p)));
+            keys.ownPartitions().forEach(p -> parts.add(new LoggedPart(ttl.dimension(), p)));
         } else {
-            places.add(new Place(ttl.dimension(), ChunkDescriptor.UNPARTITIONED));
+            parts.add(new LoggedPart(ttl.dimension(), ChunkDescriptor.UNPARTITIONED));
         }
-        return places;
+        return parts;
     }
 
     private long dueBefore(DimensionTtl ttl) {
@@ -135,37 +135,37 @@ public final class DimensionExpiry {
     }
 
     private void tick(DimensionTtl ttl) {
-        places(ttl).forEach(place -> expireInMail(ttl, place));
+        parts(ttl).forEach(part -> expireInMail(ttl, part));
         long nextMs = time.getCurrentProcessingTime() + Math.max(1, ttl.ttlMs() / TICKS_IN_TTL);
         time.registerTimer(nextMs, t -> tick(ttl));
     }
 
-    private void expireInMail(DimensionTtl ttl, Place place) {
+    private void expireInMail(DimensionTtl ttl, LoggedPart part) {
         long before = dueBefore(ttl);
-        if (oldest.getOrDefault(place, Long.MIN_VALUE) < before) {
+        if (oldest.getOrDefault(part, Long.MIN_VALUE) < before) {
             mailbox.execute(
                     () -> {
                         if (!isBuilding.getAsBoolean()) {
-                            expire(ttl, place, before);
+                            expire(ttl, part, before);
                         }
                     },
                     "expire dimension rows");
         }
     }
 
-    private void expire(DimensionTtl ttl, Place place, long before) throws Exception {
-        answerFacts.run();
+    private void expire(DimensionTtl ttl, LoggedPart part, long before) throws Exception {
+        awaitFacts.run();
         long left =
                 log.expire(
-                        place.dimension,
-                        place.partition,
+                        part.dimension,
+                        part.partition,
                         ttl.timeColumn(),
                         before,
                         deletions -> {
                             expiredRows.inc(deletions.rowCount());
                             delete.accept(deletions);
                         });
-        // rows that arrive from now on are younger
-        oldest.put(place, Math.min(left, time.getCurrentProcessingTime()));
+        // Rows that arrive from now on are younger.
+        oldest.put(part, Math.min(left, time.getCurrentProcessingTime()));
     }
 }

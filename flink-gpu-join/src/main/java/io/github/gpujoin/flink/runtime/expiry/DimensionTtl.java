@@ -5,9 +5,9 @@ package io.github.gpujoin.flink.runtime.expiry;
 import java.io.Serializable;
 
 /**
- * Time to live of a row of a changelog dimension since its last change. Travels with the job.
+ * Time to live of a row of a changelog dimension since its last change. Serialized with the job.
  *
- * @param timeColumn fixed INT64 column of the dimension, in which the join keeps the processing
+ * @param timeColumn fixed INT64 column of the dimension, in which the join writes the processing
  *     time in ms at which a change arrived
  * @param partitioned whether each partition has a log of its own
  */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How long rows of each side live, in processing time. Travels with the job.
+ * Times to live of the rows of each side, in processing time. Serialized with the job.
  *
  * @param factsMs longest time for which facts wait for the dimensions; {@value #FOREVER} for no
  *     limit
