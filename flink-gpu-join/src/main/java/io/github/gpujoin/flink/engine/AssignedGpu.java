@@ -9,12 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 import org.apache.flink.api.common.externalresource.ExternalResourceInfo;
 import org.apache.flink.api.common.functions.RuntimeContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The device of a subtask, one of those that Flink assigns to its TaskManager. Flink assigns the
  * same set to every operator of a TaskManager, so subtasks spread over it: each chooses the device
- * with the fewest users in the process, then the lowest number. The choice is made at the first
- * call and stays. Used by one thread.
+ * with the fewest users in the process, then the lowest number. The first call chooses for good.
+ * Used by one thread.
  */
 public final class AssignedGpu implements AutoCloseable {
 
@@ -29,8 +30,8 @@ public final class AssignedGpu implements AutoCloseable {
 
     private final RuntimeContext context;
 
-    /** Null until it is chosen, and without a configured resource. */
-    private Integer device;
+    /** Null until {@link #numberOr} chooses it, and without a configured resource. */
+    private @Nullable Integer device;
 
     /**
      * @param context of the subtask
@@ -47,12 +48,13 @@ public final class AssignedGpu implements AutoCloseable {
      */
     public int numberOr(int otherwise) {
         if (device == null) {
-            device = take(context.getExternalResourceInfos(RESOURCE));
+            device = leastUsed(context.getExternalResourceInfos(RESOURCE));
         }
         return device == null ? otherwise : device;
     }
 
-    private static Integer take(Set<ExternalResourceInfo> resources) {
+    /** Chooses a device and counts this subtask as its user; returns null without devices. */
+    private static @Nullable Integer leastUsed(Set<ExternalResourceInfo> resources) {
         List<Integer> devices = resources.stream().map(AssignedGpu::number).sorted().toList();
         synchronized (USERS) {
             Integer leastUsed = null;
@@ -89,14 +91,8 @@ public final class AssignedGpu implements AutoCloseable {
             return Integer.parseUnsignedInt(index.orElse("").strip());
         } catch (NumberFormatException e) {
             throw new IllegalStateException(
-                    "Device of the external resource without a number as property: resource="
-                            + RESOURCE
-                            + ", property="
-                            + INDEX
-                            + ", device="
-                            + device
-                            + ", value="
-                            + index.orElse(null),
+                    "Device of the external resource without a number as property: resource=%s, property=%s, device=%s, value=%s. Use Flink's own GPU driver."
+                            .formatted(RESOURCE, INDEX, device, index.orElse(null)),
                     e);
         }
     }

@@ -55,6 +55,7 @@ record BuildLogChunks(BuildLog log) implements BuildChunks {
     }
 
     private static FlinkRuntimeException unreadable(Exception e) {
-        return new FlinkRuntimeException("The build log cannot be read.", e);
+        return new FlinkRuntimeException(
+                "The state backend failed to read the build log. Check its disk.", e);
     }
 }

@@ -9,10 +9,10 @@ import java.io.Serializable;
  * tiers.
  *
  * @param dimension number of the dimension
- * @param units partition groups of each subtask; 0 to choose by need
- * @param spillDelayMs longest time for which facts of spilled partitions wait for each other
+ * @param groupCount partition groups of each subtask; 0 to choose by need
+ * @param spillDelayMs longest time for which probes of spilled partitions are deferred
  */
-public record DimensionPartitioning(int dimension, int units, long spillDelayMs)
+public record DimensionPartitioning(int dimension, int groupCount, long spillDelayMs)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;

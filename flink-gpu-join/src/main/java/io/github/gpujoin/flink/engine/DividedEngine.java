@@ -17,24 +17,25 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.state.KeyGroupRange;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A subtask's engine with a build side divided over the device and the host.
  *
- * @param device engine of the device, or null
+ * @param device creates the engine of the device; null without a device
  */
 public record DividedEngine(
-        HybridJoinEngine engine, JoinEngineFactory device, JoinEngineFactory host)
+        HybridJoinEngine engine, @Nullable JoinEngineFactory device, JoinEngineFactory host)
         implements EngineStatus {
 
-    /** Stands for an engine's name: tables are built from state while they are probed. */
+    /** Name of the engine of spilled partitions, whose tables are built from state for a probe. */
     static final String STATE = "state";
 
     static DividedEngine open(
             JoinSpec spec,
             DimensionPartitioning division,
             KeyGroupRange partitions,
-            JoinEngineFactory device,
+            @Nullable JoinEngineFactory device,
             JoinEngineFactory host,
             BuildChunks log,
             Consumer<GpuUnavailableException> onFallback) {
@@ -43,7 +44,7 @@ public record DividedEngine(
                         division.dimension(),
                         partitions.getStartKeyGroup(),
                         partitions.getNumberOfKeyGroups(),
-                        division.units());
+                        division.groupCount());
         HybridJoinEngine engine =
                 new HybridJoinEngine(
                         spec,
@@ -74,8 +75,8 @@ public record DividedEngine(
         if (!tiers.contains(MemoryTier.DEVICE)) {
             return host.engineName();
         }
-        boolean onlyThere = tiers.stream().allMatch(tier -> tier == MemoryTier.DEVICE);
-        return onlyThere ? device.engineName() : device.engineName() + "+" + host.engineName();
+        boolean isDeviceOnly = tiers.stream().allMatch(tier -> tier == MemoryTier.DEVICE);
+        return isDeviceOnly ? device.engineName() : device.engineName() + "+" + host.engineName();
     }
 
     @Override
@@ -91,12 +92,12 @@ public record DividedEngine(
     public List<PartitionClass> partitionClasses() {
         return engine.tierUsage().stream()
                 .map(
-                        rows ->
+                        usage ->
                                 new PartitionClass(
-                                        rows.partitionCount(),
-                                        engineAt(rows.tier()),
-                                        reasonFor(rows.tier()),
-                                        rows.buildBytes()))
+                                        usage.partitionCount(),
+                                        engineAt(usage.tier()),
+                                        reasonFor(usage.tier()),
+                                        usage.buildBytes()))
                 .toList();
     }
 
@@ -108,7 +109,7 @@ public record DividedEngine(
         };
     }
 
-    /** The host joins what the device has no room for, or all without a device. */
+    /** The host joins partitions that exceed the device's budget, or all without a device. */
     private ReasonCode reasonFor(MemoryTier tier) {
         ReasonCode reason = reason();
         return switch (tier) {
@@ -123,7 +124,8 @@ public record DividedEngine(
         return engine.fastestEngine();
     }
 
-    public long unitsIn(MemoryTier tier) {
+    /** Number of partition groups in a memory tier. */
+    public long groupCountIn(MemoryTier tier) {
         return engine.tiers().stream().filter(t -> t == tier).count();
     }
 }

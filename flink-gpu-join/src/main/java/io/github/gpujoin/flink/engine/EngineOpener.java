@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,7 +56,7 @@ public final class EngineOpener {
         this.engines = engines;
         this.scope = new SharedTables.Scope(context.getJobInfo().getJobId(), operator);
         this.slotMemory = slotMemory;
-        this.report = new EngineReport(name, fallbacks, engines.asked());
+        this.report = new EngineReport(name, fallbacks, engines.isRequested());
     }
 
     /**
@@ -98,13 +99,13 @@ public final class EngineOpener {
         return new Opened(divided.engine(), divided, names, memory);
     }
 
-    private JoinEngineFactory preferred(AssignedGpu gpu, JoinMemory memory) {
+    private @Nullable JoinEngineFactory preferred(AssignedGpu gpu, JoinMemory memory) {
         JoinEngineFactory preferred = engines.preferredOn(gpu);
         return preferred == null ? null : preferred.within(memory);
     }
 
     private FallbackJoinEngine openWhole(
-            JoinEngineFactory preferred,
+            @Nullable JoinEngineFactory preferred,
             JoinEngineFactory standby,
             BuildLog buildLog,
             JoinMemory memory) {
@@ -117,7 +118,7 @@ public final class EngineOpener {
     }
 
     private DividedEngine openDivided(
-            JoinEngineFactory preferred,
+            @Nullable JoinEngineFactory preferred,
             JoinEngineFactory standby,
             PartitionKeys keys,
             BuildLog buildLog) {

@@ -15,23 +15,25 @@ final class EngineReport {
 
     private final String join;
     private final Consumer<GpuFailure> counted;
-    private final boolean asked;
+    private final boolean isRequested;
 
     /**
      * @param counted receives each reason
-     * @param asked whether the user asked for the preferred engine by name
+     * @param isRequested whether the user named the preferred engine
      */
-    EngineReport(String join, Consumer<GpuFailure> counted, boolean asked) {
+    EngineReport(String join, Consumer<GpuFailure> counted, boolean isRequested) {
         this.join = join;
         this.counted = counted;
-        this.asked = asked;
+        this.isRequested = isRequested;
     }
 
-    /** Reports a fallback to the CPU engine. A missing GPU is reported only if it was asked for. */
+    /**
+     * Reports a fallback to the CPU engine. A missing GPU is a warning only if the user named it.
+     */
     void fallback(GpuUnavailableException e) {
         counted.accept(e.failure());
         String message = "Star join {}: the CPU joins, the GPU does not: {}";
-        if (!asked && e.failure().isAbsence()) {
+        if (!isRequested && e.failure().isAbsence()) {
             LOG.info(message, join, e.getMessage());
         } else {
             LOG.warn(message, join, e.getMessage());

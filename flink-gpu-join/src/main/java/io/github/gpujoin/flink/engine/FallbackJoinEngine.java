@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.flink.util.ExceptionUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins with one engine until its GPU fails, and with another from then on, in any state. No result
@@ -59,14 +60,14 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     interface ChunkReader {
 
         /** Returns null at the end. */
-        Chunk next() throws Exception;
+        @Nullable Chunk next() throws Exception;
     }
 
     /** Probe chunks that are accepted while the standby is built. */
     private static final int MAX_PENDING_REBUILD = 4;
 
     private final JoinSpec spec;
-    private final JoinEngineFactory preferred;
+    private final @Nullable JoinEngineFactory preferred;
     private final JoinEngineFactory standby;
     private final BuildLogReplay buildLog;
     private final Consumer<GpuUnavailableException> onFallback;
@@ -74,26 +75,26 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     private final FallbackDeduplicator deduplicator;
     private volatile JoinEngine engine;
 
-    /** Failure of the preferred engine; null if it joins, or there is none. */
-    private volatile GpuUnavailableException failure;
+    /** Failure of the preferred engine; null before. */
+    private volatile @Nullable GpuUnavailableException failure;
 
-    /** The failed engine, until its last batch has been read. */
-    private JoinEngine retired;
+    /** The failed engine, until its last batch has been read; otherwise null. */
+    private @Nullable JoinEngine retired;
 
     /** Whether the current engine must be loaded from the log by {@link #replay}. */
     private boolean mustReplay;
 
     /** Null before the first step of loading from the log, and after the last. */
-    private ChunkReader replay;
+    private @Nullable ChunkReader replay;
 
     /** Whether build steps have begun. */
-    private volatile boolean builds;
+    private volatile boolean isBuilding;
 
     /** Whether the standby is built for pending probes. */
-    private volatile boolean rebuilds;
+    private volatile boolean isRebuilding;
 
     /** Whether groups hold facts that are neither pending nor in a snapshot. */
-    private boolean hasUntaken;
+    private boolean holdsGroups;
 
     private volatile long probeRows;
     private volatile long resultRows;
@@ -104,7 +105,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
      */
     FallbackJoinEngine(
             JoinSpec spec,
-            JoinEngineFactory preferred,
+            @Nullable JoinEngineFactory preferred,
             JoinEngineFactory standby,
             BuildLogReplay buildLog,
             Consumer<GpuUnavailableException> onFallback) {
@@ -119,7 +120,7 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
                 engine = preferred.create(spec);
                 return;
             } catch (GpuUnavailableException e) {
-                giveUp(e);
+                recordFailure(e);
             }
         }
         engine = standby.create(spec);
@@ -132,9 +133,9 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
 
     @Override
     public ReasonCode reason() {
-        GpuUnavailableException why = failure;
-        if (why != null) {
-            return GpuFailureReason.of(why.failure());
+        GpuUnavailableException failed = failure;
+        if (failed != null) {
+            return GpuFailureReason.of(failed.failure());
         }
         return preferred == null ? ReasonCode.ASKED : ReasonCode.PREFERRED;
     }
@@ -157,8 +158,9 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     @Override
     public EngineState state() {
         EngineState state = engine.state();
-        boolean builds = this.builds && state == EngineState.LOADING;
-        return builds || rebuilds && state == EngineState.JOINING ? EngineState.BUILDING : state;
+        boolean builds = isBuilding && state == EngineState.LOADING;
+        boolean rebuilds = isRebuilding && state == EngineState.JOINING;
+        return builds || rebuilds ? EngineState.BUILDING : state;
     }
 
     // ------------------------------------------------------------------ build side
@@ -171,32 +173,32 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
             EngineChecks.buildSide(spec, dimension, chunk);
             return;
         }
-        boolean joins = engine.state() == EngineState.JOINING;
+        boolean isJoining = engine.state() == EngineState.JOINING;
         try {
             engine.submitBuild(dimension, chunk);
         } catch (GpuUnavailableException e) {
-            if (joins) {
-                takeOver(e);
+            if (isJoining) {
+                fallBackWithProbes(e);
             } else {
-                startOver(e);
+                fallBackEmpty(e);
             }
         }
     }
 
     @Override
     public boolean buildStep(long maxRows) {
-        builds = true;
+        isBuilding = true;
         try {
             return (!mustReplay || replayStep(maxRows)) && engine.buildStep(maxRows);
         } catch (GpuUnavailableException e) {
-            startOver(e);
+            fallBackEmpty(e);
             return false;
         }
     }
 
     /** Continues with an empty standby. A log in the middle of a replay cannot be reread here. */
-    private void startOver(GpuUnavailableException e) {
-        giveUp(e);
+    private void fallBackEmpty(GpuUnavailableException e) {
+        recordFailure(e);
         engine.close();
         engine = standby.create(spec);
         mustReplay = true;
@@ -228,7 +230,8 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         return false;
     }
 
-    private void giveUp(GpuUnavailableException e) {
+    /** Reports the failure of the preferred engine; throws it if no engine remains. */
+    private void recordFailure(GpuUnavailableException e) {
         if (preferred == null || failure != null) {
             throw e;
         }
@@ -244,11 +247,11 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         EngineChecks.probe(spec, chunk);
         InFlightProbe probe = new InFlightProbe(chunk, firstRow);
         boolean hasRoom = pending.size() < MAX_PENDING_REBUILD;
-        boolean taken = orFallBack(() -> engine.submitProbe(chunk, firstRow), hasRoom);
-        if (taken) {
+        boolean isAccepted = orFallBack(() -> engine.submitProbe(chunk, firstRow), hasRoom);
+        if (isAccepted) {
             pending.add(probe);
         }
-        return taken;
+        return isAccepted;
     }
 
     @Override
@@ -264,17 +267,17 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     }
 
     @Override
-    public ResultBatch poll() {
+    public @Nullable ResultBatch poll() {
         closeRetired();
-        if (rebuilds) {
+        if (isRebuilding) {
             rebuildStep();
             return null;
         }
-        ResultBatch given = orFallBack(() -> engine.poll(), null);
-        if (given == null) {
+        ResultBatch polled = orFallBack(() -> engine.poll(), null);
+        if (polled == null) {
             return null;
         }
-        ResultBatch batch = deduplicator.deduplicate(given, failure == null);
+        ResultBatch batch = deduplicator.deduplicate(polled, failure == null);
         InFlightProbe head = pending.remove();
         int completed = batch.completedRows() - head.firstRow();
         probeRows += completed;
@@ -282,18 +285,18 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         if (!batch.isLast()) {
             pending.addFirst(new InFlightProbe(head.chunk(), batch.completedRows()));
         }
-        hasUntaken |= spec.isAggregating() && completed > 0;
+        holdsGroups |= spec.isAggregating() && completed > 0;
         return batch;
     }
 
     @Override
     public boolean awaitsDrain() {
-        return !rebuilds && engine.awaitsDrain();
+        return !isRebuilding && engine.awaitsDrain();
     }
 
     @Override
     public GroupRows drainGroups() {
-        if (rebuilds) {
+        if (isRebuilding) {
             EngineChecks.drainingGroups(spec, pending.size(), false);
             return noGroups();
         }
@@ -301,13 +304,12 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         try {
             groups = engine.drainGroups();
         } catch (GpuUnavailableException e) {
-            takeOver(e);
-            // The facts that the failed engine had added up are pending, and the standby has none
-            // of them.
+            fallBackWithProbes(e);
+            // The failed engine's groups hold pending facts only, which the standby joins again.
             groups = noGroups();
         }
         resultRows += groups.rowCount();
-        hasUntaken = !pending.isEmpty();
+        holdsGroups = !pending.isEmpty();
         return groups;
     }
 
@@ -316,15 +318,15 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
      *
      * @param whileRebuilding result until the standby has its tables
      */
-    private <T> T orFallBack(Supplier<T> call, T whileRebuilding) {
-        if (rebuilds) {
+    private <T extends @Nullable Object> T orFallBack(Supplier<T> call, T whileRebuilding) {
+        if (isRebuilding) {
             return whileRebuilding;
         }
         state().require(EngineState.JOINING);
         try {
             return call.get();
         } catch (GpuUnavailableException e) {
-            takeOver(e);
+            fallBackWithProbes(e);
             return whileRebuilding;
         }
     }
@@ -333,26 +335,25 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
         return new GroupRows(spec.aggregation(), new long[0]);
     }
 
-    private void takeOver(GpuUnavailableException e) {
-        giveUp(e);
-        if (hasUntaken) {
+    private void fallBackWithProbes(GpuUnavailableException e) {
+        recordFailure(e);
+        if (holdsGroups) {
             throw new IllegalStateException(
-                    "A failed device held groups of joined facts. The job restarts"
-                            + " from the last checkpoint.",
+                    "A failed device held groups of joined facts. The job restarts from the last checkpoint.",
                     e);
         }
         JoinEngine next = standby.create(spec);
         retired = engine;
         engine = next;
         mustReplay = true;
-        rebuilds = true;
+        isRebuilding = true;
     }
 
     /** Does one step of the build; the last step restores pending probes. */
     private void rebuildStep() {
         if (buildStep(BUILD_STEP_ROWS)) {
             engine.restore(List.copyOf(pending));
-            rebuilds = false;
+            isRebuilding = false;
         }
     }
 

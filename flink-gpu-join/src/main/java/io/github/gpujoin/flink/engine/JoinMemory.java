@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,8 +21,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each slot has its own memory manager, also across jobs, so all joins of a process together
  * stay within its managed memory. If a subtask closes while others use tables charged to its slot,
- * the charge moves to their slots. A rest that they have no room for stays charged to the old slot
- * as long as Flink keeps it.
+ * the charge moves to their slots. Bytes that do not fit there stay charged to the old slot until
+ * Flink frees it.
  */
 final class JoinMemory implements MemoryReservations {
 
@@ -42,8 +43,12 @@ final class JoinMemory implements MemoryReservations {
     private long usedBytes;
     private long reservedBytes;
 
-    /** A subtask's part of the memory; closed after its engine. */
-    record Part(JoinMemory memory, SlotMemory slot, SharedTables.Scope scope)
+    /**
+     * A subtask's part of the memory; closed after its engine.
+     *
+     * @param scope null if the subtask shares no tables
+     */
+    record Part(JoinMemory memory, SlotMemory slot, SharedTables.@Nullable Scope scope)
             implements AutoCloseable {
 
         @Override
@@ -82,9 +87,9 @@ final class JoinMemory implements MemoryReservations {
         long missing = usedBytes + lengthBytes - reservedBytes;
         if (missing > 0) {
             long wanted = (missing + PORTION_BYTES - 1) / PORTION_BYTES * PORTION_BYTES;
-            long got = reserveInSlots(wanted);
-            reservedBytes += got;
-            if (got < missing) {
+            long granted = reserveInSlots(wanted);
+            reservedBytes += granted;
+            if (granted < missing) {
                 trim(0);
                 throw new MemoryRefusedException(refusal(lengthBytes), null);
             }
@@ -93,27 +98,22 @@ final class JoinMemory implements MemoryReservations {
     }
 
     private long reserveInSlots(long lengthBytes) {
-        long got = 0;
+        long granted = 0;
         for (SlotMemory slot : slots) {
-            got += slot.reserveUpTo(lengthBytes - got);
+            granted += slot.reserveUpTo(lengthBytes - granted);
         }
-        return got;
+        return granted;
     }
 
     private String refusal(long lengthBytes) {
-        return "No managed memory is left for the join's tables: neededBytes="
-                + lengthBytes
-                + ", usedBytes="
-                + usedBytes
-                + ", limitBytes="
-                + slots.stream().mapToLong(SlotMemory::limitBytes).sum()
-                + ", slots="
-                + slots.size()
-                + ". Raise "
-                + TaskManagerOptions.MANAGED_MEMORY_SIZE.key()
-                + " (and "
-                + GpuJoinOptions.CPU_MEMORY.key()
-                + " if set), or partition the dimension with .partitioned().";
+        return "No managed memory is left for the join's tables: neededBytes=%d, usedBytes=%d, limitBytes=%d, slots=%d. Raise %s (and %s if set), or partition the dimension with .partitioned()."
+                .formatted(
+                        lengthBytes,
+                        usedBytes,
+                        slots.stream().mapToLong(SlotMemory::limitBytes).sum(),
+                        slots.size(),
+                        TaskManagerOptions.MANAGED_MEMORY_SIZE.key(),
+                        GpuJoinOptions.CPU_MEMORY.key());
     }
 
     @Override

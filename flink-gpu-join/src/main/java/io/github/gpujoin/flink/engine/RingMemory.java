@@ -24,7 +24,7 @@ public final class RingMemory implements AutoCloseable {
     /**
      * Reserves memory in the subtask's share, before the rings are created.
      *
-     * @param slot share for rings only; tables have another
+     * @param slot share for rings only, apart from the share for tables
      * @param lengthBytes of all rings
      * @throws SuppressRestartsException if the share is too small, since a restart would need as
      *     much

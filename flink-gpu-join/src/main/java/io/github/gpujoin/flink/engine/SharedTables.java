@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tables that the subtasks of one operator share in a process. One user builds them, the others
@@ -15,16 +16,16 @@ import org.apache.flink.runtime.jobgraph.OperatorID;
  */
 final class SharedTables implements AutoCloseable {
 
-    /** The operator whose subtasks share. */
+    /** The operator whose subtasks share tables. */
     record Scope(JobID job, OperatorID operator) {}
 
     /**
      * Identity of tables; subtasks share tables of equal keys.
      *
-     * @param place location of the tables, see {@link ForkableJoinEngine#tableLocation}
+     * @param location {@link ForkableJoinEngine#tableLocation}
      * @param checksums sum over all chunks, since they arrive in any order
      */
-    record Key(Scope scope, Object place, long chunks, long rows, long checksums) {}
+    record Key(Scope scope, Object location, long chunks, long rows, long checksums) {}
 
     /** Open tables by key, each with at least one user. Guarded by itself. */
     private static final Map<Key, SharedTables> OPEN = new HashMap<>();
@@ -34,11 +35,11 @@ final class SharedTables implements AutoCloseable {
     /** Guarded by {@link #OPEN}, like all fields. */
     private int users;
 
-    /** The engine that builds the tables, or null. */
-    private ForkableJoinEngine builder;
+    /** The engine that builds the tables; null before {@link #claim} and after the build. */
+    private @Nullable ForkableJoinEngine builder;
 
-    /** The engine that owns the complete tables; null until then. */
-    private ForkableJoinEngine built;
+    /** The engine that owns the complete tables; null until they are complete. */
+    private @Nullable ForkableJoinEngine built;
 
     private SharedTables(Key key) {
         this.key = key;
@@ -67,9 +68,7 @@ final class SharedTables implements AutoCloseable {
         }
     }
 
-    /**
-     * Called when the builder is JOINING: this object owns the builder and its tables from now on.
-     */
+    /** Called when the builder is JOINING: this object then owns the builder and its tables. */
     void complete(ForkableJoinEngine engine) {
         synchronized (OPEN) {
             built = engine;
@@ -77,8 +76,8 @@ final class SharedTables implements AutoCloseable {
         }
     }
 
-    /** Called by an engine that will not complete the tables; ignored unless it is the builder. */
-    void giveUp(ForkableJoinEngine engine) {
+    /** Frees the role of the builder for another engine; ignored unless the engine has it. */
+    void abandon(ForkableJoinEngine engine) {
         synchronized (OPEN) {
             if (builder == engine) {
                 builder = null;
@@ -87,7 +86,7 @@ final class SharedTables implements AutoCloseable {
     }
 
     /** The engine that owns the complete tables; null while they are built. */
-    ForkableJoinEngine built() {
+    @Nullable ForkableJoinEngine built() {
         synchronized (OPEN) {
             return built;
         }

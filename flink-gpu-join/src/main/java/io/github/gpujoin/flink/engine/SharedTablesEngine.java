@@ -22,11 +22,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins with tables that all subtasks of the operator in this process share, if all build chunks
- * are replicated. References to chunks are kept until the build side is complete. From the first
- * chunk of a partitioned dimension on, the engine builds its own tables; with a changelog dimension
+ * are replicated. The engine keeps shared copies of chunks until the build side is complete. From
+ * the first chunk of a partitioned dimension, it builds its own tables. With a changelog dimension
  * it does so from the start.
  */
 final class SharedTablesEngine implements JoinEngine {
@@ -43,10 +44,10 @@ final class SharedTablesEngine implements JoinEngine {
     /** First an engine that loads, then one over the shared tables. */
     private volatile ForkableJoinEngine engine;
 
-    /** Null before the first build step, and if the tables are not shared. */
-    private volatile SharedTables tables;
+    /** Null before the first build step, and for tables of this subtask alone. */
+    private volatile @Nullable SharedTables tables;
 
-    private boolean shares;
+    private boolean isSharing;
     private long keptRows;
     private long keptBytes;
     private long keptChecksums;
@@ -56,7 +57,7 @@ final class SharedTablesEngine implements JoinEngine {
         this.scope = scope;
         this.memory = memory;
         this.engine = engine;
-        this.shares = !engine.spec().hasChangelog();
+        this.isSharing = !engine.spec().hasChangelog();
     }
 
     /**
@@ -88,14 +89,14 @@ final class SharedTablesEngine implements JoinEngine {
 
     @Override
     public void submitBuild(int dimension, Chunk chunk) {
-        if (!shares) {
+        if (!isSharing) {
             engine.submitBuild(dimension, chunk);
             return;
         }
         state().require(EngineState.LOADING);
         EngineChecks.buildSide(spec(), dimension, chunk);
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
-            shares = false;
+            isSharing = false;
             submitKept(Long.MAX_VALUE);
             engine.submitBuild(dimension, chunk);
             return;
@@ -132,7 +133,7 @@ final class SharedTablesEngine implements JoinEngine {
 
     @Override
     public boolean buildStep(long maxRows) {
-        if (!shares) {
+        if (!isSharing) {
             return engine.buildStep(maxRows);
         }
         if (tables == null) {
@@ -165,7 +166,7 @@ final class SharedTablesEngine implements JoinEngine {
                 return false;
             }
         } catch (Throwable e) {
-            tables.giveUp(builder);
+            tables.abandon(builder);
             throw e;
         }
         tables.complete(builder);
@@ -211,7 +212,7 @@ final class SharedTablesEngine implements JoinEngine {
     }
 
     @Override
-    public ResultBatch poll() {
+    public @Nullable ResultBatch poll() {
         return engine.poll();
     }
 
@@ -243,7 +244,7 @@ final class SharedTablesEngine implements JoinEngine {
     @Override
     public EngineStats stats() {
         JoinEngine current = engine;
-        return shares && current.state() == EngineState.LOADING
+        return isSharing && current.state() == EngineState.LOADING
                 ? new EngineStats(keptRows, keptBytes, 0, 0, 0)
                 : current.stats();
     }
@@ -258,7 +259,7 @@ final class SharedTablesEngine implements JoinEngine {
         if (tables.built() != engine) {
             engine.close();
         }
-        tables.giveUp(engine);
+        tables.abandon(engine);
         tables.close();
         tables = null;
     }

@@ -66,7 +66,7 @@ public final class SlotMemory {
         try {
             manager.reserveMemory(this, bytes);
         } catch (MemoryReservationException e) {
-            return 0; // another operator of the slot was faster
+            return 0; // another operator of the slot reserved it first
         }
         reservedBytes += bytes;
         return bytes;

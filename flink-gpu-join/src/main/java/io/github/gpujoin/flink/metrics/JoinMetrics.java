@@ -185,7 +185,7 @@ public final class JoinMetrics {
      */
     public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {
         for (MemoryTier tier : MemoryTier.values()) {
-            gauge(group.addGroup("place", tier.name()), "units", () -> engine.unitsIn(tier));
+            gauge(group.addGroup("place", tier.name()), "units", () -> engine.groupCountIn(tier));
         }
         gauge("spilledFactBytes", spilledFactBytes);
     }

@@ -239,7 +239,7 @@ class SharedTablesEngineTest {
             assertThat(second).isSameAs(first);
             assertThat(first.claim(failing)).isTrue();
             assertThat(second.claim(next)).isFalse();
-            first.giveUp(failing);
+            first.abandon(failing);
             assertThat(second.claim(next)).isTrue();
             assertThat(first.claim(failing)).isFalse();
             assertThat(second.built()).isNull();

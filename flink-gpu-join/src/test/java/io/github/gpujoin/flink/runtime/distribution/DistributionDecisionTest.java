@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.flink.api.explain.Distribution;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two subtasks of the log, and packers, of a dimension with a limit of 100 bytes. */
 class DistributionDecisionTest {
@@ -157,6 +160,18 @@ class DistributionDecisionTest {
         decision.resetReports();
         report(0, 1, 1, true);
         assertThat(of(report(1, 1, 1, true))).isEqualTo(Distribution.REPLICATED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 7})
+    void shouldRefuseACutStateByName(int length) {
+        byte[] cut = Arrays.copyOf(decision.snapshot(CHECKPOINT), length);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> decision("dimension").restore(CHECKPOINT, cut))
+                .withMessage(
+                        "The snapshot is damaged: state=coordinator of the distribution, the state is"
+                                + " cut: bytes=%d.\nRestore an earlier snapshot.",
+                        length);
     }
 
     @Test
