@@ -9,12 +9,18 @@ import java.util.List;
  * The sum, over the rows of a group, of a product of up to two columns. Without columns, it is the
  * number of rows. Products and sums have 64 bits and wrap around.
  *
- * @param factors fixed-width INT32 or INT64 columns
+ * @param factors 0 to {@value #MAX_FACTORS} fixed-width INT32 or INT64 columns, widened to 64 bits
+ *     before they are multiplied; {@link JoinSpec} checks their types
  */
 public record Aggregate(List<JoinColumn> factors) implements Serializable {
 
     public static final int MAX_FACTORS = 2;
 
+    /**
+     * Copies the factors.
+     *
+     * @throws IllegalArgumentException if there are more than {@value #MAX_FACTORS}
+     */
     public Aggregate {
         factors = List.copyOf(factors);
         if (factors.size() > MAX_FACTORS) {

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * The grouping of a join that returns aggregates of groups instead of rows.
  *
- * @param groupColumns fixed-width INT32 or INT64 columns to group by; empty for a single group of
- *     all rows
+ * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} fixed-width INT32 or INT64 columns to group
+ *     by, whose types {@link JoinSpec} checks; empty for a single group of all rows
  * @param aggregates of each group; 1 to {@value #MAX_AGGREGATES}
  * @param maxGroups number of groups, 1 to 2^20, at which an engine pauses until its groups are
  *     read. It may hold more by the new groups of one step.
@@ -24,6 +24,11 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
     public static final int DEFAULT_MAX_GROUPS = 1 << 16;
     private static final int MOST_GROUPS = 1 << 20;
 
+    /**
+     * Copies the lists.
+     *
+     * @throws IllegalArgumentException if a number is out of range
+     */
     public Aggregation {
         groupColumns = List.copyOf(groupColumns);
         aggregates = List.copyOf(aggregates);
@@ -49,6 +54,7 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
         }
     }
 
+    /** Describes an aggregation whose engine pauses at {@value #DEFAULT_MAX_GROUPS} groups. */
     public Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggregates) {
         this(groupColumns, aggregates, DEFAULT_MAX_GROUPS);
     }

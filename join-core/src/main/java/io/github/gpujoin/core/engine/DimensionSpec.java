@@ -14,8 +14,9 @@ import java.util.List;
  * @param name for messages
  * @param schema of the build chunks
  * @param keyColumn index in {@code schema} of a fixed-width INT32 or INT64 column
- * @param factKeyColumn index in the schema of the facts of a fixed-width INT32 or INT64 column; the
- *     widths of both keys may differ
+ * @param factKeyColumn index in the schema of the facts of a fixed-width INT32 or INT64 column,
+ *     which {@link JoinSpec} checks; the widths of both keys may differ
+ * @param kind which results a fact has for this dimension
  * @param changeColumn index in {@code schema} of a fixed-width INT32 column of {@link RowChange}
  *     codes if the dimension is a changelog, which has one row for each key; otherwise {@value
  *     #NO_CHANGES}, and keys may repeat
@@ -32,6 +33,12 @@ public record DimensionSpec(
     /** The {@link #changeColumn} of a dimension that is not a changelog. */
     public static final int NO_CHANGES = -1;
 
+    /**
+     * Checks the columns of {@code schema}.
+     *
+     * @throws IllegalArgumentException if the key or the change column is missing, nullable or of
+     *     another type
+     */
     public DimensionSpec {
         JoinSpec.requireInteger("Join key", name, schema, keyColumn);
         if (changeColumn != NO_CHANGES) {
@@ -39,7 +46,7 @@ public record DimensionSpec(
         }
     }
 
-    /** Describes a dimension that is complete before facts are joined. */
+    /** Describes a dimension whose rows are all submitted before the first facts. */
     public DimensionSpec(
             String name, ChunkSchema schema, int keyColumn, int factKeyColumn, JoinKind kind) {
         this(name, schema, keyColumn, factKeyColumn, kind, NO_CHANGES);

@@ -5,18 +5,26 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 
 /**
- * An engine cannot continue, but another engine can. The caller closes this engine and replays the
- * chunks to another one; it retains all chunks it submitted.
+ * An engine cannot be created or cannot continue, but another engine can run the join.
+ *
+ * <p>The caller retains all build chunks; {@link JoinEngine#snapshot()} of the failed engine
+ * contains its in-flight probes. It submits both to another engine and closes this one.
  */
 public class EngineUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Which engines are affected. */
+    /** Whether a retry on the same device may succeed. */
     public enum Scope {
-        /** This engine found no memory. Engines that have their memory are unaffected. */
+        /**
+         * The tables or buffers of this engine do not fit: a budget, the machine or a table's
+         * maximum is exceeded. Other engines are unaffected, and a later or smaller one may fit.
+         */
         NO_MEMORY,
-        /** All engines of the device: none can be used from now on. */
+        /**
+         * The device cannot run this join: it failed, is missing, belongs to another class loader,
+         * or does not support the join. The caller does not retry on it.
+         */
         DEVICE
     }
 
@@ -24,7 +32,7 @@ public class EngineUnavailableException extends RuntimeException {
 
     /**
      * @param sentence message in one sentence: fault, values, remedy
-     * @param cause or null
+     * @param cause null if no exception caused this one
      */
     public EngineUnavailableException(Scope scope, String sentence, Throwable cause) {
         super(sentence, cause);

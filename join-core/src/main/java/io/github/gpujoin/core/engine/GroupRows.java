@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.engine;
 
-/** Groups that an engine returned, each once, in no particular order. Immutable. */
+/**
+ * The groups of one {@link JoinEngine#drainGroups()}, each once, in no particular order.
+ *
+ * <p>A later drain may contain the same groups again; aggregates of a group add up over drains.
+ * Immutable. Indexes are from 0 and not checked.
+ */
 public final class GroupRows {
 
     private final Aggregation aggregation;
@@ -10,8 +15,8 @@ public final class GroupRows {
     private final long[] values;
 
     /**
-     * @param values group after group: the columns of a group, then its aggregates. Owned by this
-     *     object from now on.
+     * @param values group after group: the columns of a group, then its aggregates, {@link
+     *     Aggregation#groupWidth()} values each. Owned by this object from now on.
      */
     public GroupRows(Aggregation aggregation, long[] values) {
         this.aggregation = aggregation;

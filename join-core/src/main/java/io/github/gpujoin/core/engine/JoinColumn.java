@@ -22,7 +22,11 @@ public record JoinColumn(int side, int column) implements Serializable {
         return side == ChunkDescriptor.FACTS;
     }
 
-    /** Returns the type of the column in a join. */
+    /**
+     * Returns the type of the column in the schemas of a join.
+     *
+     * @throws IndexOutOfBoundsException if the join has no such dimension or column
+     */
     public ColumnType type(JoinSpec spec) {
         return (isFact() ? spec.factSchema() : spec.dimensions().get(side).schema())
                 .column(column)

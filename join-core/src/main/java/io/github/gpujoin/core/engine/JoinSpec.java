@@ -18,7 +18,7 @@ import java.util.List;
  *     the equal key of the facts instead.
  * @param nullKeysColumn index of a fixed-width INT32 column of the facts, or {@value #NO_NULL_KEYS}
  *     if no key is null. Bit d is set if the key of dimension d is null, whatever the key column
- *     contains.
+ *     contains; such a join has at most 32 dimensions.
  */
 public record JoinSpec(
         ChunkSchema factSchema,
@@ -31,6 +31,13 @@ public record JoinSpec(
     /** The {@link #nullKeysColumn} of a join whose keys are never null. */
     public static final int NO_NULL_KEYS = -1;
 
+    /**
+     * Copies the lists and checks all columns.
+     *
+     * @throws IllegalArgumentException if there is no dimension, a column is missing, nullable or
+     *     of another type, or the aggregation reads a column of a dimension whose results lack it
+     *     or may have null in it
+     */
     public JoinSpec {
         List<DimensionSpec> copied = List.copyOf(dimensions);
         dimensions = copied;

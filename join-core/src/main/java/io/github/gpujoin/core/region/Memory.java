@@ -12,10 +12,14 @@ import sun.misc.Unsafe;
  * Raw little-endian loads and stores on byte arrays and native memory. The only class that uses
  * {@code sun.misc.Unsafe}.
  *
- * <p>Every method has a pair {@code (base, offset)}. For a byte array, {@code base} is the array
- * and {@code offset} counts from {@link #BYTES}. For native memory, {@code base} is null and {@code
- * offset} is an address. Nothing is bounds-checked: callers check an extent once and then loop over
- * it.
+ * <p>An extent is a pair {@code (base, offset)}. For a byte array, {@code base} is the array and
+ * byte i has the offset {@link #BYTES} + i. For native memory, {@code base} is null and {@code
+ * offset} is an address. For a field of an object, {@code base} is the object and {@code offset} is
+ * its {@link #fieldOffset}. Methods without a {@code base} access native memory.
+ *
+ * <p>Nothing is bounds-checked: callers check an extent once and then loop over it. An access out
+ * of bounds corrupts memory or ends the process. Loads and stores are plain unless their name says
+ * otherwise, and need no alignment then. The class refuses to initialize on a big-endian machine.
  */
 public final class Memory {
 
@@ -94,7 +98,10 @@ public final class Memory {
         UNSAFE.putOrderedLong(base, offset, value);
     }
 
-    /** Like {@link #putLongRelease} for an int. */
+    /**
+     * Release store of an aligned int, with the guarantees of {@link #putLongRelease} for a reader
+     * that loads it with acquire order.
+     */
     public static void putIntRelease(Object base, long offset, int value) {
         UNSAFE.putOrderedInt(base, offset, value);
     }
@@ -147,10 +154,12 @@ public final class Memory {
         return UNSAFE.objectFieldOffset(field);
     }
 
+    /** Reads a field of an object, which is not null and contains a reference. */
     public static Object getObject(Object base, long offset) {
         return UNSAFE.getObject(base, offset);
     }
 
+    /** Writes a field of an object, without checking the type of the value. */
     public static void putObject(Object base, long offset, Object value) {
         UNSAFE.putObject(base, offset, value);
     }

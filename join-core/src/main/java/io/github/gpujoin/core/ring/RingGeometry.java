@@ -7,7 +7,7 @@ package io.github.gpujoin.core.ring;
  *
  * @param slotCount 1 to 65,536
  * @param slotBytes header and payload of a slot: a multiple of 64, from 128 bytes to 16 MiB + 64
- *     bytes
+ *     bytes. All slots together have at most {@link #MAX_RING_BYTES} bytes.
  */
 public record RingGeometry(int slotCount, int slotBytes) {
 
@@ -20,7 +20,8 @@ public record RingGeometry(int slotCount, int slotBytes) {
     /**
      * Checks the ranges.
      *
-     * @throws IllegalArgumentException if a number is out of range
+     * @throws IllegalArgumentException if a number is out of range, or the ring exceeds {@link
+     *     #MAX_RING_BYTES}
      */
     public RingGeometry {
         require(
@@ -37,7 +38,14 @@ public record RingGeometry(int slotCount, int slotBytes) {
                 "Ring exceeds 1 GiB: slotCount=" + slotCount + ", slotBytes=" + slotBytes);
     }
 
-    /** Returns a geometry whose slots hold payloads of up to {@code payloadBytes}. */
+    /**
+     * Returns a geometry whose slots hold payloads of up to {@code payloadBytes}, rounded up to a
+     * multiple of 64 bytes.
+     *
+     * @param payloadBytes 1 to {@value #MAX_PAYLOAD_BYTES}
+     * @throws IllegalArgumentException if a number is out of range, or the ring exceeds {@link
+     *     #MAX_RING_BYTES}
+     */
     public static RingGeometry forPayload(int slotCount, int payloadBytes) {
         require(
                 payloadBytes >= 1 && payloadBytes <= MAX_PAYLOAD_BYTES,
@@ -46,15 +54,21 @@ public record RingGeometry(int slotCount, int slotBytes) {
         return new RingGeometry(slotCount, SlotDescriptor.PAYLOAD_OFFSET + rounded);
     }
 
+    /** Returns the length of the longest payload of a slot. */
     public int payloadCapacityBytes() {
         return slotBytes - SlotDescriptor.PAYLOAD_OFFSET;
     }
 
+    /** Returns the length of the ring: all slots with their headers. */
     public long lengthBytes() {
         return (long) slotCount * slotBytes;
     }
 
-    /** Returns the offset in the ring of the slot of a sequence, in bytes. */
+    /**
+     * Returns the offset in the ring of the slot of a sequence, in bytes.
+     *
+     * @param sequence at least 1; not checked
+     */
     public long slotOffset(long sequence) {
         return (sequence - 1) % slotCount * slotBytes;
     }

@@ -26,6 +26,10 @@ package io.github.gpujoin.core.ring;
  * writes of a network card may become visible out of order, especially to a GPU (Thostrup et al.,
  * "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
  *
+ * <p>The epoch is the number of the writer's connection, so that slots of an earlier connection are
+ * rejected. {@link RingWriter} and {@link RingReader} implement the protocol; the checksum covers
+ * sequence, epoch, length and payload.
+ *
  * <p>A chunk never spans slots. A slot can therefore be checked, released and sent again by itself,
  * and a block of GPU threads can claim it without reading its neighbours.
  */
