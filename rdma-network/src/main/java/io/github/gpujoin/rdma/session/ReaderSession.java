@@ -24,8 +24,11 @@ import java.util.concurrent.atomic.AtomicReference;
  * of an earlier writer, or they reach an epoch that nobody reads. A writer of a later attempt
  * starts at the first sequence; a writer of an earlier attempt is refused.
  *
- * <p>For one thread, which must call {@link #step} at least once per heartbeat interval. Between
- * {@link #poll} and {@link #release} of a payload it must not call {@link #step}.
+ * <p>The session waits for its first writer without limit. After a lost connection it fails unless
+ * a writer reconnects within the reconnect timeout.
+ *
+ * <p>For one thread, which must call {@link #step} at least once per heartbeat interval, but not
+ * between a successful {@link #copyTo} and {@link #release}: the step may replace the ring.
  */
 public final class ReaderSession implements AutoCloseable {
 
@@ -64,6 +67,7 @@ public final class ReaderSession implements AutoCloseable {
     /**
      * Creates a session that waits for its first writer.
      *
+     * @param channel number of the channel, unique in the process of the reader
      * @param nowNs current time of the clock that {@link #step} receives
      */
     public ReaderSession(
@@ -94,9 +98,9 @@ public final class ReaderSession implements AutoCloseable {
      * Accepts a writer, sends credit or receives progress, whatever is due. Never blocks.
      *
      * @param nowNs current time, monotonic
-     * @throws SessionException if the session has failed: no writer reconnected in time, or this
-     *     process cannot hold the ring. The latter is reported at once, because the writer only
-     *     sees that its peer is gone, and the cause must be reported first.
+     * @throws SessionException if the session is closed or has failed: no writer reconnected in
+     *     time, or this process cannot hold the ring. The latter is reported at once, because the
+     *     writer only sees that its peer is gone, and the cause must be reported first.
      */
     public void step(long nowNs) throws SessionException {
         if (state == ReaderState.FAILED || state == ReaderState.CLOSED) {
@@ -200,7 +204,10 @@ public final class ReaderSession implements AutoCloseable {
         }
     }
 
-    /** Whether the next slot contains a payload; {@link #copyTo} verifies it. */
+    /**
+     * Whether the next slot contains a payload; {@link #copyTo} verifies it. False without a
+     * connection, and if the session fails here, which the next {@link #step} reports.
+     */
     public boolean poll() {
         if (state != ReaderState.OPEN) {
             return false;
@@ -216,7 +223,11 @@ public final class ReaderSession implements AutoCloseable {
         return false;
     }
 
-    /** Length in bytes of the payload that {@link #poll} found. */
+    /**
+     * Length in bytes of the payload that {@link #poll} found.
+     *
+     * @throws IllegalStateException unless {@link #poll} found a payload on this connection
+     */
     public int lengthBytes() {
         return ready().lengthBytes();
     }
@@ -224,9 +235,12 @@ public final class ReaderSession implements AutoCloseable {
     /**
      * Copies the payload that {@link #poll} found, and verifies the copy.
      *
-     * @param payload of {@link #lengthBytes()}
-     * @return false if the slot is torn. Call {@link #step}, then {@link #poll} again; if it stays
-     *     torn for the slot timeout, a new epoch resends it
+     * @param payload of {@link #lengthBytes()}; its content is undefined if the slot is torn
+     * @return false if the slot is torn or the session fails here. Call {@link #step}, which
+     *     reports a failure, then {@link #poll} again; if the slot stays torn for the slot timeout,
+     *     a new epoch resends it
+     * @throws IllegalStateException unless {@link #poll} found a payload on this connection
+     * @throws IllegalArgumentException if the array has another length
      */
     public boolean copyTo(byte[] payload) {
         RingReader ready = ready();
@@ -241,7 +255,12 @@ public final class ReaderSession implements AutoCloseable {
         return false;
     }
 
-    /** Releases the payload after {@link #copyTo}, which gives its slot back as credit. */
+    /**
+     * Releases the slot that {@link #copyTo} copied. A later step returns it to the writer as
+     * credit.
+     *
+     * @throws IllegalStateException unless {@link #copyTo} returned true
+     */
     public void release() {
         ready().release();
         releasedSequence = ring.releasedSequence();
@@ -325,6 +344,7 @@ public final class ReaderSession implements AutoCloseable {
         return epoch;
     }
 
+    /** Last sequence that this attempt's reader released; 0 before the first. */
     public long releasedSequence() {
         return releasedSequence;
     }
@@ -333,12 +353,15 @@ public final class ReaderSession implements AutoCloseable {
         return state;
     }
 
-    /** Reason of the last lost connection. */
+    /** Reason of the last lost connection or of the failure; never null. */
     public String lastLoss() {
         return lastLoss;
     }
 
-    /** Closes the link and revokes the ring. Legal in any state; idempotent. */
+    /**
+     * Closes the link, revokes the ring and refuses a writer that waits. Legal in any state;
+     * idempotent.
+     */
     @Override
     public void close() {
         if (state == ReaderState.CLOSED) {

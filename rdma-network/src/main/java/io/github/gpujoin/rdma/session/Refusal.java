@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.session;
 
-/** Why a reader refuses a writer. The codes are part of the wire format. */
+/**
+ * Why a reader refuses a writer. The codes are part of the wire format.
+ *
+ * <p>The writer retries after {@link #BUSY}. Any other refusal fails its session.
+ */
 public enum Refusal {
     VERSION(1, "The reader uses another protocol version", false),
     CHANNEL(2, "The reader has no such channel", false),

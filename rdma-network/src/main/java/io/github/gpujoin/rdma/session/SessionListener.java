@@ -26,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * <p>An unauthenticated writer occupies one entry of a bounded list for a bounded time, and the
  * rate of such handshakes is limited. If the list is full, a new connection displaces the oldest
  * one of the host with the most entries, so peers that connect and stay silent block nobody. {@link
- * #accept} and {@link #step} are for one thread; any thread may add and remove channels.
+ * #accept}, {@link #step} and the other methods are for one thread; any thread may {@link #add} and
+ * {@link #remove} channels.
  */
 public final class SessionListener implements AutoCloseable {
 
@@ -34,7 +35,8 @@ public final class SessionListener implements AutoCloseable {
      * Limits for unauthenticated writers.
      *
      * @param maxPendingCount concurrent handshakes, at least 1
-     * @param maxPerSecond handshakes started per second that do not authenticate, at least 1
+     * @param maxPerSecond handshakes started per second, without those that authenticated, at least
+     *     1; bursts of up to 8 are permitted
      */
     public record Limits(int maxPendingCount, int maxPerSecond) {
 
@@ -69,6 +71,10 @@ public final class SessionListener implements AutoCloseable {
     private long reportAtNs;
     private Error breakdown;
 
+    /**
+     * @param job whose writers are admitted; those of other jobs are refused
+     * @param secret of the job, from which the token of each attempt is derived
+     */
     public SessionListener(UUID job, JobSecret secret, SessionOptions options, Limits limits) {
         this.job = job;
         this.secret = secret;
@@ -77,6 +83,11 @@ public final class SessionListener implements AutoCloseable {
         this.rateLimiter = new HandshakeRateLimiter(limits.maxPerSecond(), BURST);
     }
 
+    /**
+     * Admits writers of a session's channel from now on. Thread-safe.
+     *
+     * @throws IllegalArgumentException if the channel has a session
+     */
     public void add(ReaderSession session) {
         if (channels.putIfAbsent(session.channel(), session) != null) {
             throw new IllegalArgumentException(
@@ -84,11 +95,17 @@ public final class SessionListener implements AutoCloseable {
         }
     }
 
+    /** Refuses later writers of a session's channel. Does not close the session. Thread-safe. */
     public void remove(ReaderSession session) {
         channels.remove(session.channel(), session);
     }
 
-    /** Whether another handshake may start now. Until then connections wait in their queue. */
+    /**
+     * Whether another handshake may start now. Until then connections wait in the queue of the
+     * {@link ControlServer}.
+     *
+     * @param nowNs current time, monotonic
+     */
     public boolean isReady(long nowNs) {
         return rateLimiter.isPermitted(nowNs);
     }
@@ -123,7 +140,7 @@ public final class SessionListener implements AutoCloseable {
      *
      * @param nowNs current time, monotonic
      * @throws Error of this process, for example if it cannot start a thread; thrown after all
-     *     other handshakes have continued
+     *     other handshakes have continued, and again by each later step
      */
     public void step(long nowNs) {
         pending.removeIf(next -> next.isOver(nowNs));
@@ -147,7 +164,7 @@ public final class SessionListener implements AutoCloseable {
         }
     }
 
-    /** Number of writers refused so far. */
+    /** Number of writers refused or displaced so far, authenticated or not. */
     public long refusedCount() {
         return refusedCount;
     }
@@ -157,6 +174,7 @@ public final class SessionListener implements AutoCloseable {
         return pending.size();
     }
 
+    /** Closes the links of pending handshakes. Sessions of admitted writers stay open. */
     @Override
     public void close() {
         pending.forEach(next -> next.link.close());

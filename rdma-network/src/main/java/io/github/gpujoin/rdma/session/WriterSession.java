@@ -19,8 +19,10 @@ import java.util.concurrent.TimeUnit;
  * The writing end of a channel. It connects, authenticates, and writes slots while it has credit.
  * After a broken connection it reconnects and resumes after the last acknowledged sequence.
  *
- * <p>Payloads stay in a buffer for retransmission until the reader acknowledges them. For one
- * thread, which must call {@link #step} at least once per heartbeat interval.
+ * <p>Payloads stay in a buffer for retransmission until the reader acknowledges them. The session
+ * fails if it reaches no reader within the reconnect timeout, from its creation or from the loss of
+ * the last connection that reached the reader. For one thread, which must call {@link #step} at
+ * least once per heartbeat interval.
  */
 public final class WriterSession implements AutoCloseable {
 
@@ -87,12 +89,16 @@ public final class WriterSession implements AutoCloseable {
     }
 
     /**
-     * Copies a payload into the next slot. This and later steps send it.
+     * Copies a payload into the next slot, also while disconnected. Later steps send it.
+     *
+     * <p>A session that {@link #step} found to have failed still accepts payloads while it has
+     * credit, and never sends them.
      *
      * @param base as in {@link io.github.gpujoin.core.region.Memory}
-     * @param lengthBytes a multiple of 8, at most a slot's payload
-     * @return false without credit, before the first connection, and after a failure, which the
-     *     next {@link #step} reports
+     * @param lengthBytes a positive multiple of 8, at most a slot's payload
+     * @return false without credit, before the first connection, after {@link #close}, and if this
+     *     call finds the buffer damaged, which the next {@link #step} reports
+     * @throws IllegalArgumentException if the length is out of range
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
         if (buffer == null) {
@@ -114,7 +120,7 @@ public final class WriterSession implements AutoCloseable {
      * connects.
      *
      * @param nowNs current time, monotonic
-     * @throws SessionException if the session has failed
+     * @throws SessionException if the session has failed or is closed
      */
     public void step(long nowNs) throws SessionException {
         try {
@@ -301,23 +307,26 @@ public final class WriterSession implements AutoCloseable {
         return state == WriterState.OPEN && buffer.isConnected();
     }
 
-    /** Whether {@link #tryWrite} would accept a payload. */
+    /** Whether a slot is free. False before the first connection and after {@link #close}. */
     public boolean hasCredit() {
         return buffer != null && buffer.ring().credits() > 0;
     }
 
-    /** Whether the reader has acknowledged everything that was written. */
+    /**
+     * Whether the reader has acknowledged everything that was written. Also true after {@link
+     * #close}, which discards the rest.
+     */
     public boolean isDrained() {
         return buffer == null
                 || buffer.ring().acknowledgedSequence() == buffer.ring().writtenSequence();
     }
 
-    /** Sequence of the last payload written; 0 before the first. */
+    /** Sequence of the last payload written; 0 before the first and after {@link #close}. */
     public long writtenSequence() {
         return buffer == null ? 0 : buffer.ring().writtenSequence();
     }
 
-    /** Last sequence that the reader has acknowledged; 0 before the first. */
+    /** Last sequence that the reader acknowledged; 0 before the first and after {@link #close}. */
     public long acknowledgedSequence() {
         return buffer == null ? 0 : buffer.ring().acknowledgedSequence();
     }
@@ -326,7 +335,7 @@ public final class WriterSession implements AutoCloseable {
         return state;
     }
 
-    /** Reason of the last failure to connect or of the last lost connection. */
+    /** Reason of the last failure to connect or of the last lost connection; never null. */
     public String lastLoss() {
         return lastLoss;
     }

@@ -15,9 +15,9 @@ package io.github.gpujoin.rdma.transport;
  *   <li>No write changes memory outside the target, whatever offsets the caller passes.
  * </ul>
  *
- * <p>An error is terminal. After the first {@link TransportException} every call throws one; the
- * caller closes the connection and opens another to a new target (a new epoch). In-flight writes
- * may or may not have arrived.
+ * <p>An error is terminal. After the first {@link TransportException}, {@link #write}, {@link
+ * #flush} and {@link #poll} throw one each time; the caller closes the connection and opens another
+ * to a new target (a new epoch). In-flight writes may or may not have arrived.
  */
 public interface Connection extends AutoCloseable {
 
@@ -26,8 +26,10 @@ public interface Connection extends AutoCloseable {
      * the peer has acknowledged that it read them.
      *
      * @param lengthBytes at least 1
-     * @return false if the transport's limit of in-flight writes is reached or a flush is pending.
-     *     Nothing was started then; the caller polls and retries
+     * @return false if the transport's limit of in-flight writes is reached, a flush is pending, or
+     *     the peer has not accepted the connection. Nothing was started then; the caller polls and
+     *     retries
+     * @throws TransportException if the connection is broken
      * @throws IllegalArgumentException if an extent is outside the source or the target
      */
     boolean write(long sourceOffsetBytes, long targetOffsetBytes, int lengthBytes)

@@ -23,8 +23,8 @@ public interface Target extends RegisteredMemory {
     byte[] descriptor();
 
     /**
-     * Revokes the key, then releases the memory. After this returns, no write of a peer reaches
-     * what the memory is used for next. Idempotent, and legal while connections are open; their
+     * Revokes the key, then releases the memory. After this returns, no write of a peer changes the
+     * memory, whatever it is used for next. Idempotent, and legal while connections are open; their
      * next {@link Connection#poll} may fail.
      */
     @Override

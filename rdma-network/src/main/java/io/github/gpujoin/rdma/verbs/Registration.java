@@ -4,9 +4,15 @@ package io.github.gpujoin.rdma.verbs;
 
 import java.io.IOException;
 
-/** Memory that a device may use. Closing it revokes its keys at once: later writes fail. */
+/**
+ * Memory that an RDMA device may access, host or GPU memory (a verbs memory region).
+ *
+ * <p>Closing it revokes its keys at once: later writes of peers fail. The memory itself belongs to
+ * the caller.
+ */
 public interface Registration extends AutoCloseable {
 
+    /** Address of the first byte, in this process. */
     long address();
 
     long lengthBytes();

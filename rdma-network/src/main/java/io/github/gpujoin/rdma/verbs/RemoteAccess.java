@@ -4,8 +4,8 @@ package io.github.gpujoin.rdma.verbs;
 
 /** How peers may access a registered region. */
 public enum RemoteAccess {
-    /** Not at all: only this host's device reads the region, to send it. */
+    /** Not at all: only this host's network card reads the region, to send it. */
     NONE,
-    /** Write, with the region's remote key. */
+    /** Write, but not read, with the region's {@linkplain Registration#remoteKey() remote key}. */
     WRITE
 }
