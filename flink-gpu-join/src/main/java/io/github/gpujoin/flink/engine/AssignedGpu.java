@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The device of a subtask, one of those that Flink assigns to its TaskManager. Flink assigns the
  * same set to every operator of a TaskManager, so subtasks spread over it: each chooses the device
- * with the fewest users in the process, then the lowest number. The first call chooses for good.
- * Used by one thread.
+ * with the fewest users in the process, then the lowest number. The first call chooses the device
+ * until {@link #close}. Used by one thread.
  */
 public final class AssignedGpu implements AutoCloseable {
 

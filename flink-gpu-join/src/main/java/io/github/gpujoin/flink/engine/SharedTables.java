@@ -55,7 +55,7 @@ final class SharedTables implements AutoCloseable {
     }
 
     /**
-     * Makes the engine of a user the builder if there are neither tables nor a builder.
+     * Appoints the engine of a user as builder, unless the tables or a builder exist.
      *
      * @return whether the engine is the builder
      */

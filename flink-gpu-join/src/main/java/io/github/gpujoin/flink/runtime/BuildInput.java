@@ -94,7 +94,7 @@ final class BuildInput {
         wasComplete = buildSide.wasComplete();
         probes.restore(!wasComplete);
         boolean awaitsReplay = !settings.replicas().isEmpty() && !progress.isOfEarlierRelease();
-        // The snapshot may have been taken while tables were built of all rows.
+        // The task may have taken the snapshot during the build of the tables.
         if (!awaitsReplay && (wasComplete || progress.isComplete())) {
             startBuild();
         }

@@ -17,7 +17,7 @@ public enum JoinPhase {
     JoinPhase to(JoinPhase next) {
         if (next.ordinal() < ordinal()) {
             throw new IllegalStateException(
-                    "Phase goes backwards: phase=" + this + ", next=" + next);
+                    "Join phase before the current one: phase=" + this + ", next=" + next);
         }
         return next;
     }

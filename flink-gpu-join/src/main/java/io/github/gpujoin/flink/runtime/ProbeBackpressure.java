@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
  * chunk lasts until one of them is joined, which is the backpressure of a slow output.
  *
  * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after the announcement of a
- * checkpoint, facts before its barrier are written to the state without a wait, up to a limit that
+ * checkpoint, facts before its barrier go to the state without a wait. The limit of these facts
  * covers the content of the channels. No results are emitted while facts arrive or the output has
  * no free buffer: Flink reads no input without one, so each buffer that a slow output frees must
  * serve reading. A fast output still receives all results before the barrier.
@@ -25,8 +25,8 @@ import java.util.function.BooleanSupplier;
 final class ProbeBackpressure {
 
     /**
-     * Time for which the results of a chunk are emitted at once, rather than in mails, and for
-     * which facts are joined once a checkpoint is announced.
+     * Time for which the results of a chunk are emitted at once, rather than in mails. Also the
+     * time for which facts are joined after the announcement of a checkpoint.
      */
     static final long MAX_WAIT_MS = 100;
 

@@ -51,7 +51,7 @@ interface ProbeDeferral {
      */
     void deferNext() throws Exception;
 
-    /** Resumes all deferred probes, those of the log included; no facts follow. */
+    /** Resumes all deferred probes, including the log's; no facts follow. */
     void endInput();
 
     /** Number of the order to which a partition belongs; each order is completed in sequence. */

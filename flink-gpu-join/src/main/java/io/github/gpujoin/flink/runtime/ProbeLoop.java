@@ -65,7 +65,7 @@ final class ProbeLoop {
         return phase;
     }
 
-    /** Starts {@link JoinPhase#JOIN}; before that, there is no work. */
+    /** Starts {@link JoinPhase#JOIN}; in LOAD the loop has no work. */
     void startJoining() {
         phase = phase.to(JoinPhase.JOIN);
         backpressure.startJoining();
@@ -86,7 +86,7 @@ final class ProbeLoop {
         return isJoining() && (hasFacts() || unmatched.isDue());
     }
 
-    /** Whether results of facts are missing; those of deferred facts do not count. */
+    /** Whether facts, except deferred ones, lack results. */
     boolean hasFacts() {
         return isEngineBusy() || !log.isEmpty();
     }

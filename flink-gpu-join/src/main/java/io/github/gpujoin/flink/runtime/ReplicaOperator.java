@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  * emitted in one call, and all edges into this operator and into the join are checkpointed aligned.
  *
  * <p>Flink drops the state of a subtask that has finished. The packers of all dimensions, of facts
- * and of versions are connected to every subtask here, so a subtask finishes only after all of them
- * have ended, and the last checkpoint before that holds no fact that is still to be joined. See
+ * and of versions are connected to every subtask here, so a subtask finishes only after all of
+ * them. The last checkpoint before that holds no fact that the join has yet to join. See
  * docs/decisions/0001.
  *
  * <p>Runs in the task's mailbox thread.

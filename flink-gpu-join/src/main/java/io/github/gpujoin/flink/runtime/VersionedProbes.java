@@ -174,7 +174,7 @@ final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
     private void work() throws Exception {
         order.work(MAIL_NS);
         if (!order.hasWork()) {
-            // The due rows come first, since Flink drops a watermark of an idle stream.
+            // The status follows the due rows, since Flink drops a watermark of an idle stream.
             if (idle) {
                 emitStatus(WatermarkStatus.IDLE);
             }

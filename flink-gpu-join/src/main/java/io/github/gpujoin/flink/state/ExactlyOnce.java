@@ -18,13 +18,13 @@ import org.slf4j.LoggerFactory;
  * Rejects checkpoints after which rows would be doubled or lost.
  *
  * <p>An at-least-once checkpoint holds build rows that their source sends again after a restore,
- * and the build log would keep both copies for good.
+ * and the build log would keep both copies.
  *
  * <p>An unaligned checkpoint without an alignment timeout can lose splits of a source. Flink 2.3.0
  * puts the trigger of such a checkpoint in front of all mails of a task ({@code
- * StreamTask#triggerCheckpointAsync}), and so in front of splits that the enumerator has assigned.
- * The checkpoint then holds these splits in neither the enumerator's state nor the reader's. With a
- * timeout the trigger keeps its place. A join widens the gap, because its packers run in the
+ * StreamTask#triggerCheckpointAsync}). So it precedes splits that the enumerator has assigned. The
+ * checkpoint then holds these splits in neither the enumerator's state nor the reader's. With a
+ * timeout the trigger keeps its order. A join widens the gap, because its packers run in the
  * sources' tasks.
  */
 public final class ExactlyOnce {
@@ -84,7 +84,7 @@ public final class ExactlyOnce {
     }
 
     /**
-     * Declines a savepoint if checkpointing is off, since Flink takes it at least once then. The
+     * Declines a savepoint if checkpointing is off, since Flink then takes it at least once. The
      * task continues; an exception would fail it.
      */
     public static void declineUnaligned(Environment task, long checkpointId) {

@@ -71,7 +71,7 @@ public record FunctionIdentity(String description, String digest) implements Ser
         }
     }
 
-    /** Whether the two are known to differ. */
+    /** Whether both have comparable digests, which differ. */
     boolean differsFrom(FunctionIdentity other) {
         return digest.startsWith(VERSION)
                 && other.digest.startsWith(VERSION)

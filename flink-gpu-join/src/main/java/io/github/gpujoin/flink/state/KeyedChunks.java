@@ -62,7 +62,7 @@ final class KeyedChunks {
         }
     }
 
-    /** Returns whether there is an entry at the position. */
+    /** Whether the log has an entry at the position. */
     boolean has(long position) throws Exception {
         return entries.contains(position);
     }

@@ -47,7 +47,7 @@ public final class ProbeLog {
 
     private long queuedBytes;
 
-    /** Keys of resumed entries, which come next; one element an entry. */
+    /** Keys of resumed entries, which precede all others; one element an entry. */
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
 
     /** Number of waiting entries, deferred ones included; written by the task's thread. */

@@ -19,7 +19,7 @@ record SavedColumns(List<Side> sides) {
             return ChunkSchema.of(columns.stream().map(SavedColumn::column).toList());
         }
 
-        /** Index of the column, -1 if there is none. */
+        /** Index of the column, -1 without one. */
         int indexOf(String column) {
             return columns.stream().map(SavedColumn::name).toList().indexOf(column);
         }

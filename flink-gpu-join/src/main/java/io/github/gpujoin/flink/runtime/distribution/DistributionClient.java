@@ -41,7 +41,7 @@ public final class DistributionClient implements AutoCloseable {
 
     /**
      * @param operator whose coordinator is asked
-     * @param onAnswer called by any thread once {@link #answer} is known
+     * @param onAnswer called by any thread once {@link #answer} is final
      */
     public DistributionClient(
             TaskOperatorEventGateway gateway,

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * Decides how a {@link MeasuredDimension} is distributed, from what its log measures. The
  * coordinators of the log and of the packers of facts share it.
  *
- * <p>The dimension stays partitioned as soon as it is known to be too large. It is replicated when
- * all of it is measured. A decision that a checkpoint holds is final.
+ * <p>The dimension stays partitioned once its reports exceed the limit. It is replicated when all
+ * of it is measured. A decision that a checkpoint holds is final.
  *
  * <p>Used by the JobMaster's main thread.
  */
