@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ final class BroadcastLog {
     private static final String NAME = "replicated-build-log";
     private static final long MIN_REWRITE_ROWS = 1 << 12;
 
+    private final ChunkEncoder encoder = new ChunkEncoder();
     private final JoinSpec spec;
     private final BroadcastState<Long, byte[]> state;
     private final Map<Integer, Long> rows = new HashMap<>();
@@ -61,7 +63,7 @@ final class BroadcastLog {
     }
 
     private void write(Chunk chunk) throws Exception {
-        state.put(next++, chunk.bytes());
+        state.put(next++, encoder.encode(chunk));
         count(chunk);
     }
 
@@ -109,7 +111,7 @@ final class BroadcastLog {
     private TreeMap<Long, Chunk> inOrder() throws Exception {
         TreeMap<Long, Chunk> inOrder = new TreeMap<>();
         for (Map.Entry<Long, byte[]> entry : state.immutableEntries()) {
-            inOrder.put(entry.getKey(), LoggedChunks.wrap(spec, entry.getValue()));
+            inOrder.put(entry.getKey(), LoggedChunks.decode(spec, entry.getValue()));
         }
         return inOrder;
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -175,7 +176,7 @@ public final class ChunkMigration {
             if (asIs) {
                 return bytes;
             }
-            Chunk chunk = Chunk.wrap(from, bytes);
+            Chunk chunk = ChunkDecoder.decode(from, bytes);
             requireAll();
             int rowBytes = Math.max(1, to.fixedRowBytes() + 8 * to.variableWidthColumnCount());
             ChunkBuilder builder =

@@ -73,7 +73,7 @@ public final class EventTimeLog {
 
     public Chunk get(int partition, long position) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
-        return LoggedChunks.wrap(spec, rows.get(position));
+        return LoggedChunks.decode(spec, rows.get(position));
     }
 
     /** Replaces the chunk at a position of its partition. */
@@ -114,7 +114,7 @@ public final class EventTimeLog {
             TreeSet<Long> positions = new TreeSet<>();
             rows.positions().forEach(positions::add);
             for (long position : positions) {
-                waiting.accept(LoggedChunks.wrap(spec, rows.get(position)), position);
+                waiting.accept(LoggedChunks.decode(spec, rows.get(position)), position);
             }
         }
         return joinedUpTo;

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
@@ -15,11 +16,11 @@ final class LoggedChunks {
     /**
      * @throws IllegalStateException if the join has no such side
      */
-    static Chunk wrap(JoinSpec spec, byte[] bytes) {
+    static Chunk decode(JoinSpec spec, byte[] bytes) {
         int dimension = dimensionOf(bytes, spec.dimensions().size());
         return dimension == ChunkDescriptor.FACTS
-                ? Chunk.wrap(spec.factSchema(), bytes)
-                : Chunk.wrap(spec.dimensions().get(dimension).schema(), bytes);
+                ? ChunkDecoder.decode(spec.factSchema(), bytes)
+                : ChunkDecoder.decode(spec.dimensions().get(dimension).schema(), bytes);
     }
 
     /**

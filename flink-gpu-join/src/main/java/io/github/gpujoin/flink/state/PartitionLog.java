@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,6 +24,7 @@ final class PartitionLog {
     /** A log of fewer rows is never rewritten. */
     private static final long MIN_REWRITE_ROWS = 1 << 12;
 
+    private final ChunkEncoder encoder = new ChunkEncoder();
     private final JoinSpec spec;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
@@ -53,7 +55,7 @@ final class PartitionLog {
 
     void append(int partition, Chunk chunk) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
-        chunks.append(chunk.bytes());
+        chunks.append(encoder.encode(chunk));
         sizes.add(partition, chunk);
     }
 
@@ -85,7 +87,7 @@ final class PartitionLog {
      */
     Chunk get(int partition, long index) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
-        return LoggedChunks.wrap(spec, chunks.get(index));
+        return LoggedChunks.decode(spec, chunks.get(index));
     }
 
     /** Rewrites the log of a changelog dimension if less than half of its rows may be live. */

@@ -5,25 +5,12 @@ package io.github.gpujoin.core.layout;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.CHECKSUM_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.DIMENSION_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.EPOCH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.FACTS;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.FLAGS_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_BYTES;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.HEADER_LENGTH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.LENGTH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.MAGIC_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.MANY_PARTITIONS;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.NULL_LENGTH;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.PARTITION_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.RESERVED_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.ROW_COUNT_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.SCHEMA_OFFSET;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.UNPARTITIONED;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.VARIABLE_WIDTH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.VERSION_WITH_FLAGS;
+import static io.github.gpujoin.core.layout.ChunkHeader.require;
 
 import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
@@ -67,11 +54,16 @@ public final class Chunk {
     }
 
     /**
-     * Does the same as {@link #wrap} but does not verify the checksum; for bytes that were just
-     * sealed.
+     * Does the same as {@link #wrap} but does not verify the checksum; for bytes that this process
+     * has just written or verified. {@link #bytes()} computes the checksum if its field is 0.
      */
-    static Chunk unverified(ChunkSchema schema, byte[] bytes) {
-        checkHeader(schema, bytes);
+    public static Chunk unverified(ChunkSchema schema, byte[] bytes) {
+        ChunkHeader.check(schema, bytes);
+        require(
+                !ChunkHeader.isEncoded(bytes),
+                "Chunk has encoded columns, which a ChunkDecoder reads",
+                "flags",
+                ChunkHeader.flags(bytes));
         int length = bytes.length;
         int rows = intAt(bytes, ROW_COUNT_OFFSET);
         require(rows >= 0, "Chunk has a negative row count", "rowCount", rows);
@@ -99,83 +91,6 @@ public final class Chunk {
             require(fixedEnd == length, "Columns do not fill the chunk", "rowCount", rows);
         }
         return new Chunk(schema, bytes, rows, offsets);
-    }
-
-    /** Checks all fields except those that locate rows. */
-    private static void checkHeader(ChunkSchema schema, byte[] bytes) {
-        require(
-                bytes.length >= HEADER_BYTES,
-                "Chunk is shorter than its header",
-                "length",
-                bytes.length);
-        require(
-                bytes.length % 8 == 0,
-                "Chunk length is not a multiple of 8",
-                "length",
-                bytes.length);
-        int magic = intAt(bytes, MAGIC_OFFSET);
-        require(magic == MAGIC, "Bytes are not a chunk, which starts with GJC1", "magic", magic);
-        int version = Memory.getShort(bytes, Memory.BYTES + VERSION_OFFSET);
-        require(
-                version == VERSION || version == VERSION_WITH_FLAGS,
-                "Chunk version is unknown; this release reads 1 and 2",
-                "version",
-                version);
-        int header = Memory.getShort(bytes, Memory.BYTES + HEADER_LENGTH_OFFSET);
-        require(
-                header == HEADER_BYTES,
-                "Chunk header does not have 64 bytes",
-                "headerLength",
-                header);
-        int length = intAt(bytes, LENGTH_OFFSET);
-        require(
-                length == bytes.length,
-                "Chunk length differs from the number of bytes",
-                "lengthBytes",
-                length);
-        int fingerprint = intAt(bytes, SCHEMA_OFFSET);
-        if (fingerprint != schema.fingerprint()) {
-            throw new ChunkFormatException(
-                    "Chunk was written with another schema: schema="
-                            + schema
-                            + ", fingerprint="
-                            + schema.fingerprint()
-                            + ", schemaFingerprint="
-                            + fingerprint);
-        }
-        int dimension = Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
-        require(
-                dimension >= FACTS,
-                "Chunk has a negative dimension number",
-                "dimension",
-                dimension);
-        int partition = intAt(bytes, PARTITION_OFFSET);
-        require(
-                partition >= UNPARTITIONED,
-                "Chunk has a negative partition number",
-                "partition",
-                partition);
-        int flags = Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET);
-        if (version == VERSION) {
-            require(flags == 0, "Chunk of version 1 has flags", "flags", flags);
-        } else {
-            require(
-                    flags == MANY_PARTITIONS,
-                    "Chunk of version 2 has unknown flags",
-                    "flags",
-                    flags);
-            require(
-                    partition >= 0,
-                    "Chunk of many partitions names none of its receiver",
-                    "partition",
-                    partition);
-        }
-        long reserved = Memory.getLong(bytes, Memory.BYTES + RESERVED_OFFSET);
-        require(
-                reserved == 0,
-                "Reserved word of the chunk header is not zero",
-                "reserved",
-                reserved);
     }
 
     /** Checks every variable-width value once, so that cursors need no checks. */
@@ -264,7 +179,7 @@ public final class Chunk {
      * its partition.
      */
     public boolean hasManyPartitions() {
-        return Memory.getShort(bytes, Memory.BYTES + FLAGS_OFFSET) == MANY_PARTITIONS;
+        return (ChunkHeader.flags(bytes) & ChunkDescriptor.MANY_PARTITIONS) != 0;
     }
 
     public long epoch() {
@@ -393,12 +308,6 @@ public final class Chunk {
 
     private static int intAt(byte[] bytes, int offset) {
         return Memory.getInt(bytes, Memory.BYTES + offset);
-    }
-
-    private static void require(boolean holds, String fault, String name, long value) {
-        if (!holds) {
-            throw new ChunkFormatException(fault + ": " + name + "=" + value);
-        }
     }
 
     /** Whether the schemas and all bytes are equal, header included. */

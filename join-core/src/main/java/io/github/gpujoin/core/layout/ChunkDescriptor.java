@@ -29,9 +29,17 @@ package io.github.gpujoin.core.layout;
  *  lengthBytes: the whole chunk, a multiple of 8
  * </pre>
  *
- * <p>Version 1 has no flags: the field is zero. Version 2 is only sent between tasks, never stored.
- * Its single flag marks rows of many radix partitions, all of one receiver. {@code partition} is
- * then one partition of that receiver, and the key of a row determines the partition of the row.
+ * <p>Version 1 has no flags: the field is zero. Version 2 has at least one:
+ *
+ * <ul>
+ *   <li>{@link #MANY_PARTITIONS}: the rows are of many radix partitions, all of one receiver.
+ *       {@code partition} is one partition of that receiver, and the key of a row determines the
+ *       partition of the row. Such a chunk is sent between tasks and never stored.
+ *   <li>{@link #ENCODED}: the fixed-width columns are encoded. {@code
+ *       io.github.gpujoin.core.encoding.EncodedColumnDescriptor} describes what follows the header;
+ *       the variable-width section is the same. Such bytes are on a wire or in state; a {@link
+ *       Chunk} has plain columns.
+ * </ul>
  */
 public final class ChunkDescriptor {
 
@@ -45,6 +53,9 @@ public final class ChunkDescriptor {
 
     /** Flag of a chunk whose rows are of many radix partitions. */
     public static final int MANY_PARTITIONS = 1;
+
+    /** Flag of a chunk whose fixed-width columns are encoded. */
+    public static final int ENCODED = 2;
 
     public static final int HEADER_BYTES = 64;
 
@@ -74,11 +85,13 @@ public final class ChunkDescriptor {
 
     private ChunkDescriptor() {}
 
+    /** Returns the next offset at which a plain column may start. */
     static long alignColumn(long offset) {
         return (offset + 63) & -64L;
     }
 
-    static int alignChunk(int length) {
+    /** Returns the length of a chunk whose last value ends at {@code length}. */
+    public static int alignChunk(int length) {
         return (length + 7) & -8;
     }
 }

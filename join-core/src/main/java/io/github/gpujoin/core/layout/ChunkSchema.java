@@ -124,7 +124,7 @@ public final class ChunkSchema implements Serializable {
      * for variable-width columns. The last element is the aligned end of the fixed-width columns,
      * where the variable-width section starts.
      */
-    int[] offsets(int rowCount) {
+    public int[] offsets(int rowCount) {
         int[] offsets = new int[columns.size() + 1];
         long next = ChunkDescriptor.HEADER_BYTES;
         for (int i = 0; i < columns.size(); i++) {

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.core.encoding;
+
+/** Memory of one thread that decodes tiles, so that no tile allocates any. */
+public final class TileScratch {
+
+    final long[] values = new long[EncodedColumnDescriptor.TILE_ROWS];
+    final long[] runValues = new long[EncodedColumnDescriptor.TILE_ROWS];
+    final long[] runLengths = new long[EncodedColumnDescriptor.TILE_ROWS];
+}
