@@ -8,7 +8,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 
-/** Opens devices, and loads JCuda once for each class loader of this class. */
+/** Opens devices, and loads JCuda once for each class loader of this class. Thread-safe. */
 public final class CudaDrivers {
 
     private static final String IMAGE = "/io/github/gpujoin/kernels/engine.fatbin";
@@ -41,8 +41,10 @@ public final class CudaDrivers {
     /**
      * Opens a device and loads all kernels.
      *
-     * @param ordinal number of the device among those visible to the process
-     * @throws GpuUnavailableException if there is no driver, no such device or no kernel image
+     * @param ordinal number of the device among those visible to the process, from 0
+     * @return the open device, which the caller closes
+     * @throws GpuUnavailableException if there is no driver, no such device, no kernel image for
+     *     it, or not enough memory for its context
      */
     public static CudaDriver open(int ordinal) {
         byte[] image = image();
@@ -59,7 +61,7 @@ public final class CudaDrivers {
         }
     }
 
-    /** Returns whether the class path contains the kernel image. */
+    /** Returns whether the class path contains the kernel image, built for whatever devices. */
     public static boolean hasKernelImage() {
         return CudaDrivers.class.getResource(IMAGE) != null;
     }

@@ -9,8 +9,11 @@ package io.github.gpujoin.kernels.binding;
  * @param dmaBuf whether memory can be exported as a dma-buf
  * @param peerMemory whether the operating system can pin device pointers for a card
  *     (nvidia-peermem)
- * @param writesOrdering CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING
- * @param flushWritesOptions CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS
+ * @param writesOrdering value of CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING: 0 if the
+ *     device does not order the writes of cards, 100 if it does for itself, 200 if it does for all
+ *     devices
+ * @param flushWritesOptions bits of CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS: 1 if
+ *     the host can flush writes, 2 if a stream operation can
  */
 public record GpuDirectSupport(
         boolean dmaBuf, boolean peerMemory, int writesOrdering, int flushWritesOptions) {}

@@ -6,7 +6,7 @@ package io.github.gpujoin.kernels.binding;
 public enum GpuFailure {
     /** The CUDA driver is not installed, or the process cannot use it. */
     NO_DRIVER,
-    /** The driver works, but there is no device with the requested number. */
+    /** The driver works, but there is no device with the requested number, or it does not open. */
     NO_DEVICE,
     /**
      * Another class loader of the process, usually another job with its own jar, uses the device.
@@ -15,17 +15,21 @@ public enum GpuFailure {
     /** The jar was built without nvcc, or contains no code for this device. */
     NO_KERNEL_IMAGE,
     /**
-     * Tables or buffers exceed a memory budget, or an allocation of device or pinned memory failed.
+     * Tables or buffers exceed a memory budget, an allocation of device or pinned memory failed, a
+     * table has too many rows, or the device has too many engines. Another engine may fit.
      */
     OUT_OF_DEVICE_MEMORY,
     /** The join has more dimensions or fact columns than the kernels support. */
     UNSUPPORTED_JOIN,
-    /** The device failed while in use; its memory can no longer be read. */
+    /** The device failed in this process; its memory can no longer be read. Lasts. */
     DEVICE_LOST,
     /** The kernel runs but makes no progress. */
     KERNEL_STALLED;
 
-    /** Returns whether no GPU was available from the start, rather than failed while in use. */
+    /**
+     * Returns whether the machine, the jar or the kernels lack what the join needs. A join that did
+     * not request a GPU expects this and does not warn.
+     */
     public boolean isAbsence() {
         return switch (this) {
             case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN -> true;

@@ -7,6 +7,9 @@ import io.github.gpujoin.core.engine.EngineUnavailableException;
 /**
  * The GPU cannot do what was requested; another engine can. No rows are lost: the caller of an
  * engine keeps its input until the results have been emitted.
+ *
+ * <p>{@link GpuFailure#OUT_OF_DEVICE_MEMORY} has the scope {@link Scope#NO_MEMORY}, all other
+ * failures have {@link Scope#DEVICE}.
  */
 public final class GpuUnavailableException extends EngineUnavailableException {
 
@@ -38,6 +41,7 @@ public final class GpuUnavailableException extends EngineUnavailableException {
         return failure;
     }
 
+    /** Returns the sentence, followed by the name of the failure in parentheses. */
     @Override
     public String getMessage() {
         return super.getMessage() + " (" + failure + ")";

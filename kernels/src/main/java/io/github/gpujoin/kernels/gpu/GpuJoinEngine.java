@@ -27,8 +27,9 @@ import java.util.List;
  * into segments, which thread blocks join concurrently; results are returned in order.
  * Variable-width columns stay on the host. One thread calls at a time.
  *
- * <p>Changes of a changelog dimension accumulate and are applied when the next facts arrive. This
- * stops the serving kernel for all engines of the device.
+ * <p>Changes of a changelog dimension accumulate until the next facts arrive or their buffer is
+ * full. Applying them stops the serving kernel for all engines of the device, as {@link #fork()},
+ * {@link #buildStep}, {@link #drainGroups()} and {@link #close()} do for a moment.
  *
  * <p>If the device fails, the engine enters FAILED and throws {@link GpuUnavailableException}.
  * {@link #snapshot()} still contains the pending probes, so that another engine can continue with
@@ -76,7 +77,10 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     /**
-     * @throws GpuUnavailableException if no device can run this join
+     * Creates an engine whose host memory is limited by {@link GpuOptions#memory()} only. The first
+     * engine of a device opens the device and loads its kernels.
+     *
+     * @throws GpuUnavailableException if the device of the options cannot run this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
         this(spec, options, MemoryReservations.unlimited());
@@ -347,7 +351,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     /**
      * Returns the memory use of the device. All engines of the process on this device share the
-     * figure, so do not sum it over engines.
+     * figure, so do not sum it over engines. Thread-safe.
      */
     public MemoryUse memoryUse() {
         return lease.memory().use();
@@ -355,7 +359,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     /**
      * Returns a counter that increases while the kernel of the device waits for work; 0 once the
-     * device is closed.
+     * device is closed. Thread-safe.
      */
     public long kernelHeartbeat() {
         return lease.heartbeatIfOpen();

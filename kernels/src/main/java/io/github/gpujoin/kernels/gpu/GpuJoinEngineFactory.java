@@ -17,6 +17,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
     private final GpuOptions options;
     private final transient MemoryReservations hostMemory;
 
+    /** Creates a factory with {@link GpuOptions#defaults()}. */
     public GpuJoinEngineFactory() {
         this(GpuOptions.defaults());
     }
@@ -30,7 +31,10 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
         this.hostMemory = hostMemory;
     }
 
-    /** Returns why no GPU supports this join, or empty if one may. Does not open a device. */
+    /**
+     * Returns why no GPU supports this join: it has too many dimensions or fact columns. Empty if
+     * one may. Does not open a device.
+     */
     public static Optional<GpuUnavailableException> unsupported(JoinSpec spec) {
         try {
             JoinPlan.requireFits(spec, new FactSegments(spec));
@@ -52,7 +56,9 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
     }
 
     /**
-     * @throws GpuUnavailableException if no device can run this join
+     * Creates an engine. The first one of a device opens the device and loads its kernels.
+     *
+     * @throws GpuUnavailableException if the device of the options cannot run this join
      */
     @Override
     public JoinEngine create(JoinSpec spec) {

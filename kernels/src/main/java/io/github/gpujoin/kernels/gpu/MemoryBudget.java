@@ -8,8 +8,9 @@ import java.lang.management.ManagementFactory;
 
 /**
  * Limits on the memory that all engines of a process use together on one device, and on the host
- * memory used with it. An allocation fails if it would bring the total over the budget of its
- * engine.
+ * memory used with it. If an allocation would raise the total above the budget of its engine, the
+ * engine throws {@link io.github.gpujoin.kernels.binding.GpuUnavailableException} with {@code
+ * OUT_OF_DEVICE_MEMORY}.
  *
  * @param deviceBytes limit of device memory; {@link #BY_MACHINE} means 90 % of what is free when
  *     the device is opened
@@ -18,10 +19,16 @@ import java.lang.management.ManagementFactory;
  */
 public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serializable {
 
+    /** Derives a limit from the memory of the device or of the machine. */
     public static final long BY_MACHINE = -1;
 
     private static final long serialVersionUID = 1L;
 
+    /**
+     * Checks the limits.
+     *
+     * @throws IllegalArgumentException if a limit is negative and not {@link #BY_MACHINE}
+     */
     public MemoryBudget {
         requireBudget("deviceBytes", deviceBytes);
         requireBudget("pinnedBytes", pinnedBytes);
@@ -38,6 +45,7 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
         }
     }
 
+    /** Returns a budget that derives both limits. */
     public static MemoryBudget byMachine() {
         return new MemoryBudget(BY_MACHINE, BY_MACHINE);
     }

@@ -20,8 +20,11 @@ import java.util.function.Consumer;
  *
  * <p>The result buffers of all in-flight segments are read as they complete, so a segment with many
  * results delays no other. A segment is posted again only after all earlier ones have ended, so all
- * are served equally often. Each time it must produce as many results as before. Used by one
- * thread.
+ * are served equally often. Each time it must produce as many results as before. For one thread.
+ *
+ * <p>The methods that serve block until they are done. They throw {@link GpuUnavailableException}
+ * if the device fails or the oldest segment does not end in 20 s, and {@link IllegalStateException}
+ * if a segment's result count changes.
  */
 public final class SegmentFeed implements AutoCloseable {
 
@@ -43,9 +46,10 @@ public final class SegmentFeed implements AutoCloseable {
             RingMemory ringMemory) {}
 
     /**
-     * A completed step.
+     * A completed step: as much of a segment as fills a result buffer.
      *
      * @param chunk index of the chunk whose segment was joined
+     * @param block number of the thread block that ran the step
      * @param startedNs on the clock of the device
      * @param busyNs duration
      */
@@ -58,6 +62,7 @@ public final class SegmentFeed implements AutoCloseable {
      * @param rows joined completely, also of segments that have not ended
      * @param results in all buffers read
      * @param busyNs device time, summed over blocks
+     * @param elapsedNs duration of the period on the host's clock
      */
     public record Served(long segments, long rows, long results, long busyNs, long elapsedNs) {}
 
@@ -153,7 +158,10 @@ public final class SegmentFeed implements AutoCloseable {
         return segmentBytes;
     }
 
-    /** Returns the bytes of a result row on the bus, without alignment of whole arrays. */
+    /**
+     * Returns the bytes of a result row on the bus, without alignment of whole arrays; 0 if matches
+     * are only counted.
+     */
     public long resultRowBytes() {
         return join.countOnly() ? 0 : layout.lengthBytes() / layout.capacityRows();
     }
@@ -164,13 +172,20 @@ public final class SegmentFeed implements AutoCloseable {
         return serve(Long.MAX_VALUE, () -> System.nanoTime() - startNs < durationNs, batch -> {});
     }
 
-    /** Serves a number of segments, with none in flight before and after. */
+    /**
+     * Serves a number of segments, with none in flight before and after. Segments in flight from an
+     * earlier period end first and are not counted.
+     */
     public Served serveSegments(long segments) {
         drain();
         return serve(ended + segments, () -> true, batch -> {});
     }
 
-    /** Serves each segment once, with none in flight before and after; passes results to a sink. */
+    /**
+     * Serves each segment once, with none in flight before and after; passes results to a sink.
+     *
+     * @param sink must read a batch before it returns, because the kernel overwrites it afterwards
+     */
     public Served serveOnce(Consumer<ResultBatch> sink) {
         drain();
         return serve(ended + chunks.size(), () -> true, sink);
@@ -351,7 +366,11 @@ public final class SegmentFeed implements AutoCloseable {
         }
     }
 
-    /** Frees the memory, or abandons it if the kernel does not stop. */
+    /**
+     * Waits for the in-flight segments and frees the memory. Call it once.
+     *
+     * @throws GpuUnavailableException if the kernel does not stop; the memory is abandoned then
+     */
     @Override
     public void close() {
         try {

@@ -10,8 +10,11 @@ import java.util.List;
 /**
  * Measures the serving kernel and the bus without host threads in the way. Facts are written to
  * pinned slots once and posted repeatedly (and copied each time, if the ring is in device memory);
- * results stay where the kernel wrote them. Tables, plans and steps are those of {@link
- * GpuJoinEngine}. Used by one thread.
+ * results are read where the kernel wrote them. Tables, plans and steps are those of {@link
+ * GpuJoinEngine}. For one thread.
+ *
+ * <p>Call {@link #submitBuild} for all build rows, {@link #finishBuild()} once, then {@link #feed}.
+ * Every method that uses the device throws {@link GpuUnavailableException} if the device fails.
  */
 public final class SegmentReplay implements AutoCloseable {
 
@@ -36,11 +39,16 @@ public final class SegmentReplay implements AutoCloseable {
         this.tables = new GpuTables(spec, lease, options, MemoryLimits.of(options.memory()));
     }
 
+    /** Appends build rows to a dimension, before {@link #finishBuild()}. */
     public void submitBuild(int dimension, Chunk chunk) {
         tables.append(dimension, chunk);
     }
 
-    /** Builds all tables. Call it once, before the first feed. */
+    /**
+     * Builds all tables. Call it once, before the first feed.
+     *
+     * @throws GpuUnavailableException if the tables do not fit the device
+     */
     public void finishBuild() {
         tables.flush();
         lease.whileStopped(options.stallTimeoutNs(), tables::build);
@@ -73,6 +81,10 @@ public final class SegmentReplay implements AutoCloseable {
      * @param chunks one segment each, none empty
      * @param inFlight segments in flight at once, at most the number of chunks
      * @param countOnly whether matches are counted instead of written
+     * @return the feed, which the caller closes before this object
+     * @throws IllegalStateException before {@link #finishBuild()}
+     * @throws IllegalArgumentException if there are too many chunks for the kernel's ring of steps,
+     *     or {@code inFlight} is out of range
      */
     public SegmentFeed feed(List<Chunk> chunks, int inFlight, boolean countOnly) {
         if (!built) {
