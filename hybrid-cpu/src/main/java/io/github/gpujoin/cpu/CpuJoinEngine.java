@@ -27,8 +27,11 @@ import java.util.stream.IntStream;
  * Joins on the CPU with one {@link CpuJoinTable} for each dimension.
  *
  * <p>The engine is synchronous: {@link #poll()} computes one batch. All memory that grows with the
- * data is native, and probing allocates none. Not thread-safe; {@link #fork()} creates engines for
- * other threads over the same tables.
+ * data is native, and probing allocates none. If an allocation is refused, the engine is FAILED and
+ * throws {@link EngineUnavailableException}.
+ *
+ * <p>Not thread-safe; {@link #fork()} creates engines for other threads over the same tables,
+ * unless a dimension is a changelog.
  */
 public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         implements ForkableJoinEngine {
@@ -69,6 +72,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         }
     }
 
+    /** Creates an engine without a limit on its memory. */
     public CpuJoinEngine(JoinSpec spec) {
         this(spec, Allocator.unlimited());
     }

@@ -13,6 +13,7 @@ import java.lang.management.ManagementFactory;
 /** Creates {@link CpuJoinEngine}s; all engines of a process share one memory account. */
 public final class CpuJoinEngineFactory implements JoinEngineFactory {
 
+    /** Budget of half of the memory of the machine or its container. */
     public static final long BY_MACHINE = -1;
 
     /** Counts the memory that {@link #memoryUse()} returns. */
@@ -58,12 +59,13 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
 
     /**
      * Returns a factory of engines that reserve their memory. Call {@link #within} before {@link
-     * #create}.
+     * #create}, in the process that creates the engines: serialization drops the reservations.
      */
     public static CpuJoinEngineFactory managed() {
         return new CpuJoinEngineFactory((MemoryReservations) null);
     }
 
+    /** {@inheritDoc} A factory with a budget returns itself. */
     @Override
     public CpuJoinEngineFactory within(MemoryReservations hostMemory) {
         return budgetBytes == MANAGED ? new CpuJoinEngineFactory(hostMemory) : this;
@@ -89,7 +91,10 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
         return machine.getTotalMemorySize() / 2;
     }
 
-    /** Returns the native memory of all engines created by factories of this process. */
+    /**
+     * Returns the native memory of all engines created by factories of this process and class
+     * loader.
+     */
     public static MemoryAccount memoryUse() {
         return PROCESS;
     }
@@ -99,6 +104,11 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
         return "cpu";
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalStateException if the factory is {@link #managed} and has no reservations
+     */
     @Override
     public ForkableJoinEngine create(JoinSpec spec) {
         return new CpuJoinEngine(spec, allocator());

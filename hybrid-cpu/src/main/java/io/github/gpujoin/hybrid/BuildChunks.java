@@ -10,7 +10,9 @@ import java.util.stream.IntStream;
 /**
  * All build chunks of an engine, from which tables are built and rebuilt.
  *
- * <p>The owner of the engine keeps the chunks, in keyed state or in memory.
+ * <p>The owner of the engine keeps the chunks, in keyed state or in memory. The engine reads them
+ * on the thread that calls it, possibly several times and long after they were submitted. Partition
+ * numbers are those of the chunks.
  */
 public interface BuildChunks {
 
@@ -23,7 +25,7 @@ public interface BuildChunks {
     /**
      * Reads a chunk of a radix partition.
      *
-     * @param index in order of arrival, from 0
+     * @param index in order of arrival, from 0 to {@link #count(int)} - 1
      */
     Chunk get(int partition, long index);
 
@@ -44,11 +46,11 @@ public interface BuildChunks {
     }
 
     /**
-     * Iterates over some chunks of the partitions from {@code first} to {@code end} (exclusive),
-     * and reads each chunk on demand.
+     * Iterates over some chunks of the partitions from {@code first} (inclusive) to {@code end}
+     * (exclusive), and reads each chunk on demand.
      *
      * @param from index of the first chunk in the order of {@link #ofPartitions}, from 0
-     * @param to index after the last chunk
+     * @param to index after the last chunk; may exceed the number of chunks
      */
     default Iterator<Chunk> slice(int first, int end, long from, long to) {
         return new Iterator<>() {

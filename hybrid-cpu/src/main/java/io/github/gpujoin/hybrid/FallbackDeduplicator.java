@@ -12,7 +12,10 @@ import java.util.Map;
 /**
  * Prevents duplicate results when a device fails in the middle of a fact row and another engine
  * restarts that row. The second engine emits the results of the row in another order, so they are
- * compared by content.
+ * compared by content, including variable-width values.
+ *
+ * <p>Affected are the rows of the oldest in-flight chunk of which the device emitted results
+ * without reporting the row complete. At most 16 MiB of their results are recorded.
  *
  * <pre>
  *   RECORDING ---- device fails ----> FILTERING ---- all repeats have arrived ----> PASSING
@@ -48,7 +51,8 @@ public final class FallbackDeduplicator implements AutoCloseable {
     /**
      * Removes rows that a failed device has emitted before.
      *
-     * @param given a batch of the current engine
+     * @param given a batch of the current engine. After {@link #onDeviceFailure()}, the first ones
+     *     are of the interrupted chunk, from its first incomplete row on.
      * @param byDevice whether the device produced it
      * @return valid until the next call, and as long as {@code given}
      * @throws IllegalStateException if the current engine does not repeat what the device emitted
@@ -65,8 +69,9 @@ public final class FallbackDeduplicator implements AutoCloseable {
 
     /**
      * Switches to the engine that replaces the failed device. The failed engine must still be open.
+     * A second call has no effect.
      *
-     * @throws IllegalStateException if a row has more results than are recorded
+     * @throws IllegalStateException if incomplete rows have more results than are recorded
      */
     public void onDeviceFailure() {
         if (phase == Phase.RECORDING) {
@@ -75,7 +80,10 @@ public final class FallbackDeduplicator implements AutoCloseable {
         }
     }
 
-    /** Frees the last batch once all repeated rows have arrived. */
+    /**
+     * Frees the last batch once all repeated rows have arrived. Call it when the caller no longer
+     * reads that batch.
+     */
     public void closeFilterIfDone() {
         if (phase == Phase.FILTERING && filter.isDone()) {
             close();
@@ -91,7 +99,7 @@ public final class FallbackDeduplicator implements AutoCloseable {
     /** Records the emitted results of probe rows that are not complete yet. */
     static final class Recorder {
 
-        /** Limit of the memory for the recorded results of one probe row. */
+        /** Limit of the memory for the recorded results of all incomplete probe rows. */
         private static final int MAX_BYTES = 16 << 20;
 
         private static final int MIN_BYTES = 4 << 10;

@@ -33,8 +33,14 @@ import java.util.function.Consumer;
  * </pre>
  *
  * <p>If the device fails, the engine continues without it: the groups of the device are spilled
- * until the host has tables for them, and no result is lost or repeated. Not thread-safe, except
- * for {@link #stats()}, {@link #tiers()}, {@link #tierUsage()} and {@link #isSpilled}.
+ * until the host has tables for them, and no result is lost or repeated. Two cases throw {@link
+ * IllegalStateException} instead, so that the job restarts from its last checkpoint: the device
+ * held groups of an aggregating join, or it emitted more results of incomplete fact rows than
+ * {@link FallbackDeduplicator} records.
+ *
+ * <p>Not thread-safe, except for {@link #stats()}, {@link #tiers()}, {@link #tierUsage()}, {@link
+ * #acceptsMixedPartitions()} and {@link #isSpilled}. Partition numbers are those of the chunks, not
+ * relative to {@link HybridOptions#firstPartition()}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
@@ -61,7 +67,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * @param device creates forkable engines for the device; null if there is none
      * @param host creates forkable engines for the host
      * @param log contains each build chunk before it is submitted
-     * @param onDeviceLost receives the reason when the engine stops using the device
+     * @param onDeviceLost receives the reason when the engine stops using the device, on the thread
+     *     that calls the engine
+     * @throws IllegalArgumentException if a dimension is a changelog
      */
     public HybridJoinEngine(
             JoinSpec spec,
@@ -99,23 +107,24 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     /**
-     * Returns the memory tier of each partition group, in order; empty while LOADING. Thread-safe.
+     * Returns the memory tier of each partition group, in order; empty until the tables are built.
+     * Thread-safe.
      */
     public List<MemoryTier> tiers() {
         return snapshot.tiers();
     }
 
     /**
-     * Returns what each tier holds, the fastest first, without empty tiers; empty while LOADING.
-     * Thread-safe.
+     * Returns what each tier holds, the fastest first, without empty tiers; empty until the tables
+     * are built. Thread-safe.
      */
     public List<TierUsage> tierUsage() {
         return snapshot.usage();
     }
 
     /**
-     * Returns an engine of the device, or of the host if the device is not in use; null while
-     * LOADING.
+     * Returns an engine of the device, or of the host if the device is not in use, to read its
+     * statistics. This engine owns it. May be null until the tables are built.
      */
     public JoinEngine fastestEngine() {
         return device.isOpen() ? device.shared() : host.shared();
@@ -128,7 +137,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     /**
      * Returns whether the build rows of a partition are spilled, so that its probes should be
-     * deferred. Thread-safe.
+     * deferred. False until the tables are built. Thread-safe.
+     *
+     * @throws IllegalArgumentException if this subtask does not own the partition
      */
     public boolean isSpilled(int partition) {
         List<MemoryTier> current = snapshot.tiers();
@@ -139,7 +150,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     /**
      * Returns whether a probe chunk may have rows of many partitions: there is one partition group,
-     * and it has tables. Chunks submitted before a move are joined regardless.
+     * and it has tables. Chunks submitted before a move are joined regardless. Thread-safe.
      */
     public boolean acceptsMixedPartitions() {
         List<MemoryTier> current = snapshot.tiers();
@@ -170,6 +181,8 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * submission of their chunks.
      *
      * @param bytes as {@link EngineChecks#payloadBytes} counts them
+     * @throws IllegalStateException unless LOADING
+     * @throws IllegalArgumentException if this subtask does not own the partition
      */
     public void addBuild(int partition, long rowCount, long bytes) {
         state().require(EngineState.LOADING);
@@ -241,7 +254,10 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         feed(partitionGroup);
     }
 
-    /** Counts facts that are deferred now and submitted later with others of their partition. */
+    /**
+     * Counts facts that are deferred now and submitted later with others of their partition, so
+     * that placement sees the partition's demand.
+     */
     public void announceDeferred(int partition, long rowCount) {
         placement.announceDeferred(placement.groupOf(rows.index(partition)), rowCount);
     }

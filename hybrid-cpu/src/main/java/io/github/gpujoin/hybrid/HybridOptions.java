@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
  * @param firstPartition first radix partition of this subtask
  * @param partitionCount radix partitions of this subtask, consecutive; chunks need no partition
  *     number if there is one
- * @param partitionGroupCount number of groups, at most one for each partition; 0 to choose by
- *     memory
- * @param windowRows recent probe rows that decide about the tier of a group
+ * @param partitionGroupCount number of groups, 0 to {@value #MAX_PARTITION_GROUPS}; a number above
+ *     {@code partitionCount} acts like it, and 0 chooses by memory
+ * @param windowRows number of recent probe rows that decide about the tier of a group, at least 1
  * @param memoryWaitNs longest wait for host memory that a join needs and others hold
  */
 public record HybridOptions(
@@ -30,6 +30,11 @@ public record HybridOptions(
     private static final long DEFAULT_WINDOW_ROWS = 16L << 20;
     private static final long DEFAULT_MEMORY_WAIT_NS = TimeUnit.SECONDS.toNanos(30);
 
+    /**
+     * Checks the counts and the window.
+     *
+     * @throws IllegalArgumentException if one of them is out of range
+     */
     public HybridOptions {
         if (partitionCount < 1 || windowRows < 1) {
             throw new IllegalArgumentException(
@@ -47,6 +52,7 @@ public record HybridOptions(
         }
     }
 
+    /** Configures a window of 2^24 probe rows and a wait of 30 s. */
     public HybridOptions(
             int partitionedDimension,
             int firstPartition,

@@ -10,6 +10,8 @@ package io.github.gpujoin.hybrid;
  *   DEVICE, HOST --- tables are dropped ----------> SPILLED
  *   DEVICE &lt;-- built from the log, then swapped --> HOST
  * </pre>
+ *
+ * <p>The replicated dimensions do not move: host and device each have their tables.
  */
 public enum MemoryTier {
     /** Device memory, within the budget of the device. */

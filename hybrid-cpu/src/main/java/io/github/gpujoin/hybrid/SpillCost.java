@@ -34,10 +34,11 @@ public final class SpillCost {
     }
 
     /**
-     * Returns the ratio of the time of a fact with and without spilled build rows, at least 1.
+     * Returns the ratio of the mean CPU time of a fact with spilled build rows to that without, at
+     * least 1. Does not include the wait of deferred probes.
      *
-     * @param spilledBytes of build rows without tables
-     * @param allBytes of all build rows, at least {@code spilledBytes}
+     * @param spilledBytes bytes of build rows without tables
+     * @param allBytes bytes of all build rows, at least {@code spilledBytes}
      */
     public static double timesAsLong(long spilledBytes, long allBytes) {
         if (spilledBytes == 0) {
