@@ -6,13 +6,14 @@ import java.io.Serializable;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * How evenly build rows lie over the radix partitions that a subtask owns, those without rows left
- * out.
+ * Distribution of build rows over the radix partitions of a subtask. Partitions without rows do not
+ * count.
  *
- * @param partitions with rows
- * @param medianRows of those
- * @param maxRows of the largest
- * @param largest the partition with most rows
+ * @param partitions number of partitions with rows
+ * @param medianRows median of their row counts; of two middle counts, the larger one
+ * @param maxRows largest of their row counts
+ * @param largest number of the partition with the most rows, the first of several; -1 if no
+ *     partition has rows
  */
 @PublicEvolving
 public record PartitionSummary(int partitions, long medianRows, long maxRows, int largest)
@@ -20,7 +21,7 @@ public record PartitionSummary(int partitions, long medianRows, long maxRows, in
 
     private static final long serialVersionUID = 1L;
 
-    /** Of no partition: all build rows are replicated, or there are none. */
+    /** Summary without partitions: all build rows are replicated, or there are none. */
     public static final PartitionSummary NONE = new PartitionSummary(0, 0, 0, -1);
 
     @Override

@@ -7,8 +7,8 @@ import org.apache.flink.annotation.PublicEvolving;
 /** How many metrics a join registers. */
 @PublicEvolving
 public enum MetricLevel {
-    /** What tells whether the join is well: as many, however many dimensions there are. */
+    /** Metrics that show the health of the join. Their number does not depend on its dimensions. */
     ESSENTIAL,
-    /** Those of each dimension and of single partitions too. */
+    /** Also the rows and bytes of each dimension, and the largest and the median partition. */
     ALL
 }

@@ -8,7 +8,7 @@ import org.apache.flink.runtime.metrics.TimerGauge;
 
 /**
  * The sending end of a {@link LocalExchange}. Chunks go through Flink's channel until the receiver
- * opens in this process, and always if it opens in another one.
+ * opens in this process, always if it opens in another one, and while the exchange has no room.
  *
  * <p>For one thread.
  */
@@ -38,9 +38,12 @@ public final class LocalExchangeSender {
 
     /**
      * Sends a chunk, and returns what the caller must emit to the channel: its ticket or the chunk
-     * itself.
+     * itself. The caller must emit it before the next chunk, as the channel determines the order.
      *
-     * @param chunk with at least one row
+     * <p>Waits for room up to 10 ms. An interrupt ends the wait and stays set.
+     *
+     * @param chunk with at least one row; shared with the receiver and no longer modified if a
+     *     ticket is returned
      */
     public Chunk send(Chunk chunk) {
         if (receiver == null) {

@@ -7,7 +7,10 @@ import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.transport.disni.DisniTransport;
 import java.net.InetAddress;
 
-/** RDMA verbs through DiSNI, between hosts with RDMA devices. */
+/**
+ * Transport through RDMA verbs (DiSNI), between hosts with RDMA devices. Its name is {@code disni}.
+ * Rings of readers may lie in GPU memory ({@link RingOptions#gpuDirect()}).
+ */
 public final class DisniProvider implements TransportProvider {
 
     @Override

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
-/** Sides of the join. Each sends its chunks as one stream to the owners of their partitions. */
+/**
+ * Sides of a join whose chunks are sent to the owners of their partitions. Each is one stream;
+ * replicated dimensions have none.
+ */
 public enum JoinSide {
     /** Chunks of the partitioned dimension. */
     BUILD,

@@ -24,16 +24,20 @@ public interface RingHost {
      */
     ControlServer listen(InetAddress address) throws IOException;
 
-    /** Returns a dialer of the server of another subtask. */
+    /**
+     * Returns a dialer of the server of another subtask. Does not connect.
+     *
+     * @param server address of the server, resolved
+     */
     ControlLink.Dialer dialer(InetSocketAddress server);
 
     /**
-     * Runs an action repeatedly beside the mailbox thread, at intervals far below the heartbeat
+     * Runs an action repeatedly on a thread of its own, at intervals far below the heartbeat
      * interval.
      *
      * @param name of the thread
-     * @param failed receives what a round throws; the rounds continue
-     * @return stops the rounds; its close waits for the current round
+     * @param failed receives what a round throws, on the same thread; the rounds continue
+     * @return stops the rounds; its close waits for the current round, also if interrupted
      */
     AutoCloseable repeat(String name, Runnable round, Consumer<Throwable> failed);
 

@@ -28,11 +28,12 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  * @param partitions radix partitions, one per key group of the join
  * @param bindAddress host to listen on; a bind address in the TaskManager's configuration overrides
  *     it
- * @param slotCount slots of each ring, so the count of chunks that a sender may be ahead of a
- *     receiver
+ * @param slotCount number of slots of each ring: of chunks that a sender may be ahead of a receiver
  * @param maxRings limit of the rings into one subtask of the join
- * @param payloadBytes longest chunk that goes through a ring
- * @param peerTimeoutMs time without a message after which a peer counts as failed
+ * @param payloadBytes length of the longest chunk that goes through a ring; longer ones go through
+ *     Flink's channel
+ * @param peerTimeoutMs time without a message after which a peer counts as failed; a sixth of it is
+ *     the heartbeat interval
  * @param openTimeoutMs longest wait of a sender's first chunk for its rings
  * @param gpuDirect null if rings lie in host memory
  */
@@ -60,6 +61,8 @@ public record RingOptions(
     /**
      * Reads the options of a job.
      *
+     * @param join name of the join
+     * @param partitions number of radix partitions
      * @throws IllegalConfigurationException if an option is out of range, or the transport is
      *     unknown
      */
@@ -97,7 +100,8 @@ public record RingOptions(
     /**
      * Returns the options with the device that is assigned to the subtask.
      *
-     * @param assigned maps the configured device to the assigned one
+     * @param assigned maps the configured device to the assigned one; not called if rings lie in
+     *     host memory
      */
     public RingOptions onDevice(IntUnaryOperator assigned) {
         if (gpuDirect == null) {
@@ -191,7 +195,8 @@ public record RingOptions(
     }
 
     /**
-     * Returns the host memory that rings need in the reader's process.
+     * Returns the bytes of host memory that rings need in the reader's process; 0 if they lie in
+     * GPU memory.
      *
      * @param ringCount count of rings into one subtask of the join
      */
@@ -199,7 +204,7 @@ public record RingOptions(
         return gpuDirect == null ? ringCount * geometry().lengthBytes() : 0;
     }
 
-    /** Returns the host memory that rings need in a sender. */
+    /** Returns the bytes of host memory that rings need in a sender; 0 if it has no buffers. */
     long senderBytes(int ringCount) {
         return TransportProvider.named(transport).hasSenderBuffers()
                 ? ringCount * geometry().lengthBytes()

@@ -27,7 +27,8 @@ import org.apache.flink.runtime.net.SSLUtils;
  * </table>
  *
  * <p>TLS uses Flink's options for internal connections: key and trust store, protocols, cipher
- * suites and certificate fingerprint. Both ends authenticate by certificates.
+ * suites and certificate fingerprint. Both ends authenticate by certificates. TLS protects the
+ * control connections only: payload in rings is never encrypted.
  */
 public final class RingSecurity {
 
@@ -41,8 +42,9 @@ public final class RingSecurity {
      * @param taskManager configuration of the process. Options of the job have no effect: key
      *     stores are files of the host, and a job must not weaken the security of the host.
      * @param address to listen on, or to connect to
-     * @throws IllegalConfigurationException if the combination is unsafe, or Flink's SSL options
-     *     are incomplete
+     * @throws IllegalConfigurationException if the combination is unsafe, Flink's SSL options are
+     *     incomplete, or {@code security.ssl.protocol} names another protocol than TLSv1.2 and
+     *     TLSv1.3
      */
     public static ControlSockets controlSockets(Configuration taskManager, InetAddress address) {
         requireUnicast(address);

@@ -18,11 +18,13 @@ public final class RingSendEdge {
     private RingSendEdge() {}
 
     /**
-     * Returns the count of the join's subtasks at the edge's end in this execution. The job graph
+     * Returns the number of the join's subtasks at the edge's end in this execution. The job graph
      * may differ, since Flink may rescale a vertex by itself.
      *
      * @param join prefix of the uids of the join's operators
-     * @param config of the task
+     * @param side whose chunks the edge carries
+     * @param config of the operator that starts the task's chain
+     * @param classes class loader of the job
      * @return empty if the edge starts in another task, as without operator chaining
      */
     public static OptionalInt receivers(
