@@ -21,9 +21,9 @@ import org.apache.flink.metrics.reporter.MetricReporter;
 import org.apache.flink.metrics.reporter.MetricReporterFactory;
 
 /**
- * Remembers which engine each join says that it has, so that no figure is taken of another one than
- * its name says. A gauge can be read when its job is over, and tells the engine of its end. For
- * jobs of an embedded cluster. Thread-safe.
+ * Metric reporter that records the engine of each join, so that no figure is measured on an engine
+ * other than the one it names. It reads the gauges after the job ended, so it sees a fallback. For
+ * jobs of an embedded cluster in this process. Thread-safe.
  */
 public final class EngineGauges implements MetricReporter, MetricReporterFactory {
 
@@ -31,16 +31,16 @@ public final class EngineGauges implements MetricReporter, MetricReporterFactory
     private static final String JOB = "<job_id>";
     private static final Map<String, Queue<Gauge<?>>> OF_JOBS = new ConcurrentHashMap<>();
 
-    /** Sets a job's cluster up so that {@link #require} can be asked. */
+    /** Adds the reporter to the configuration of a cluster, which {@link #require} needs. */
     static void addTo(Configuration cluster) {
         MetricOptions.forReporter(cluster, "engine-gauges")
                 .set(MetricOptions.REPORTER_FACTORY_CLASS, EngineGauges.class.getName());
     }
 
     /**
-     * Forgets a job.
+     * Checks the engine of all subtasks of a job, and forgets the job.
      *
-     * @throws IllegalStateException where a subtask's join ended with another engine
+     * @throws IllegalStateException if a subtask ended with another engine, or none reported one
      */
     static void require(JobID job, GpuJoinOptions.Engine engine) {
         Queue<Gauge<?>> gauges = OF_JOBS.remove(job.toString());

@@ -19,23 +19,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * One job's clock, shared by its sources and sinks in the process of the embedded cluster.
+ * Input and clock of one measured job, shared by its sources and sinks in the process of the
+ * embedded cluster.
  *
- * <p>The clock is the same for every Flink contender and leaves out the start of the cluster, the
- * deployment and the loading of the build side:
+ * <p>The clock is the same for every Flink contender and excludes the start of the cluster, the
+ * deployment and the build side:
  *
  * <ol>
  *   <li>Build sources send their rows. Probe sources send a few <em>primes</em>: the last build
- *       chunk of each build subtask, as probes. Flink's channels keep order, so when all primes
- *       have been answered, all build rows before them are in the join's table. Nothing is timed.
- *   <li>The last answer to a prime starts the clock and lets the probe sources go. At this moment
- *       the build side is loaded and no record is in flight.
- *   <li>The clock stops when the last sink has taken its last result.
+ *       chunk of each build subtask, as probes. Flink's channels keep order, so when the sinks have
+ *       received the results of all primes, all build rows before them are in the join's table.
+ *       Nothing is timed.
+ *   <li>The last result of a prime opens the gate: it starts the clock and releases the probe
+ *       sources. At this moment the build side is loaded and no record is in flight.
+ *   <li>The clock stops when the last sink has received its last result.
  * </ol>
  *
- * <p>A rate is thus all probe rows after the primes over the time from the first of them leaving
- * its source to the last result arriving. Sources and sinks find their run by its number, since
- * they are serialised on the way to the cluster; so the cluster must be in this process.
+ * <p>A rate is the number of probe rows after the primes divided by the time from the opening of
+ * the gate to the last result. Flink serializes sources and sinks, so they find their run by its
+ * number, and the cluster must be in this process. Thread-safe after its configuration.
  */
 public final class FlinkRun implements AutoCloseable {
 
@@ -86,20 +88,21 @@ public final class FlinkRun implements AutoCloseable {
         this.primeRows = rows;
     }
 
-    /** A run whose probe sources send the timed chunks once. */
+    /** Opens a run whose probe sources send the timed chunks once. */
     public static FlinkRun bounded(Tuples tuples, List<Chunk> timed, int parallelism) {
         return register(new FlinkRun(tuples, timed, parallelism, false, false, AT_ONCE));
     }
 
-    /** A run whose probe sources send the probe chunks over and over until it is cancelled. */
+    /** Opens a run whose probe sources repeat the probe chunks until the job is cancelled. */
     public static FlinkRun endless(Tuples tuples, int parallelism) {
         return register(new FlinkRun(tuples, tuples.probe(), parallelism, true, false, AT_ONCE));
     }
 
     /**
-     * An endless run whose build sources send one of several portions at each call. Its probe
-     * sources send the primes alone, so that a checkpoint after them holds the build side and no
-     * probe in flight: a run that is restored from it counts its own primes only.
+     * Opens an endless run whose build sources send one of several portions at each {@link
+     * #sendBuild}. Its probe sources send only the primes, so that a checkpoint after them contains
+     * the build side and no in-flight probe: a run that is restored from it counts only its own
+     * primes.
      */
     public static FlinkRun inPortions(Tuples tuples, int parallelism, int portions) {
         List<CompletableFuture<Void>> gates = new ArrayList<>();
@@ -128,22 +131,30 @@ public final class FlinkRun implements AutoCloseable {
         return id;
     }
 
-    /** Has all sinks together take so many rows a second at most; for before the job starts. */
+    /**
+     * Limits all sinks together to a rate. Call it before the job starts.
+     *
+     * @param rowsPerSecond 0 for no limit
+     */
     public void holdSinksTo(double rowsPerSecond) {
         sinkRowsPerSecond = rowsPerSecond / parallelism;
     }
 
-    /** Has each build chunk sent so many times; for before the job starts. */
+    /**
+     * Sets how often each build chunk is sent, so the fan-out. Call it before the job starts.
+     *
+     * @param times at least 1
+     */
     public void multiplyBuild(int times) {
         fanOut = times;
     }
 
-    /** How many times each build chunk is sent. */
+    /** Returns how often each build chunk is sent. */
     int fanOut() {
         return fanOut;
     }
 
-    /** Rows a second that one sink takes; 0 for as many as come. */
+    /** Returns the limit of one sink in rows a second; 0 for no limit. */
     double sinkRowsPerSecond() {
         return sinkRowsPerSecond;
     }
@@ -152,7 +163,7 @@ public final class FlinkRun implements AutoCloseable {
         return endless;
     }
 
-    /** Build chunks that a subtask sends. */
+    /** Returns the build chunks that a subtask sends. */
     List<TupleReader.Portion> build(int subtask) {
         List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
         List<TupleReader.Portion> portions = new ArrayList<>();
@@ -169,7 +180,7 @@ public final class FlinkRun implements AutoCloseable {
         return portions;
     }
 
-    /** All build rows, payloads by key: made at the first call, and one map for all. */
+    /** Returns the payloads of all build rows by key, from one map that all callers share. */
     synchronized Map<Long, Long> buildPayloads() {
         if (buildPayloads == null) {
             buildPayloads = new HashMap<>();
@@ -184,29 +195,34 @@ public final class FlinkRun implements AutoCloseable {
         return buildPayloads;
     }
 
-    /** Lets build sources send a portion; returns when they have, or false when time is up. */
+    /**
+     * Makes the build sources send a portion, and waits until they have sent it.
+     *
+     * @param portion number from 0; send them in order
+     * @return false if they have not after {@code timeoutS} seconds
+     */
     public boolean sendBuild(int portion, long timeoutS) throws InterruptedException {
         buildGates.get(portion).complete(null);
         return buildSent.get(portion).await(timeoutS, TimeUnit.SECONDS);
     }
 
-    /** Probe chunks that a subtask sends before the gate opens. */
+    /** Returns the probe chunks that a subtask sends before the gate opens. */
     List<Chunk> primes(int subtask) {
         List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
         return own.isEmpty() ? own : List.of(Tuples.asProbe(own.get(own.size() - 1)));
     }
 
-    /** Opens the timed probe chunks: with the gate, or never in a run without any. */
+    /** Releases the timed probe chunks: with the gate, or never in a run without any. */
     CompletableFuture<Void> timedGate() {
         return buildOnly ? new CompletableFuture<>() : gate;
     }
 
-    /** Probe chunks that a subtask sends after the gate opened. */
+    /** Returns the probe chunks that a subtask sends after the gate opened. */
     List<Chunk> timed(int subtask) {
         return Tuples.share(timed, subtask, parallelism);
     }
 
-    /** Completes when all primes have been answered. */
+    /** Completes when the sinks have received the results of all primes. */
     public CompletableFuture<Void> gate() {
         return gate;
     }
@@ -233,6 +249,7 @@ public final class FlinkRun implements AutoCloseable {
         return gate.isDone();
     }
 
+    /** Describes how many results of primes have arrived, for messages. */
     public String progress() {
         return "primes=" + primeRows + ", answers=" + primesAnswered.get();
     }
@@ -242,6 +259,7 @@ public final class FlinkRun implements AutoCloseable {
         endlessRows.add(rows);
     }
 
+    /** Returns the results of an endless run after its gate opened; 0 for a bounded run. */
     public long resultRows() {
         return endlessRows.sum();
     }
@@ -255,16 +273,17 @@ public final class FlinkRun implements AutoCloseable {
         }
     }
 
-    /** Completes when all sinks have taken their last result. */
+    /** Completes when all sinks have received their last result; never in an endless run. */
     public CompletableFuture<Void> allFinished() {
         return allFinished;
     }
 
-    /** When the build side was loaded and answered, by {@link System#nanoTime()}. */
+    /** Time at which the gate opened, by {@link System#nanoTime()}; 0 before. */
     public long startNs() {
         return startNs;
     }
 
+    /** Returns the sum of what the finished sinks received. */
     public synchronized JoinAnswer answer() {
         return answer;
     }
@@ -273,6 +292,7 @@ public final class FlinkRun implements AutoCloseable {
         return endNs - startNs;
     }
 
+    /** Forgets the run: its sources and sinks no longer find it. Does not cancel the job. */
     @Override
     public void close() {
         OPEN.remove(id);

@@ -29,13 +29,16 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 
 /**
- * The columnar star join on an embedded cluster, its facts made at a steady rate. A fact is due at
- * a time that the rate alone says, whatever came of those before it, and carries that time as its
- * payload; its latency is counted from there to where its result is taken. So what a fact has to
- * wait because others were late is counted too: coordinated omission cannot hide it.
+ * Measures the latency of the columnar star join on an embedded cluster, at a steady rate of facts.
  *
- * <p>Sources and sinks find their run by its number, as they are serialised on the way to the
- * cluster. Run once.
+ * <p>Only the rate determines when a fact is due, not the progress of earlier facts. The facts of a
+ * chunk carry the due time of its first fact as their payload; latency is the time from then until
+ * the sink receives the result. It includes the time that a fact waits because others were late, so
+ * there is no coordinated omission. Without a rate, facts are due when they are sent, and latency
+ * excludes that wait.
+ *
+ * <p>Flink serializes sources and sinks, so they find their run by its number, and the cluster is
+ * in this process. Use an object for one run.
  */
 public final class PacedJoin {
 
@@ -47,14 +50,14 @@ public final class PacedJoin {
     /** Payload of the facts that are sent before the clock starts. */
     private static final long PRIME = -1;
 
-    /** One of so many chunks, from the first on, warms up. */
+    /** The first chunks, one in so many, are warm-up. */
     private static final int WARM_UP_SHARE = 5;
 
     private final int id = NEXT_ID.incrementAndGet();
     private final Facts facts;
     private final AtomicLong primeRows = new AtomicLong();
 
-    /** Completed with the start of the clock, when all primes are answered. */
+    /** Completes with the start of the clock, when the results of all primes have arrived. */
     private final CompletableFuture<Long> startNs = new CompletableFuture<>();
 
     private final LongAdder resultRows = new LongAdder();
@@ -63,12 +66,13 @@ public final class PacedJoin {
     private volatile long lastNs;
 
     /**
-     * What is joined.
+     * Size and rate of the input.
      *
-     * @param buildRows of the dimension, keys 0 to n - 1
+     * @param buildRows rows of the dimension, with keys 0 to n - 1
      * @param chunkRows facts of a chunk, which is sent when its last one is due
-     * @param chunks that each thread sends
-     * @param rowsPerSecond of all threads; 0 for as many as go
+     * @param chunks timed chunks of each thread, which sends one prime before
+     * @param threads parallelism
+     * @param rowsPerSecond of all threads together; 0 for the maximum
      */
     public record Facts(int buildRows, int chunkRows, long chunks, int threads, long rowsPerSecond)
             implements Serializable {
@@ -86,9 +90,12 @@ public final class PacedJoin {
     }
 
     /**
-     * What was measured.
+     * Measured rate and latency.
      *
-     * @param latencyNs of all facts after the warm-up, each taken for as old as its chunk's first
+     * @param rowsPerSecond all timed facts, divided by the time from the results of the primes to
+     *     the last result
+     * @param latencyNs of each fact after the warm-up, a fifth of the facts, or of all facts if
+     *     they have no rate; at most 5 minutes. All facts of a chunk count as due with its first.
      */
     public record Figures(double rowsPerSecond, Histogram latencyNs) {}
 
@@ -97,9 +104,9 @@ public final class PacedJoin {
     }
 
     /**
-     * Runs the job to its end.
+     * Runs the job to its end. Call it once.
      *
-     * @throws IllegalStateException where a result is missing or wrong
+     * @throws IllegalStateException if a result is missing, duplicated or wrong
      */
     public Figures run() throws Exception {
         OPEN.put(id, this);
@@ -238,7 +245,7 @@ public final class PacedJoin {
             return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, number);
         }
 
-        /** Waits for the last fact of the chunk; returns when the first was due. */
+        /** Waits until the last fact of the chunk is due; returns the due time of the first. */
         private long awaitDue(long number) {
             if (facts.rowsPerSecond() == 0) {
                 return System.nanoTime();

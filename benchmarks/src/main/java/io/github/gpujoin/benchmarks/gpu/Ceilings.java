@@ -5,7 +5,15 @@ package io.github.gpujoin.benchmarks.gpu;
 import io.github.gpujoin.kernels.gpu.RingMemory;
 import java.util.List;
 
-/** What the machine itself does, measured in the same run: medians, 10^9 bytes a second. */
+/**
+ * Maximum rates of the machine's memories and bus, medians measured in the same run. Unit: 10^9
+ * bytes a second.
+ *
+ * @param copyInGbPerS copies from host to device
+ * @param readGbPerS reads of mapped host memory by a kernel
+ * @param writeGbPerS writes to mapped host memory by a kernel
+ * @param deviceCopyGbPerS copies within device memory
+ */
 public record Ceilings(
         double copyInGbPerS, double readGbPerS, double writeGbPerS, double deviceCopyGbPerS) {
 
@@ -15,6 +23,11 @@ public record Ceilings(
     static final String DEVICE_COPY = "device-copy";
     static final String PREFIX = "ceiling-";
 
+    /**
+     * Selects the ceilings among the figures of a run.
+     *
+     * @throws IllegalStateException if one is missing
+     */
     public static Ceilings of(List<Figure> figures) {
         return new Ceilings(
                 median(figures, COPY_IN),
@@ -36,8 +49,9 @@ public record Ceilings(
      * Bounds a rate of rows, 10^9 a second, by the slower direction of the bus: facts are read by
      * the kernel, or copied to a ring in device memory, and results are written by the kernel.
      *
-     * @param bytesIn of a row that is copied to the device
-     * @param bytesOut of all its results, copied from the device
+     * @param rows the rate to bound, in 10^9 rows a second
+     * @param bytesIn bytes of a fact row on the bus
+     * @param bytesOut bytes of all results of a fact row on the bus; 0 if results are only counted
      */
     Figure bound(Figure rows, RingMemory ringMemory, double bytesIn, double bytesOut) {
         boolean copied = ringMemory == RingMemory.DEVICE;

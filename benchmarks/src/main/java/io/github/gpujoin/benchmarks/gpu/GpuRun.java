@@ -6,12 +6,14 @@ import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.function.Consumer;
 
 /**
- * What all cases of one run share.
+ * Settings that all cases of a GPU benchmark run share.
  *
- * @param ceilings of the machine, measured before
- * @param log2Rows rows of the largest table of the resident joins, as a power of two; all other
- *     sizes follow it
- * @param progress takes a line about what is done now
+ * @param options of the engines
+ * @param nativeBench the native benchmark program
+ * @param ceilings of the machine, measured before the cases
+ * @param log2Rows binary logarithm of the rows of the largest table of the resident joins, 29 on
+ *     the full-sized machine; all other sizes scale with it
+ * @param progress receives a line about each case that starts
  */
 public record GpuRun(
         GpuOptions options,
@@ -20,7 +22,11 @@ public record GpuRun(
         int log2Rows,
         Consumer<String> progress) {
 
-    /** The size that cases on the full-sized machine have 2^n rows for, scaled like all others. */
+    /**
+     * Returns the number of rows of a case, at least 1024.
+     *
+     * @param log2 binary logarithm of its rows on the full-sized machine
+     */
     int rows(int log2) {
         return 1 << Math.max(10, log2 - (29 - log2Rows));
     }

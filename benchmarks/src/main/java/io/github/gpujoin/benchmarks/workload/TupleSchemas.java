@@ -10,11 +10,18 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.util.List;
 
-/** Schemas of the two sides: tuples of 16 bytes, an INT64 key and an INT64 payload. */
+/**
+ * Schemas of the build and the probe side of tuple workloads: an INT64 key and an INT64 payload, 16
+ * bytes.
+ */
 public final class TupleSchemas {
 
+    /** Index of the key in both schemas. */
     public static final int KEY = 0;
+
+    /** Index of the payload in both schemas. */
     public static final int PAYLOAD = 1;
+
     public static final int TUPLE_BYTES = 16;
 
     public static final String BUILD_KEY = "buildKey";

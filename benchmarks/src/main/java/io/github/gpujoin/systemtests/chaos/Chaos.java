@@ -38,7 +38,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Command line of runs under faults. */
+/**
+ * Command line that runs the star ETL under injected faults and compares its rows with DuckDB's.
+ */
 @Command(
         name = "chaos",
         mixinStandardHelpOptions = true,
@@ -103,7 +105,8 @@ public final class Chaos implements Callable<Integer> {
     private PrintWriter out;
 
     /**
-     * Exits with 0 if all went well, 1 if a row or a job was lost, 2 if the arguments are wrong.
+     * Exits with 0 if all runs succeeded, 1 if rows were lost or duplicated or a job failed or
+     * could not be judged, 2 if the arguments are invalid.
      */
     public static void main(String[] arguments) {
         System.exit(Cli.run(new Chaos(), arguments));
@@ -143,8 +146,8 @@ public final class Chaos implements Callable<Integer> {
     }
 
     /**
-     * Does runs until the last is done or a cluster cannot be mended, which fails the run under
-     * way.
+     * Executes runs until the last one is complete or a cluster cannot be repaired, which fails the
+     * current run.
      *
      * @return number of the next run
      */
@@ -211,7 +214,7 @@ public final class Chaos implements Callable<Integer> {
         }
     }
 
-    /** Counts a run as failed, and keeps its logs from those that come. */
+    /** Counts a run as failed, and copies its logs before later runs overwrite them. */
     private void fail(int number, String reason, Path folder) throws IOException {
         failedRuns.add(number);
         Path runFolder = folder.resolve("run-" + number);
@@ -224,7 +227,7 @@ public final class Chaos implements Callable<Integer> {
                 number, reason, runFolder, seed, number, repeated());
     }
 
-    /** Options that a run needs to be repeated, beside its seed and number. */
+    /** Returns the options that repeat a run, besides its seed and number. */
     private String repeated() {
         return (transport.equals("flink") ? "" : " --transport " + transport)
                 + (allFaults ? " --all-faults" : "");
@@ -257,7 +260,7 @@ public final class Chaos implements Callable<Integer> {
         return new StreamExecutionEnvironment(config);
     }
 
-    /** All processes are of this machine, so a job's classes need not travel. */
+    /** All processes run on this machine, so they load the job's classes from its files. */
     private List<String> classPath() throws MalformedURLException {
         return List.of(
                 root.resolve("examples/target/star-etl.jar").toAbsolutePath().toUri().toURL() + "",

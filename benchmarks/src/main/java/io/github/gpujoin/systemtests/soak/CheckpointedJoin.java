@@ -47,16 +47,20 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
  * The columnar star join on a cluster of this process, with its state in RocksDB and incremental
- * checkpoints in a folder. Not thread-safe. Closing cancels the job and stops the cluster.
+ * checkpoints in a folder.
+ *
+ * <p>Every method that waits fails after 600 s, with an {@link IllegalStateException} or a {@link
+ * TimeoutException}. Not thread-safe. Closing cancels the job and stops the cluster; the
+ * checkpoints stay in the folder.
  */
 public final class CheckpointedJoin implements EndlessJob {
 
-    /** Of checkpoints that are taken when asked for alone. */
+    /** Interval of jobs whose checkpoints are triggered only by {@link #checkpoint()}. */
     private static final Duration NEVER = Duration.ofDays(365);
 
     private static final long TIMEOUT_S = 600;
 
-    /** Of all slots together. */
+    /** RocksDB's memory of all slots together. */
     private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(512);
 
     private static final int MAX_ATTEMPTS = 20;
@@ -69,20 +73,20 @@ public final class CheckpointedJoin implements EndlessJob {
     private final long submittedNs;
 
     /**
-     * What a checkpoint took.
+     * Size and location of a checkpoint.
      *
-     * @param newBytes written for it alone
-     * @param allBytes that it refers to
+     * @param newBytes bytes that this checkpoint wrote
+     * @param allBytes bytes that it refers to, including those of earlier checkpoints
      * @param path to restore from
      */
     public record Checkpoint(long newBytes, long allBytes, String path) {}
 
     /**
-     * What jobs have in common.
+     * Settings that all jobs have in common.
      *
-     * @param threads slots of the cluster
-     * @param folder of checkpoints
-     * @param options of Flink, over what is set here
+     * @param threads slots of the cluster, and parallelism
+     * @param folder of the checkpoints
+     * @param options of Flink; they override the settings of this class
      */
     public record Job(int threads, Path folder, Map<String, String> options) {
 
@@ -122,16 +126,16 @@ public final class CheckpointedJoin implements EndlessJob {
     }
 
     /**
-     * A join whose probe side comes over and over, with checkpoints at an interval.
+     * Starts a join that repeats its probe side, with checkpoints at an interval.
      *
-     * @param interval null for none
+     * @param interval null for no periodic checkpoints
      */
     public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval)
             throws Exception {
         return endless(tuples, job, interval, new Sinks(0, false, false, 1));
     }
 
-    /** The same with sinks of choice. */
+    /** Like {@link #endless(Tuples, Job, Duration)}, with other sinks. */
     public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval, Sinks sinks)
             throws Exception {
         Configuration settings = job.settings();
@@ -144,7 +148,10 @@ public final class CheckpointedJoin implements EndlessJob {
         return start(run, job, settings, env -> StarJoinJobs.toSinks(env, run, sinks));
     }
 
-    /** The same with a partitioned build side that is sent in portions when asked for. */
+    /**
+     * Starts a join whose build side is partitioned and arrives in portions, one at each {@link
+     * #sendBuild}. Its probe sources send only the primes and then wait.
+     */
     public static CheckpointedJoin inPortions(Tuples tuples, Job job, int portions)
             throws Exception {
         return start(
@@ -154,7 +161,11 @@ public final class CheckpointedJoin implements EndlessJob {
                 Long.MAX_VALUE);
     }
 
-    /** The join of all probe tuples, its build side restored from a checkpoint of the above. */
+    /**
+     * Starts a join of all probe tuples whose build side is restored.
+     *
+     * @param from checkpoint of a join of {@link #inPortions} with the same tuples
+     */
     public static CheckpointedJoin restored(Tuples tuples, Job job, Checkpoint from)
             throws Exception {
         Configuration settings = job.settings();
@@ -204,16 +215,20 @@ public final class CheckpointedJoin implements EndlessJob {
     }
 
     /**
-     * Waits until the build side is loaded and has answered for itself.
+     * Waits until the build side is loaded and the results of all primes have arrived.
      *
-     * @return the time that it took from the submission of the job on
+     * @return nanoseconds since the submission of the job
      */
     public long awaitJoining() throws Exception {
         awaitOrFail(run.gate());
         return run.startNs() - submittedNs;
     }
 
-    /** Sends a portion of the build side. */
+    /**
+     * Sends a portion of the build side, and waits until the sources have sent it.
+     *
+     * @param portion number from 0; send them in order
+     */
     public void sendBuild(int portion) throws InterruptedException {
         if (!run.sendBuild(portion, TIMEOUT_S)) {
             throw new IllegalStateException(
@@ -221,7 +236,10 @@ public final class CheckpointedJoin implements EndlessJob {
         }
     }
 
-    /** Takes a checkpoint, behind all that was sent. */
+    /**
+     * Takes a checkpoint after everything that was sent, with up to 20 attempts. Returns the latest
+     * completed checkpoint, which may be a later one if the job also takes them periodically.
+     */
     public Checkpoint checkpoint() throws Exception {
         trigger();
         CompletedCheckpointStats stats =
@@ -234,7 +252,7 @@ public final class CheckpointedJoin implements EndlessJob {
                 stats.getCheckpointedSize(), stats.getStateSize(), stats.getExternalPath());
     }
 
-    /** Completed checkpoints, oldest first, as far back as Flink remembers them. */
+    /** Returns the completed checkpoints in Flink's history, oldest first. */
     public List<CheckpointTrend.Sample> recentCheckpoints() throws Exception {
         return cluster
                 .getExecutionGraph(job)
@@ -254,7 +272,7 @@ public final class CheckpointedJoin implements EndlessJob {
                 stats.getCheckpointId(), stats.getStateSize(), stats.getEndToEndDuration());
     }
 
-    /** A checkpoint is declined where it finds a source that has just ended. */
+    /** Retries, because Flink declines a checkpoint that meets a source at its end. */
     private void trigger() throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -270,12 +288,12 @@ public final class CheckpointedJoin implements EndlessJob {
         }
     }
 
-    /** Checkpoints that the job completed. */
+    /** Returns the number of checkpoints that the job completed. */
     public long completedCheckpoints() throws Exception {
         return checkpoints().getNumberOfCompletedCheckpoints();
     }
 
-    /** Waits until the job has completed more checkpoints than these. */
+    /** Waits until the job has completed more than this number of checkpoints. */
     public void awaitCheckpointAfter(long checkpoints) throws Exception {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         while (completedCheckpoints() <= checkpoints) {
@@ -319,7 +337,7 @@ public final class CheckpointedJoin implements EndlessJob {
         return true;
     }
 
-    /** Checkpoints that failed. */
+    /** Returns the number of checkpoints that failed. */
     public long failedCheckpoints() throws Exception {
         return checkpoints().getNumberOfFailedCheckpoints();
     }
@@ -361,7 +379,7 @@ public final class CheckpointedJoin implements EndlessJob {
         }
     }
 
-    /** Bytes of the build side as they come. */
+    /** Returns the bytes of the build side's tuples. */
     public static long buildBytes(Tuples tuples) {
         return tuples.buildRows() * TupleSchemas.TUPLE_BYTES;
     }

@@ -9,13 +9,13 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 /**
- * Judges whether memory stays flat: the median of the last quarter of the samples against that of
- * the second. The first quarter is warm-up. Medians, because a sample may catch a chunk more or
- * less in flight.
+ * Decides whether memory grows: compares the median of the last quarter of the samples with that of
+ * the second quarter. The first quarter is warm-up. Medians exclude samples that happen to include
+ * an in-flight chunk. Not thread-safe.
  */
 public final class MemoryTrend {
 
-    /** Fewer samples say nothing. */
+    /** Minimum number of samples for a result. */
     public static final int MIN_SAMPLES = 8;
 
     private final long liveSlackBytes;
@@ -23,22 +23,23 @@ public final class MemoryTrend {
     private final List<MemorySample> samples = new ArrayList<>();
 
     /**
-     * @param liveSlackBytes growth of heap or regions that is no trend
-     * @param residentSlackBytes the same for the process, whose collector and allocator keep pages
-     *     that nothing lives in
+     * @param liveSlackBytes tolerated growth of heap or regions
+     * @param residentSlackBytes tolerated growth of the process, whose collector and allocator keep
+     *     unused pages
      */
     public MemoryTrend(long liveSlackBytes, long residentSlackBytes) {
         this.liveSlackBytes = liveSlackBytes;
         this.residentSlackBytes = residentSlackBytes;
     }
 
+    /** Adds a sample. Add samples in order of time, at equal intervals. */
     public void add(MemorySample sample) {
         samples.add(sample);
     }
 
     /**
-     * Kinds of memory that grew by more than the slack, with the bytes they grew by; empty if
-     * memory is flat.
+     * Returns the growth in bytes of each kind of memory ({@code heap}, {@code regions}, {@code
+     * resident}) that exceeds the slack; empty if memory does not grow.
      *
      * @throws IllegalStateException for fewer than {@value #MIN_SAMPLES} samples
      */
