@@ -19,8 +19,9 @@ import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Writes rows as CSV: null as an empty field, an empty text as two quotes, bytes in hexadecimal
- * digits, dates and times as ISO 8601 has them.
+ * Writes rows as CSV in UTF-8, one line feed after each: null as an empty field, an empty text as
+ * two quotes, bytes in hexadecimal digits, dates and times in ISO 8601, instants in UTC. Writes no
+ * header; {@link #line} can. Not thread-safe.
  */
 public final class CsvEncoder implements Encoder<RowData> {
 
@@ -65,7 +66,11 @@ public final class CsvEncoder implements Encoder<RowData> {
         };
     }
 
-    /** The fields as a line with its end. */
+    /**
+     * Returns the fields as a line with its line feed.
+     *
+     * @param fields a null element is an empty field
+     */
     public byte[] line(String... fields) {
         if (csv == null) {
             text = new StringWriter();

@@ -6,9 +6,11 @@ import io.github.gpujoin.examples.tbl.TblTable;
 import java.util.List;
 import java.util.Locale;
 
-/** The benchmarks whose tables can be read and made. */
+/** Benchmarks whose tables the examples can generate and read. */
 public enum Benchmark {
+    /** Star Schema Benchmark. */
     SSB(SsbTables.ALL),
+    /** TPC-H. */
     TPCH(TpchTables.ALL);
 
     private final List<TblTable> tables;
@@ -21,7 +23,7 @@ public enum Benchmark {
         return tables;
     }
 
-    /** Short lower-case name, as in the names of data directories. */
+    /** Returns the short lower-case name, as in the names of data directories. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

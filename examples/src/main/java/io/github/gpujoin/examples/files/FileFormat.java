@@ -6,7 +6,10 @@ import io.github.gpujoin.examples.run.Cli.UserError;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** File formats of rows, selected by the extension of a file name. */
+/**
+ * File formats of rows. The extension of a file selects its format: the name of the constant in any
+ * case.
+ */
 public enum FileFormat {
     CSV("build."),
     AVRO("build_"),

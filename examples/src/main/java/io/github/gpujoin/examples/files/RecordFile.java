@@ -14,6 +14,7 @@ import org.apache.flink.table.types.logical.RowType;
  * An input file, its columns and its key column.
  *
  * @param columns columns of the file, in order
+ * @param keyColumn index in {@code columns}
  * @param schema file of the Avro reader schema, or null for the schema in the file
  */
 public record RecordFile(
@@ -23,8 +24,11 @@ public record RecordFile(
      * Reads and checks the columns of a file.
      *
      * @param format format of the file, or null to select it by extension
-     * @param schema file of the Avro reader schema, or null for the schema in the file
-     * @throws UserError if the file is missing or malformed, or lacks the key column
+     * @param key name of the key column
+     * @param schema file of the Avro reader schema, or null for the schema in the file and for
+     *     other formats
+     * @throws UserError if the file is missing or malformed, lacks the key column, or has a schema
+     *     and is not Avro
      */
     public static RecordFile open(Path path, FileFormat format, String key, Path schema) {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {

@@ -36,6 +36,7 @@ public final class TableFiles {
     private final RecordFormat records;
 
     /**
+     * @param directory of the files and of the {@code .tbl} files
      * @throws io.github.gpujoin.examples.run.Cli.UserError if classes that the format needs are
      *     missing
      */
@@ -55,12 +56,16 @@ public final class TableFiles {
         return tables.stream().filter(table -> !Files.isRegularFile(file(table))).toList();
     }
 
-    /** Returns an estimate of the rows of a table. */
+    /** Returns an estimate of the number of rows in the file of a table, which must exist. */
     public long estimateRows(TblTable table) {
         return records.estimateRows(file(table));
     }
 
-    /** Converts the {@code .tbl} file of a table. The new file appears only when complete. */
+    /**
+     * Converts the {@code .tbl} file of a table. The new file appears only when complete.
+     *
+     * @throws IOException if a file cannot be read or written
+     */
     public void make(TblTable table) throws IOException {
         RowType columns = TableColumns.rowType(table);
         Path tbl = directory.resolve(table.fileName());
@@ -94,10 +99,11 @@ public final class TableFiles {
     }
 
     /**
-     * Reads columns of a table as a stream of chunks.
+     * Reads columns of a table's file, which must exist, as a bounded stream of chunks. A malformed
+     * line fails the job.
      *
      * @param schema a projection of the table
-     * @param uid prefix of the uids of the source and its converter
+     * @param uid uid of the source, and prefix of the uid of its converter
      */
     public DataStream<Chunk> read(
             StreamExecutionEnvironment env,

@@ -15,8 +15,9 @@ import org.apache.flink.types.Row;
 /**
  * The answer to a query, as text in the query's order.
  *
- * @param rows with a null where a value is null
- * @param factRows rows of the fact table that were read
+ * @param rows one text for each column of the query; null for a null value. A query for a grand
+ *     total has one row, of nulls if no fact matches.
+ * @param factRows number of rows of the fact table that the job read
  * @param seconds from the job's submission to its end
  */
 public record QueryResult(Query query, List<String[]> rows, long factRows, double seconds) {
@@ -39,11 +40,16 @@ public record QueryResult(Query query, List<String[]> rows, long factRows, doubl
         return new QueryResult(query, text, factRows, seconds);
     }
 
+    /** Returns the names of the columns. */
     public String[] header() {
         return query.columns().stream().map(ResultColumn::name).toArray(String[]::new);
     }
 
-    /** Prints the first rows as a table. */
+    /**
+     * Prints the header and the first rows as a right-aligned table, and the number of the others.
+     *
+     * @param mostRows maximum number of rows to print, at least 0
+     */
     public void print(PrintWriter out, int mostRows) {
         List<String[]> shown = new ArrayList<>();
         shown.add(header());
@@ -67,7 +73,10 @@ public record QueryResult(Query query, List<String[]> rows, long factRows, doubl
         }
     }
 
-    /** Writes all rows as CSV with a header line; the file appears when it is whole. */
+    /**
+     * Writes all rows as CSV with a header line; null is an empty field. The file appears only when
+     * complete.
+     */
     public void write(Path file) throws IOException {
         try (WholeFile whole = WholeFile.create(file)) {
             try (CsvWriter csv =

@@ -9,11 +9,11 @@ import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * Runs a command and reports any failure as one line on the error stream. The exit code is 0 after
- * success, 1 after a failed run, and 2 after invalid arguments.
+ * success, 1 after a failed run or a {@link UserError}, and 2 after invalid arguments.
  */
 public final class Cli {
 
-    /** A failure that the user can correct. The message is shown without a stack trace. */
+    /** A failure that the user can correct. {@link #run} reports its first line. */
     public static final class UserError extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

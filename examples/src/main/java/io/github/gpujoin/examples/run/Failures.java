@@ -15,7 +15,10 @@ public final class Failures {
 
     /**
      * Returns the first line of the root cause's message, or the class name if it has no message.
-     * An invalid option ends the search, because only this exception names the option.
+     * Messages of exceptions from the cluster lose their class name.
+     *
+     * <p>The search ends at Flink's exception for an invalid option, because its cause does not
+     * name the option.
      */
     public static String rootMessage(Throwable failure) {
         Throwable root = ExceptionUtils.stripExecutionException(failure);

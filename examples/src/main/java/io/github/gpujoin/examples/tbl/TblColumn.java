@@ -8,8 +8,8 @@ import java.io.Serializable;
 /**
  * A column of a {@code .tbl} file.
  *
- * @param nullable whether an empty field is a null; otherwise an empty field is an empty text, and
- *     an error in a column of numbers
+ * @param nullable whether an empty field is null; otherwise it is empty text, and malformed in a
+ *     column of another type than text
  */
 public record TblColumn(String name, TblType type, boolean nullable) implements Serializable {
 

@@ -5,14 +5,15 @@ package io.github.gpujoin.examples.tbl;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
-/** Tables of {@code .tbl} files in DuckDB's SQL, with whose answers those of jobs are compared. */
+/** Writes DuckDB queries of {@code .tbl} files. Tests compare the results of jobs with DuckDB's. */
 public final class TblSql {
 
     private TblSql() {}
 
     /**
-     * A query of all rows and columns of a table.
+     * Returns a query of all rows and columns of a table, in DuckDB's SQL.
      *
+     * @param directory of the {@code .tbl} files; its path has no single quote
      * @param trailingBar whether lines have a bar after their last field, as generators write them
      */
     public static String select(TblTable table, Path directory, boolean trailingBar) {
@@ -43,7 +44,7 @@ public final class TblSql {
         };
     }
 
-    /** An empty field is null to DuckDB, and to us where the column says so. */
+    /** DuckDB reads an empty field as null; a text column that is not nullable has empty text. */
     private static String value(TblColumn column) {
         boolean emptyText = !column.nullable() && column.type() == TblType.TEXT;
         return emptyText
