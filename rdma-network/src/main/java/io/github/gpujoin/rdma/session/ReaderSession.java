@@ -27,8 +27,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * <p>The session waits for its first writer without limit. After a lost connection it fails unless
  * a writer reconnects within the reconnect timeout.
  *
- * <p>For one thread, which must call {@link #step} at least once per heartbeat interval, but not
- * between a successful {@link #copyTo} and {@link #release}: the step may replace the ring.
+ * <p>For one thread, which must call {@link #step} at least once per heartbeat interval. Between a
+ * {@link #poll} that found a payload and its {@link #release} it must not call {@link #step}, which
+ * may replace the ring, unless {@link #copyTo} returned false.
  */
 public final class ReaderSession implements AutoCloseable {
 
@@ -67,7 +68,7 @@ public final class ReaderSession implements AutoCloseable {
     /**
      * Creates a session that waits for its first writer.
      *
-     * @param channel number of the channel, unique in the process of the reader
+     * @param channel number of the channel, unique in its {@link SessionListener}
      * @param nowNs current time of the clock that {@link #step} receives
      */
     public ReaderSession(
