@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.BadRecords;
+import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
@@ -195,6 +196,11 @@ final class JoinTopology {
 
     int chunkBytes() {
         return JoinConfig.chunkBytes(env.getConfiguration());
+    }
+
+    /** Returns the type of chunks on the job's edges, encoded or not as the job's option says. */
+    ChunkTypeInfo onEdges(ChunkTypeInfo type) {
+        return type.withEncoding(env.getConfiguration().get(GpuJoinOptions.ENCODE_NETWORK));
     }
 
     /** Returns the policy of packers for records that they cannot read. */

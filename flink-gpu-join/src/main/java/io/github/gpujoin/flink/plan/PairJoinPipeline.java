@@ -214,14 +214,14 @@ public final class PairJoinPipeline<B, P> {
                         build,
                         plan.build,
                         packing(topology, "build", 0, partitioned),
-                        ChunkTypeInfo.ofDimensions(List.of(plan.build.schema())),
+                        topology.onEdges(ChunkTypeInfo.ofDimensions(List.of(plan.build.schema()))),
                         topology.uid("pack", "build"));
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
                         plan.probe,
                         packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
-                        ChunkTypeInfo.of(plan.probe.schema()),
+                        topology.onEdges(ChunkTypeInfo.of(plan.probe.schema())),
                         topology.uid("pack-probe"));
         DataStream<Chunk> dimension =
                 topology.dimension(

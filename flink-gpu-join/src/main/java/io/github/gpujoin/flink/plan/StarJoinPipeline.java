@@ -279,7 +279,7 @@ public final class StarJoinPipeline {
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
         topology.requireUnusedUid();
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
-        ChunkTypeInfo buildType = ChunkTypeInfo.ofDimensions(schemas);
+        ChunkTypeInfo buildType = topology.onEdges(ChunkTypeInfo.ofDimensions(schemas));
         LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
         List<DataStream<Chunk>> replicated = new ArrayList<>();
@@ -305,9 +305,10 @@ public final class StarJoinPipeline {
         int versioned = sides.versionedDimension();
         ChunkSchema factSchema = packed.facts().schema();
         ChunkTypeInfo probeType =
-                versioned == NONE
-                        ? ChunkTypeInfo.of(factSchema)
-                        : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas);
+                topology.onEdges(
+                        versioned == NONE
+                                ? ChunkTypeInfo.of(factSchema)
+                                : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas));
         Replicas replicas = replicas();
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -83,7 +84,7 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
      * @throws ChunkFormatException if they do not have the layout of a chunk
      */
     Chunk wrap(byte[] bytes) {
-        return Chunk.wrap(schemaOf(bytes), bytes);
+        return ChunkDecoder.decode(schemaOf(bytes), bytes);
     }
 
     /** Whether the bytes are a valid chunk with other columns than its side has. */

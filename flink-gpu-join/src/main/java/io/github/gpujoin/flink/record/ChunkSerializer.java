@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -14,14 +15,15 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a chunk as its length, a big-endian int as Flink writes them, and its bytes.
  *
  * <p>Reading checks the length, then that the chunk's own header repeats it, and allocates no more
  * than twice what has arrived: a damaged length costs no memory. Then it checks all of the header
- * against the array, and the checksum. Chunks are immutable and so never copied. Stateless, so
- * threads may share it.
+ * against the array, and the checksum. Chunks are immutable and so never copied. A serializer that
+ * encodes has state, so each thread needs a {@linkplain #duplicate duplicate}.
  */
 public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
@@ -35,10 +37,22 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
     private static final int FIRST_BYTES = 1 << 20;
 
     private final ChunkSchemas schemas;
+    private final boolean encodes;
+    private transient @Nullable ChunkEncoder encoder;
 
-    /** Serializes chunks of one of the schemas. */
+    /** Serializes chunks of one of the schemas with plain columns. */
     public ChunkSerializer(ChunkSchemas schemas) {
+        this(schemas, false);
+    }
+
+    /**
+     * Serializes chunks of one of the schemas.
+     *
+     * @param encodes whether columns are encoded where that shortens a chunk; both are read
+     */
+    public ChunkSerializer(ChunkSchemas schemas, boolean encodes) {
         this.schemas = schemas;
+        this.encodes = encodes;
     }
 
     @Override
@@ -48,7 +62,7 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
     @Override
     public TypeSerializer<Chunk> duplicate() {
-        return this;
+        return encodes ? new ChunkSerializer(schemas, true) : this;
     }
 
     /** A chunk without rows. */
@@ -76,8 +90,19 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
     @Override
     public void serialize(Chunk chunk, DataOutputView target) throws IOException {
         checkLength(chunk.lengthBytes());
-        target.writeInt(chunk.lengthBytes());
-        target.write(chunk.bytes());
+        byte[] bytes = bytesOf(chunk);
+        target.writeInt(bytes.length);
+        target.write(bytes);
+    }
+
+    private byte[] bytesOf(Chunk chunk) {
+        if (!encodes) {
+            return chunk.bytes();
+        }
+        if (encoder == null) {
+            encoder = new ChunkEncoder();
+        }
+        return encoder.encode(chunk);
     }
 
     @Override
@@ -148,7 +173,9 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof ChunkSerializer that && schemas.equals(that.schemas);
+        return other instanceof ChunkSerializer that
+                && schemas.equals(that.schemas)
+                && encodes == that.encodes;
     }
 
     @Override

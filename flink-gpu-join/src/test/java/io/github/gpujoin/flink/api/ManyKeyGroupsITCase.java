@@ -65,14 +65,25 @@ class ManyKeyGroupsITCase {
         NumbersJoin.reset();
     }
 
-    @ParameterizedTest(name = "from {0} to {1} subtasks over {2}")
-    @CsvSource({"2, 3, flink", "3, 1, flink", "1, 2, flink", "2, 3, shm"})
+    @ParameterizedTest(name = "from {0} to {1} subtasks over {2}, encoded={3}")
+    @CsvSource({
+        "2, 3, flink, false",
+        "3, 1, flink, true",
+        "1, 2, flink, false",
+        "2, 3, shm, false",
+        "3, 2, shm, true"
+    })
     void shouldGiveEveryResultOnceWhenRescaledFromASavepoint(
-            int from, int to, String transport, @InjectMiniCluster MiniCluster cluster)
+            int from,
+            int to,
+            String transport,
+            boolean encoded,
+            @InjectMiniCluster MiniCluster cluster)
             throws Exception {
         long chunksBefore = chunksOfFacts();
         Configuration config = config(false);
         config.set(GpuJoinOptions.TRANSPORT, transport);
+        config.set(GpuJoinOptions.ENCODE_NETWORK, encoded);
         JobClient job = start(config, from, 1, FAST, OFTEN);
         CommonTestUtils.waitForAllTaskRunning(cluster, job.getJobID(), true);
         awaitResults(job, 2_000);
@@ -89,12 +100,17 @@ class ManyKeyGroupsITCase {
         assertThat(chunksOfFacts() - chunksBefore).isLessThan(NumbersJoin.FACTS / 8);
     }
 
-    @ParameterizedTest(name = "from {0} to {1} subtasks, unaligned={2}")
-    @CsvSource({"2, 3, true", "3, 1, true", "2, 3, false"})
+    @ParameterizedTest(name = "from {0} to {1} subtasks, unaligned={2}, encoded={3}")
+    @CsvSource({"2, 3, true, false", "3, 1, true, true", "2, 3, false, false"})
     void shouldLoseNothingWhenRescaledFromACheckpointAmidBackpressure(
-            int from, int to, boolean unaligned, @InjectMiniCluster MiniCluster cluster)
+            int from,
+            int to,
+            boolean unaligned,
+            boolean encoded,
+            @InjectMiniCluster MiniCluster cluster)
             throws Exception {
         Configuration config = config(unaligned);
+        config.set(GpuJoinOptions.ENCODE_NETWORK, encoded);
         JobClient job = start(config, from, 10, 4, Duration.ofHours(1));
         CommonTestUtils.waitForAllTaskRunning(cluster, job.getJobID(), true);
         awaitResults(job, 2_000);

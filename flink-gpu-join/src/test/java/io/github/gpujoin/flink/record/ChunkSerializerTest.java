@@ -101,6 +101,20 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
     }
 
     @Test
+    void shouldReadEncodedChunksWithAnySerializer() throws IOException {
+        Chunk chunk = chunkOfKeys(5000, 0);
+        TypeSerializer<Chunk> encoding = serializer(ChunkTypeInfo.of(KEYS).withEncoding(true));
+        byte[] written = written(encoding, chunk);
+
+        Chunk read =
+                serializer(ChunkTypeInfo.of(KEYS)).deserialize(new DataInputDeserializer(written));
+
+        assertThat(written).hasSizeLessThan(chunk.lengthBytes() / 50);
+        assertThat(read).isEqualTo(chunk);
+        assertThat(encoding.duplicate()).isNotSameAs(encoding).isEqualTo(encoding);
+    }
+
+    @Test
     void shouldReadTheChunkThatWasWritten() throws IOException {
         Chunk chunk = chunkOfNames(100, 2);
         byte[] written = written(createSerializer(), chunk);

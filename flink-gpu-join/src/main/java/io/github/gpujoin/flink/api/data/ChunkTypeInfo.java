@@ -25,9 +25,15 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     private static final long serialVersionUID = 1L;
 
     private final ChunkSchemas schemas;
+    private final boolean encodes;
 
     private ChunkTypeInfo(ChunkSchemas schemas) {
+        this(schemas, false);
+    }
+
+    private ChunkTypeInfo(ChunkSchemas schemas, boolean encodes) {
         this.schemas = schemas;
+        this.encodes = encodes;
     }
 
     /**
@@ -70,6 +76,17 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
     }
 
     /**
+     * Returns the same type with another way to serialize chunks. Every reader reads both.
+     *
+     * @param encodes whether chunks are serialized with encoded columns where that shortens them
+     * @return the type
+     */
+    @Internal
+    public ChunkTypeInfo withEncoding(boolean encodes) {
+        return new ChunkTypeInfo(schemas, encodes);
+    }
+
+    /**
      * Returns the schema of all chunks.
      *
      * @return the schema of the chunks
@@ -81,7 +98,7 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
 
     @Override
     public TypeSerializer<Chunk> createSerializer(SerializerConfig config) {
-        return new ChunkSerializer(schemas);
+        return new ChunkSerializer(schemas, encodes);
     }
 
     @Override
@@ -121,7 +138,9 @@ public final class ChunkTypeInfo extends TypeInformation<Chunk> {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof ChunkTypeInfo that && schemas.equals(that.schemas);
+        return other instanceof ChunkTypeInfo that
+                && schemas.equals(that.schemas)
+                && encodes == that.encodes;
     }
 
     @Override

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
@@ -96,8 +97,8 @@ final class ReaderEnd extends RingEnd {
         }
         // The copy is the slot of this sequence, complete and private. A mismatch from here on is
         // an error of the writer.
-        Chunk chunk = Chunk.wrap(ticket.schema(), bytes);
-        if (!RingTicket.isOf(ticket, chunk)) {
+        Chunk chunk = ChunkDecoder.decode(ticket.schema(), bytes);
+        if (!RingTicket.isOf(ticket, chunk, bytes)) {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();

@@ -35,6 +35,7 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
  * @param peerTimeoutMs time without a message after which a peer counts as failed; a sixth of it is
  *     the heartbeat interval
  * @param openTimeoutMs longest wait of a sender's first chunk for its rings
+ * @param encodes whether chunks in rings have encoded columns where that shortens them
  * @param gpuDirect null if rings lie in host memory
  */
 public record RingOptions(
@@ -47,6 +48,7 @@ public record RingOptions(
         int payloadBytes,
         long peerTimeoutMs,
         long openTimeoutMs,
+        boolean encodes,
         GpuDirectOptions gpuDirect)
         implements Serializable {
 
@@ -84,6 +86,7 @@ public record RingOptions(
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
                 JoinConfig.ringPeerTimeoutMs(config),
                 JoinConfig.ringOpenTimeoutMs(config),
+                config.get(GpuJoinOptions.ENCODE_NETWORK),
                 GpuDirectOptions.of(config, transport));
     }
 
@@ -117,6 +120,7 @@ public record RingOptions(
                 payloadBytes,
                 peerTimeoutMs,
                 openTimeoutMs,
+                encodes,
                 gpuDirect.onDevice(assigned.applyAsInt(gpuDirect.gpu().device())));
     }
 

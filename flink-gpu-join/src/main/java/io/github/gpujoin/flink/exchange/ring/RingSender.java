@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
 import io.github.gpujoin.rdma.session.AttemptToken;
@@ -45,6 +46,7 @@ final class RingSender implements AutoCloseable {
     private final Transport transport;
     private final SessionAgent agent;
     private final RingTicket.Writer tickets;
+    private final ChunkEncoder encoder = new ChunkEncoder();
     private final AddressLookup lookup;
     private final Configuration taskManager;
     private TimerGauge backPressured = new TimerGauge();
@@ -134,11 +136,12 @@ final class RingSender implements AutoCloseable {
         int target =
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
                         options.partitions(), known.size(), chunk.partition());
-        long sequence = known.get(target).send(chunk, MAX_WAIT_NS, backPressured);
+        byte[] bytes = options.encodes() ? encoder.encode(chunk) : chunk.bytes();
+        long sequence = known.get(target).send(bytes, MAX_WAIT_NS, backPressured);
         if (sequence == WriterEnd.NOT_SENT) {
             return chunk;
         }
-        return tickets.write(chunk, sequence);
+        return tickets.write(chunk, bytes, sequence);
     }
 
     /** Count of slots of connected rings that the join has not released. For any thread. */

@@ -46,14 +46,15 @@ final class RingTicket {
         /**
          * Returns the ticket of a chunk.
          *
+         * @param sent bytes of the chunk in its slot
          * @param sequence of the chunk's slot
          */
-        Chunk write(Chunk chunk, long sequence) {
+        Chunk write(Chunk chunk, byte[] sent, long sequence) {
             ChunkSchema schema = chunk.schema();
             if (builder == null || !builder.schema().equals(schema)) {
                 builder = new ChunkBuilder(schema, 1);
             }
-            long epoch = (channel + 1L) << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
+            long epoch = (channel + 1L) << Integer.SIZE | Integer.toUnsignedLong(checksumOf(sent));
             return builder.seal(chunk.dimension(), chunk.partition(), epoch, sequence);
         }
     }
@@ -78,14 +79,18 @@ final class RingTicket {
         return (int) (ticket.epoch() >>> Integer.SIZE) - 1;
     }
 
-    /** Whether a ticket was written for a chunk. */
-    static boolean isOf(Chunk ticket, Chunk chunk) {
-        return (int) ticket.epoch() == checksumOf(chunk)
+    /**
+     * Whether a ticket was written for a chunk.
+     *
+     * @param received bytes of the chunk in its slot
+     */
+    static boolean isOf(Chunk ticket, Chunk chunk, byte[] received) {
+        return (int) ticket.epoch() == checksumOf(received)
                 && ticket.dimension() == chunk.dimension()
                 && ticket.partition() == chunk.partition();
     }
 
-    private static int checksumOf(Chunk chunk) {
-        return (int) Memory.getLong(chunk.bytes(), Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+    private static int checksumOf(byte[] bytes) {
+        return (int) Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
     }
 }

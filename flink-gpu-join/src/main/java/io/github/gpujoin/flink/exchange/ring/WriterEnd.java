@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.WriterSession;
@@ -34,11 +33,12 @@ final class WriterEnd extends RingEnd {
     /**
      * Sends a chunk, if the ring is connected and has room within a time. For the mailbox thread.
      *
+     * @param chunk bytes of a sealed chunk
      * @param backPressured counts waits as backpressure
      * @return the slot's sequence, or {@link #NOT_SENT}
      * @throws SessionException if the session has failed
      */
-    long send(Chunk chunk, long maxWaitNs, TimerGauge backPressured) throws SessionException {
+    long send(byte[] chunk, long maxWaitNs, TimerGauge backPressured) throws SessionException {
         try {
             return sendWithin(chunk, maxWaitNs, backPressured);
         } catch (InternalError e) {
@@ -46,10 +46,10 @@ final class WriterEnd extends RingEnd {
         }
     }
 
-    private long sendWithin(Chunk chunk, long maxWaitNs, TimerGauge backPressured)
+    private long sendWithin(byte[] chunk, long maxWaitNs, TimerGauge backPressured)
             throws SessionException {
         long startNs = System.nanoTime();
-        boolean mayRetry = chunk.lengthBytes() <= payloadBytes;
+        boolean mayRetry = chunk.length <= payloadBytes;
         while (mayRetry && isOpen) {
             long sequence = trySend(chunk);
             if (sequence != NOT_SENT) {
@@ -66,7 +66,7 @@ final class WriterEnd extends RingEnd {
         return NOT_SENT;
     }
 
-    private long trySend(Chunk chunk) throws SessionException {
+    private long trySend(byte[] chunk) throws SessionException {
         if (!lock.tryLock()) {
             return NOT_SENT;
         }
@@ -74,7 +74,7 @@ final class WriterEnd extends RingEnd {
             if (!session.isConnected()) {
                 return NOT_SENT;
             }
-            boolean written = session.tryWrite(chunk.bytes(), Memory.BYTES, chunk.lengthBytes());
+            boolean written = session.tryWrite(chunk, Memory.BYTES, chunk.length);
             long sequence = written ? session.writtenSequence() : NOT_SENT;
             step(System.nanoTime());
             checkNotFailed();

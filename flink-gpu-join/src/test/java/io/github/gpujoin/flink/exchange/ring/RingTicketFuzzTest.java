@@ -67,7 +67,8 @@ class RingTicketFuzzTest {
     }
 
     private static Chunk ticket(JoinSide input, int subtask, Chunk chunk, long sequence) {
-        return new RingTicket.Writer(RingTicket.channel(input, subtask)).write(chunk, sequence);
+        return new RingTicket.Writer(RingTicket.channel(input, subtask))
+                .write(chunk, chunk.bytes(), sequence);
     }
 
     @MethodSource("tickets")

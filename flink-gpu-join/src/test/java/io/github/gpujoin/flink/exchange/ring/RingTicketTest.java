@@ -26,14 +26,14 @@ class RingTicketTest {
             int channel = RingTicket.channel(input, random.nextInt(MAX_SUBTASKS));
             long sequence = 1 + random.nextLong(Long.MAX_VALUE);
             Chunk chunk = RingFixture.chunk(random.nextInt(128), i);
-            Chunk ticket = new RingTicket.Writer(channel).write(chunk, sequence);
+            Chunk ticket = new RingTicket.Writer(channel).write(chunk, chunk.bytes(), sequence);
             ticket = Chunk.wrap(ticket.schema(), ticket.bytes().clone());
 
             assertThat(RingTicket.isTicket(ticket)).isTrue();
             assertThat(RingTicket.channelOf(ticket)).isEqualTo(channel);
-            assertThat(RingTicket.isOf(ticket, chunk)).isTrue();
+            assertThat(RingTicket.isOf(ticket, chunk, chunk.bytes())).isTrue();
             Chunk other = RingFixture.chunk(chunk.partition(), i + 1);
-            assertThat(RingTicket.isOf(ticket, other)).isFalse();
+            assertThat(RingTicket.isOf(ticket, other, other.bytes())).isFalse();
             assertThat(ticket.sequence()).isEqualTo(sequence);
             assertThat(ticket.partition()).isEqualTo(chunk.partition());
             assertThat(ticket.dimension()).isEqualTo(chunk.dimension());
@@ -44,7 +44,9 @@ class RingTicketTest {
     @Test
     void shouldDistinguishTicketsFromChunks() {
         assertThat(RingTicket.isTicket(RingFixture.chunk(0, 1))).isFalse();
-        Chunk first = new RingTicket.Writer(0).write(RingFixture.chunk(0, 1), 1);
+        Chunk first =
+                new RingTicket.Writer(0)
+                        .write(RingFixture.chunk(0, 1), RingFixture.chunk(0, 1).bytes(), 1);
         assertThat(RingTicket.isTicket(first)).as("first ticket").isTrue();
     }
 

@@ -263,7 +263,7 @@ class RingsTest {
         receiver.received(first, () -> false);
         Chunk ofAnotherChunk =
                 new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
-                        .write(RingFixture.chunk(0, 7), 2);
+                        .write(RingFixture.chunk(0, 7), RingFixture.chunk(0, 7).bytes(), 2);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ofAnotherChunk, () -> false))
                 .withMessageContaining("Chunk of a ring does not match its ticket");
@@ -274,7 +274,7 @@ class RingsTest {
         RingReceiver receiver = receiver("shm", 0);
         Chunk ticket =
                 new RingTicket.Writer(RingTicket.channel(JoinSide.BUILD, 0))
-                        .write(RingFixture.chunk(0, 1), 1);
+                        .write(RingFixture.chunk(0, 1), RingFixture.chunk(0, 1).bytes(), 1);
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(ticket, () -> false))
                 .withMessageContaining("Ticket of an unknown ring: channel=0, rings=2");
@@ -285,7 +285,7 @@ class RingsTest {
         RingReceiver receiver = receiver("shm", 0);
         Chunk ticket =
                 new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
-                        .write(RingFixture.chunk(0, 1), 1);
+                        .write(RingFixture.chunk(0, 1), RingFixture.chunk(0, 1).bytes(), 1);
         assertThatExceptionOfType(CancelTaskException.class)
                 .isThrownBy(() -> receiver.received(ticket, () -> true));
     }
