@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.flink.record.ColumnsKey;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.io.IOException;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.io.Serializable;
 import java.util.HashSet;
 import java.util.List;

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.state;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;

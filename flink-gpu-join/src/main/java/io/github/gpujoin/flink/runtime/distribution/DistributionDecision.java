@@ -3,7 +3,7 @@
 package io.github.gpujoin.flink.runtime.distribution;
 
 import io.github.gpujoin.flink.api.explain.Distribution;
-import io.github.gpujoin.flink.state.SnapshotDamage;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;

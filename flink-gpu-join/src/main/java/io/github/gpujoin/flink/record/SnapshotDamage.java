@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.flink.state;
+package io.github.gpujoin.flink.record;
 
 /** Errors of snapshots that no release can have written. */
 public final class SnapshotDamage {
@@ -20,7 +20,12 @@ public final class SnapshotDamage {
                         .formatted(state, fault));
     }
 
-    static IllegalStateException in(String state, String fault, Throwable cause) {
+    /**
+     * Does the same as {@link #in(String, String)}, with a cause.
+     *
+     * @param cause what the reader of the state met
+     */
+    public static IllegalStateException in(String state, String fault, Throwable cause) {
         IllegalStateException damage = in(state, fault);
         damage.initCause(cause);
         return damage;
