@@ -24,7 +24,7 @@ final class JobAttempt implements AutoCloseable {
     private final JobPlan plan;
     private final List<Integer> parallelism;
     private final int number;
-    private final Life.Setting setting;
+    private final LifeSetting setting;
     private final SinkResults.Attempt sink;
     private final List<SimulatedTask> tasks = new ArrayList<>();
 
@@ -40,7 +40,7 @@ final class JobAttempt implements AutoCloseable {
             List<Integer> parallelism,
             int number,
             Checkpoint restored,
-            Life.Setting setting,
+            LifeSetting setting,
             SinkResults.Attempt sink,
             SimulatedTask.Acks acks)
             throws Exception {

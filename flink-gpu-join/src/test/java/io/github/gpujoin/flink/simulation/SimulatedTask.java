@@ -12,32 +12,18 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.checkpoint.SubTaskInitializationMetricsBuilder;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
-import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.TestTaskStateManager;
 import org.apache.flink.runtime.state.ttl.TtlTimeProvider;
 import org.apache.flink.streaming.api.operators.InternalTimeServiceManagerImpl;
 import org.apache.flink.streaming.api.operators.StreamTaskStateInitializerImpl;
-import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
 import org.apache.flink.streaming.api.watermark.Watermark;
-import org.apache.flink.streaming.runtime.io.PushingAsyncDataInput.DataOutput;
-import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
-import org.apache.flink.streaming.runtime.streamrecord.RecordAttributes;
-import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.runtime.tasks.StreamTaskActionExecutor;
 import org.apache.flink.streaming.runtime.tasks.StreamTaskCancellationContext;
-import org.apache.flink.streaming.runtime.tasks.TestProcessingTimeService;
-import org.apache.flink.streaming.runtime.tasks.mailbox.Mail;
-import org.apache.flink.streaming.runtime.tasks.mailbox.TaskMailbox;
-import org.apache.flink.streaming.runtime.tasks.mailbox.TaskMailboxImpl;
-import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.MockStreamTask;
-import org.apache.flink.streaming.util.MockStreamTaskBuilder;
 
 /** One attempt of a subtask: Flink's task loop around a chain of real operators. */
 final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
@@ -61,10 +47,8 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     private final SinkResults.Attempt sink;
     private final List<NetworkOutput> outputs;
     private final boolean deployedFinished;
-    private final TaskMailbox mailbox = new TaskMailboxImpl(Thread.currentThread());
-    private final TestProcessingTimeService timers = new TestProcessingTimeService();
+    private final TaskThread thread = new TaskThread();
     private final SimulatedEnvironment environment;
-    private final MockStreamTask<?, ?> task;
     private final OperatorChain chain;
     private TaskInputs inputs;
     private SimulatedSource source;
@@ -105,7 +89,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
             Map<OperatorID, OperatorSubtaskState> restored,
             boolean deployedFinished,
             SinkResults.Attempt sink,
-            Life.Setting setting,
+            LifeSetting setting,
             Acks acks)
             throws Exception {
         this.vertex = vertex;
@@ -114,7 +98,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         this.sink = sink;
         this.outputs = outputs;
         this.deployedFinished = deployedFinished;
-        timers.setCurrentTime(VirtualTime.nowMs());
+        thread.advanceTimers();
         TestTaskStateManager states = new TestTaskStateManager();
         if (restored != null) {
             states.restoreLatestCheckpointState(Map.of(1L, new TaskStateSnapshot(restored)));
@@ -132,14 +116,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                         outputEdges,
                         states,
                         setting.coordinators().gateway(id.subtask(), attempt));
-        task =
-                new MockStreamTaskBuilder(environment)
-                        .setConfig(vertex.operator(vertex.head()))
-                        .setTaskMailbox(mailbox)
-                        .setTimerService(timers)
-                        .setTaskActionExecutor(
-                                StreamTaskActionExecutor.synchronizedExecutor(new Object()))
-                        .build();
+        MockStreamTask<?, ?> task = thread.task(environment, vertex.operator(vertex.head()));
         chain =
                 new OperatorChain(
                         vertex,
@@ -176,17 +153,9 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     /** Connects the inputs; to be called once, in a task that is no source. */
     TaskInputs connect(boolean blocksForBarriers) {
         inputs = new TaskInputs(blocksForBarriers, this);
-        if (!deployedFinished && chain.first() instanceof TwoInputStreamOperator<?, ?, ?> join) {
-            inputs.addSide(new FirstInput(join));
-            inputs.addSide(new SecondInput(join));
-        } else {
-            inputs.addSide(new OneInput());
-            inputs.addSide(new OneInput());
-        }
+        ChainInputs.of(chain, deployedFinished).forEach(inputs::addSide);
         return inputs;
     }
-
-    // ------------------------------------------------------------------ the task's loop
 
     Phase phase() {
         return phase;
@@ -196,15 +165,15 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         return phase != Phase.ENDED
                 && (trigger != 0
                         || !completions.isEmpty()
-                        || mailbox.hasMail()
-                        || hasDueTimer()
+                        || thread.hasMail()
+                        || thread.hasDueTimer()
                         || hasRoom() && hasInput()
                         || mayEnd());
     }
 
     /** Whether there is something to do besides checkpoints. */
     boolean hasWork() {
-        return mailbox.hasMail() || hasDueTimer() || hasRoom() && hasData();
+        return thread.hasMail() || thread.hasDueTimer() || hasRoom() && hasData();
     }
 
     /** Whether there is something to read or emit. */
@@ -217,16 +186,9 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         return phase == Phase.RUNNING && !deployedFinished;
     }
 
-    private boolean hasDueTimer() {
-        return nextTimerMs() <= VirtualTime.nowMs();
-    }
-
-    /** When the task's next timer is due; the largest number where it has none. */
+    /** Returns when the task's next timer is due, or the largest number if it has none. */
     long nextTimerMs() {
-        return timers.getActiveTimerTimestamps().stream()
-                .mapToLong(Long::longValue)
-                .min()
-                .orElse(Long.MAX_VALUE);
+        return thread.nextTimerMs();
     }
 
     private boolean hasRoom() {
@@ -249,8 +211,8 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
 
     /** One turn of the loop: mails, then one element. */
     void step(Choices choices) throws Exception {
-        timers.setCurrentTime(VirtualTime.nowMs());
-        runBatch();
+        thread.advanceTimers();
+        thread.runBatch();
         while (!completions.isEmpty()) {
             complete(completions.remove());
         }
@@ -285,29 +247,6 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
         }
     }
 
-    private void runBatch() throws Exception {
-        mailbox.createBatch();
-        Optional<Mail> mail;
-        while ((mail = mailbox.tryTakeFromBatch()).isPresent()) {
-            mail.get().run();
-        }
-    }
-
-    private void runAllMails() {
-        Optional<Mail> mail;
-        try {
-            while ((mail = mailbox.tryTake(TaskMailbox.MIN_PRIORITY)).isPresent()) {
-                mail.get().run();
-            }
-        } catch (RuntimeException e) {
-            throw e;
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    // ------------------------------------------------------------------ the end
-
     /** Ends the source before its splits do. */
     void stop(boolean drain) throws Exception {
         endData(drain);
@@ -337,14 +276,12 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
             if (deployedFinished) {
                 outputs.forEach(output -> output.take(Watermark.MAX_WATERMARK));
             } else {
-                chain.finish(this::runAllMails);
+                chain.finish(thread::runAll);
             }
         }
         outputs.forEach(output -> output.broadcast(new EndOfData(drain)));
         phase = Phase.FINISHED;
     }
-
-    // ------------------------------------------------------------------ checkpoints
 
     /** Whether all tasks before it have ended, so that a checkpoint starts here. */
     boolean startsCheckpoints() {
@@ -455,90 +392,5 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     @Override
     public void close() throws Exception {
         chain.close();
-    }
-
-    // ------------------------------------------------------------------ inputs
-
-    private abstract static class Quiet implements DataOutput<Object> {
-        @Override
-        public void emitLatencyMarker(LatencyMarker marker) {}
-
-        @Override
-        public void emitRecordAttributes(RecordAttributes attributes) {}
-
-        @Override
-        public void emitWatermark(WatermarkEvent watermark) {}
-    }
-
-    /** Into the first operator or the sink; nowhere where the task had finished. */
-    private final class OneInput extends Quiet {
-        @Override
-        public void emitRecord(StreamRecord<Object> record) throws Exception {
-            chain.head().take(record);
-        }
-
-        @Override
-        public void emitWatermark(Watermark mark) throws Exception {
-            if (!deployedFinished) {
-                chain.head().take(mark);
-            }
-        }
-
-        @Override
-        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
-            if (!deployedFinished) {
-                chain.head().take(status);
-            }
-        }
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static final class FirstInput extends Quiet {
-        private final TwoInputStreamOperator operator;
-
-        private FirstInput(TwoInputStreamOperator operator) {
-            this.operator = operator;
-        }
-
-        @Override
-        public void emitRecord(StreamRecord<Object> record) throws Exception {
-            operator.setKeyContextElement1(record);
-            operator.processElement1(record);
-        }
-
-        @Override
-        public void emitWatermark(Watermark mark) throws Exception {
-            operator.processWatermark1(mark);
-        }
-
-        @Override
-        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
-            operator.processWatermarkStatus1(status);
-        }
-    }
-
-    @SuppressWarnings({"unchecked", "rawtypes"})
-    private static final class SecondInput extends Quiet {
-        private final TwoInputStreamOperator operator;
-
-        private SecondInput(TwoInputStreamOperator operator) {
-            this.operator = operator;
-        }
-
-        @Override
-        public void emitRecord(StreamRecord<Object> record) throws Exception {
-            operator.setKeyContextElement2(record);
-            operator.processElement2(record);
-        }
-
-        @Override
-        public void emitWatermark(Watermark mark) throws Exception {
-            operator.processWatermark2(mark);
-        }
-
-        @Override
-        public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
-            operator.processWatermarkStatus2(status);
-        }
     }
 }
