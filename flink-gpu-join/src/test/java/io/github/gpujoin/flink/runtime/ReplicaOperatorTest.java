@@ -15,11 +15,9 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.flink.api.options.LateDimensionRows;
 import io.github.gpujoin.flink.exchange.LoadMark;
 import io.github.gpujoin.flink.exchange.LoadMark.Status;
 import io.github.gpujoin.flink.runtime.expiry.DimensionTtl;
-import io.github.gpujoin.flink.state.JoinColumns;
 import io.github.gpujoin.flink.state.PartitionKeys;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +25,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateBackend;
@@ -36,7 +33,6 @@ import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
-import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,40 +60,7 @@ class ReplicaOperatorTest {
                             new DimensionSpec("rows", SCHEMA, 0, 0, JoinKind.INNER),
                             new DimensionSpec("changes", SCHEMA, 0, 0, JoinKind.INNER, 2)));
 
-    /** One subtask. */
-    private static final class Subtask extends OneInputStreamOperatorTestHarness<Chunk, Chunk> {
-
-        Subtask(List<DimensionTtl> ttls, int parallelism, int index) throws Exception {
-            super(
-                    new ReplicaOperatorFactory(
-                            new ReplicaSettings(
-                                    SPEC,
-                                    new Replicas(
-                                            Map.of(
-                                                    ROWS, Replicas.UNLIMITED,
-                                                    CHANGES, Replicas.UNLIMITED)),
-                                    MAX_PARALLELISM,
-                                    ttls,
-                                    LateRowPolicy.of(LateDimensionRows.FAIL),
-                                    JoinColumns.of(SPEC),
-                                    -1)),
-                    MAX_PARALLELISM,
-                    parallelism,
-                    index);
-            getStreamConfig()
-                    .setStateKeySerializer(
-                            Types.INT.createSerializer(getExecutionConfig().getSerializerConfig()));
-            getStreamConfig().serializeAllConfigs();
-        }
-
-        void runMails(int atMost) throws Exception {
-            for (int i = 0; i < atMost && getTaskMailbox().hasMail(); i++) {
-                getTaskMailbox().take(0).run();
-            }
-        }
-    }
-
-    private final List<Subtask> subtasks = new ArrayList<>();
+    private final List<ReplicaSubtask> subtasks = new ArrayList<>();
     private final List<DimensionTtl> ttls = new ArrayList<>();
     private StateBackend backend = new HashMapStateBackend();
     private long sequence;
@@ -119,7 +82,7 @@ class ReplicaOperatorTest {
             process(chunk);
         }
         long stateBytes = 0;
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             stateBytes += subtask.snapshot(1, 1).getStateSize();
         }
         assertThat(stateBytes).isBetween(chunkBytes, chunkBytes + chunkBytes / 10);
@@ -138,7 +101,7 @@ class ReplicaOperatorTest {
         restore(to);
         runAll();
         assertThat(replicatedRows()).containsExactlyElementsOf(idsBelow(500));
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             assertThat(completeMarks(subtask)).containsExactlyInAnyOrder(ROWS, CHANGES);
         }
     }
@@ -152,7 +115,7 @@ class ReplicaOperatorTest {
         }
         complete();
         restore(2);
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             assertThat(completeMarks(subtask)).isEmpty();
             subtask.runMails(Integer.MAX_VALUE);
             List<Chunk> emitted = emitted(subtask);
@@ -172,7 +135,7 @@ class ReplicaOperatorTest {
         runAll();
         restore(2);
         runAll();
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             assertThat(completeMarks(subtask)).isEmpty();
             subtask.processWatermark(Watermark.MAX_WATERMARK);
             assertThat(completeMarks(subtask)).containsExactlyInAnyOrder(ROWS, CHANGES);
@@ -194,7 +157,7 @@ class ReplicaOperatorTest {
             if (random.nextInt(6) == 0) {
                 restore(1 + random.nextInt(4));
                 int mails = random.nextInt(3);
-                for (Subtask subtask : subtasks) {
+                for (ReplicaSubtask subtask : subtasks) {
                     subtask.runMails(mails);
                 }
             }
@@ -244,7 +207,7 @@ class ReplicaOperatorTest {
         IOUtils.closeAll(subtasks);
         subtasks.clear();
         for (int i = 0; i < parallelism; i++) {
-            Subtask subtask = new Subtask(ttls, parallelism, i);
+            ReplicaSubtask subtask = new ReplicaSubtask(SPEC, ttls, parallelism, i);
             subtask.setStateBackend(backend);
             subtasks.add(subtask);
             if (state == null) {
@@ -260,7 +223,7 @@ class ReplicaOperatorTest {
 
     private void restore(int parallelism) throws Exception {
         List<OperatorSubtaskState> states = new ArrayList<>();
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             states.add(subtask.snapshot(1, 1));
         }
         open(
@@ -270,7 +233,7 @@ class ReplicaOperatorTest {
     }
 
     private void runAll() throws Exception {
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             subtask.runMails(Integer.MAX_VALUE);
         }
     }
@@ -355,11 +318,11 @@ class ReplicaOperatorTest {
 
     // ------------------------------------------------------------------ what came out
 
-    private static List<Chunk> emitted(Subtask subtask) {
+    private static List<Chunk> emitted(ReplicaSubtask subtask) {
         return subtask.extractOutputValues();
     }
 
-    private static List<Integer> completeMarks(Subtask subtask) {
+    private static List<Integer> completeMarks(ReplicaSubtask subtask) {
         return emitted(subtask).stream()
                 .filter(LoadMark::isMark)
                 .map(LoadMark::of)
@@ -371,7 +334,7 @@ class ReplicaOperatorTest {
     /** Ids of the dimension that does not change, sorted. */
     private List<Long> replicatedRows() {
         List<Long> ids = new ArrayList<>();
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             for (Chunk chunk : emitted(subtask)) {
                 for (int row = 0; row < chunk.rowCount(); row++) {
                     ids.add(chunk.getLong(0, row));
@@ -391,9 +354,9 @@ class ReplicaOperatorTest {
     }
 
     /** Rows that a table has once it applied all that was emitted. */
-    private static Map<Long, Long> live(List<Subtask> subtasks) {
+    private static Map<Long, Long> live(List<ReplicaSubtask> subtasks) {
         Map<Long, Long> live = new TreeMap<>();
-        for (Subtask subtask : subtasks) {
+        for (ReplicaSubtask subtask : subtasks) {
             for (Chunk chunk : emitted(subtask)) {
                 assertThat(chunk.partition()).isEqualTo(ChunkDescriptor.UNPARTITIONED);
                 for (int row = 0; row < chunk.rowCount(); row++) {

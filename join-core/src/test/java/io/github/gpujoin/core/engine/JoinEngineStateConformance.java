@@ -62,10 +62,10 @@ abstract class JoinEngineStateConformance {
     }
 
     static Chunk facts(long... keys) {
-        Object[][] rows = new Object[keys.length][];
-        for (int i = 0; i < keys.length; i++) {
-            rows[i] = new Object[] {keys[i], i};
-        }
+        Object[][] rows =
+                IntStream.range(0, keys.length)
+                        .mapToObj(row -> new Object[] {keys[row], row})
+                        .toArray(Object[][]::new);
         return TestChunks.of(SPEC.factSchema(), rows);
     }
 
@@ -390,9 +390,8 @@ abstract class JoinEngineStateConformance {
             run.drain();
             EngineStats stats = engine.stats();
             assertThat(stats.buildRows()).isEqualTo(17);
-            assertThat(stats.buildBytes())
-                    .isEqualTo(
-                            EngineChecks.payloadBytes(first) + EngineChecks.payloadBytes(second));
+            long bytes = EngineChecks.payloadBytes(first) + EngineChecks.payloadBytes(second);
+            assertThat(stats.buildBytes()).isEqualTo(bytes);
             assertThat(stats.tableBytes()).isPositive();
             assertThat(stats.probeRows()).isEqualTo(6);
             assertThat(stats.resultRows()).isEqualTo(4 + 1);
