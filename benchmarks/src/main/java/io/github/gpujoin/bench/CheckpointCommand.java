@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.FileUtils;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -86,7 +87,7 @@ final class CheckpointCommand implements Callable<Integer> {
     private Path folder = Path.of("benchmarks", "target", "checkpoints");
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     private Observations observations;
 

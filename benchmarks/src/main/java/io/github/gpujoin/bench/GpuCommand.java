@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -66,7 +67,7 @@ final class GpuCommand implements Callable<Integer> {
     private Path nativeProgram;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     @Override
     public Integer call() throws Exception {

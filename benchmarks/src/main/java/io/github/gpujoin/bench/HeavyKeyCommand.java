@@ -11,6 +11,7 @@ import io.github.gpujoin.systemtests.soak.MemorySample;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -53,7 +54,7 @@ final class HeavyKeyCommand implements Callable<Integer> {
     private int threads = 2;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     private long heapBytes;
     private long regionBytes;

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -69,7 +70,7 @@ final class HybridCommand implements Callable<Integer> {
             names = "--json",
             converter = OutputFile.class,
             description = "Writes all figures to a file too.")
-    private Path json;
+    private @Nullable Path json;
 
     @Override
     public Integer call() throws Exception {

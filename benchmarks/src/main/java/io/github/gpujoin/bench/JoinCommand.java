@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.apache.flink.runtime.util.EnvironmentInformation;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -83,7 +84,7 @@ final class JoinCommand implements Callable<Integer> {
     private long seed = 42;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     @Override
     public Integer call() throws Exception {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -52,7 +53,7 @@ final class LatencyCommand implements Callable<Integer> {
     private int threads = 2;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     @Override
     public Integer call() throws Exception {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.core.execution.JobClient;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -46,7 +47,7 @@ final class MemoryCommand implements Callable<Integer> {
     private int everySeconds = 5;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all samples.")
-    private Path json;
+    private @Nullable Path json;
 
     @Option(names = "--folder", description = "For configuration, logs and state of clusters.")
     private Path folder = Path.of("benchmarks", "target", "memory");

@@ -24,6 +24,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.util.FileUtils;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -105,14 +106,14 @@ final class SoakCommand implements Callable<Integer> {
             description =
                     "File for size and duration of each checkpoint and for memory, where sinks are"
                             + " slow.")
-    private Path json;
+    private @Nullable Path json;
 
     @Option(
             names = "--charts",
             description =
                     "Folder for checkpoint-size.svg and checkpoint-duration.svg, where sinks are"
                             + " slow.")
-    private Path charts;
+    private @Nullable Path charts;
 
     @Option(
             names = "--interval-seconds",

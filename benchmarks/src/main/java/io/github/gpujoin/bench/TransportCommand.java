@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -69,7 +70,7 @@ final class TransportCommand implements Callable<Integer> {
     private List<String> only = new ArrayList<>(TRANSPORTS.keySet());
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private Path json;
+    private @Nullable Path json;
 
     @Override
     public Integer call() throws Exception {

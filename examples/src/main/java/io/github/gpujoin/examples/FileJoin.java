@@ -25,6 +25,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -100,14 +101,14 @@ public final class FileJoin implements Callable<Integer> {
             names = "--out",
             paramLabel = "FILE",
             description = "result file; not needed with --explain")
-    private Path out;
+    private @Nullable Path out;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             description =
                     "format of all three files, in place of their extensions: ${COMPLETION-CANDIDATES}")
-    private FileFormat format;
+    private @Nullable FileFormat format;
 
     @Option(
             names = "--build-schema",

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -59,13 +60,13 @@ public final class StarEtl implements Callable<Integer> {
             description =
                     "directory of the .tbl files; default: data/ssb-sfSF, generated on first use."
                             + " With --scale-factor, missing files are generated here as well")
-    private Path data;
+    private @Nullable Path data;
 
     @Option(
             names = "--scale-factor",
             paramLabel = "SF",
             description = "scale factor of generated data, above 0; default: 0.1")
-    private BigDecimal scaleFactor;
+    private @Nullable BigDecimal scaleFactor;
 
     @Option(
             names = "--format",
@@ -74,7 +75,7 @@ public final class StarEtl implements Callable<Integer> {
                     "format of the input files: csv, avro or parquet; default: the .tbl files."
                             + " Missing files are converted from the .tbl files of the same directory."
                             + " A cluster needs Flink's table runtime and format jars")
-    private FileFormat format;
+    private @Nullable FileFormat format;
 
     @Option(
             names = "--query",
@@ -87,7 +88,7 @@ public final class StarEtl implements Callable<Integer> {
             names = "--out",
             paramLabel = "DIR",
             description = "directory of the result files (CSV): q2.1.csv and so on")
-    private Path out;
+    private @Nullable Path out;
 
     @Option(
             names = "--explain",

@@ -8,11 +8,12 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /** An integer column of result batches, widened to 64 bits. Not thread-safe. */
 final class BatchColumn {
 
-    private final FactColumn factColumn;
+    private final @Nullable FactColumn factColumn;
     private final int dimension;
     private final int payload;
     private final boolean isWidePayload;

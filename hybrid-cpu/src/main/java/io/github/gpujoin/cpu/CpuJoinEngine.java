@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins on the CPU with one {@link CpuJoinTable} for each dimension.
@@ -44,7 +45,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     private final List<CpuJoinTable> tables = new CopyOnWriteArrayList<>();
 
     /** Build of the first dimension without a table; null between tables. */
-    private TableBuild build;
+    private @Nullable TableBuild build;
 
     private final Allocator allocator;
     private final PagedMemory scratch;
@@ -58,10 +59,10 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     /** Tables that another engine counts as its memory. */
     private final BitSet notCounted = new BitSet();
 
-    private ProbePipeline pipeline;
+    private @Nullable ProbePipeline pipeline;
 
     /** Null if the join does not aggregate. */
-    private GroupTable groups;
+    private @Nullable GroupTable groups;
 
     /** An in-flight probe, and whether its join has started. */
     static final class Probe extends ProbeQueue.Probe {
@@ -209,7 +210,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
-    protected ResultBatch nextBatch() {
+    protected @Nullable ResultBatch nextBatch() {
         Probe head = queue().head();
         if (head == null || awaitsDrain()) {
             return null;

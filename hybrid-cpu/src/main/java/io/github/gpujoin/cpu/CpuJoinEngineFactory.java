@@ -9,6 +9,7 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.lang.management.ManagementFactory;
+import org.jspecify.annotations.Nullable;
 
 /** Creates {@link CpuJoinEngine}s; all engines of a process share one memory account. */
 public final class CpuJoinEngineFactory implements JoinEngineFactory {
@@ -27,7 +28,7 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
     private final long budgetBytes;
 
     /** Null before {@link #within}, and if there is a budget. */
-    private final transient MemoryReservations reservations;
+    private final transient @Nullable MemoryReservations reservations;
 
     /** Limits engines to half of the machine memory. */
     public CpuJoinEngineFactory() {

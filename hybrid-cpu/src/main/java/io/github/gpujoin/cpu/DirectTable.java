@@ -4,6 +4,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table of unique, dense keys, such as surrogate keys of a star schema: the slot of a key is its
@@ -21,7 +22,7 @@ final class DirectTable extends CpuJoinTable {
 
     private final SlotFunction slotFunction;
     private final Region rows;
-    private final PresenceBits presence;
+    private final @Nullable PresenceBits presence;
     private final PagedMemory variableWidth;
 
     /**
@@ -33,7 +34,7 @@ final class DirectTable extends CpuJoinTable {
             RowLayout layout,
             SlotFunction slotFunction,
             Region rows,
-            PresenceBits presence,
+            @Nullable PresenceBits presence,
             PagedMemory variableWidth) {
         super(layout);
         this.slotFunction = slotFunction;

@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a {@link DirectTable} in one pass over the staged rows.
@@ -19,8 +20,8 @@ final class DirectTableBuilder implements TableBuilder {
     private final boolean keepsRepeats;
     private final RowLayout layout;
     private final Work work;
-    private Region rows;
-    private PresenceBits presence;
+    private @Nullable Region rows;
+    private @Nullable PresenceBits presence;
     private long keyCount;
 
     /**
@@ -93,7 +94,7 @@ final class DirectTableBuilder implements TableBuilder {
     }
 
     @Override
-    public CpuJoinTable table() {
+    public @Nullable CpuJoinTable table() {
         if (!keepsAllRows()) {
             return null;
         }

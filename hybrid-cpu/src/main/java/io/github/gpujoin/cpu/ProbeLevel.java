@@ -5,6 +5,7 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The probe of one dimension.
@@ -21,7 +22,7 @@ final class ProbeLevel {
     private final FactColumn factKeys;
 
     /** Loaded before each lookup; null if fact keys are never null. */
-    private final NullKeys nullKeys;
+    private final @Nullable NullKeys nullKeys;
 
     /** The match of facts without a row in a left join; 0 for other joins. */
     private final long zeroRow;
@@ -37,7 +38,7 @@ final class ProbeLevel {
     private Chunk chunk;
 
     /** Keys of the next input rows: an array and an offset in it, or null and an address. */
-    private byte[] keyBase;
+    private byte @Nullable [] keyBase;
 
     private long keys;
     private int inputRow;

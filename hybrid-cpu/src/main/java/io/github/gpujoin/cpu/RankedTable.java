@@ -5,6 +5,7 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one dimension, sorted by slot, and a {@link RankDirectory} that finds the rows of a
@@ -32,7 +33,7 @@ final class RankedTable extends CpuJoinTable {
     private final SlotFunction slotFunction;
     private final RankDirectory directory;
     private final Region rows;
-    private final Region starts;
+    private final @Nullable Region starts;
     private final PagedMemory variableWidth;
     private final long rowsAddress;
     private final long rowsEnd;
@@ -49,7 +50,7 @@ final class RankedTable extends CpuJoinTable {
             RankDirectory directory,
             Region rows,
             long rowCount,
-            Region starts,
+            @Nullable Region starts,
             PagedMemory variableWidth) {
         super(layout);
         this.slotFunction = slotFunction;

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a table of rows whose keys may share slots or repeat: a stable radix sort by slot, from
@@ -22,11 +23,11 @@ final class RankedTableBuilder implements TableBuilder {
     private final SlotFunction slotFunction;
     private final SlotPartitions partitions;
     private final Work work;
-    private Region rows;
-    private Region firsts;
-    private Region starts;
-    private RankDirectory directory;
-    private BucketSort sort;
+    private @Nullable Region rows;
+    private @Nullable Region firsts;
+    private @Nullable Region starts;
+    private @Nullable RankDirectory directory;
+    private @Nullable BucketSort sort;
     private long keyCount;
 
     /** Target of the next row that a pass keeps, or of the next start. */

@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The staged rows of a dimension with their keys, partitioned by ranges of {@code 2^shift} slots
@@ -29,7 +30,7 @@ final class SlotPartitions implements Work, AutoCloseable {
                     .thenRun(this::startPartitions)
                     .then(this::copyRows);
 
-    private Region rows;
+    private @Nullable Region rows;
 
     /**
      * Partitions the rows step by step, and empties the staging except for variable-width bytes.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Builds the table of one dimension, of the kind that its keys allow, and empties the staging.
  *
@@ -18,7 +20,7 @@ final class TableBuild implements AutoCloseable {
     private TableBuilder builder;
 
     /** Null until a direct table proves impossible. */
-    private SlotPartitions partitions;
+    private @Nullable SlotPartitions partitions;
 
     private boolean isDivided;
 
@@ -43,7 +45,7 @@ final class TableBuild implements AutoCloseable {
      * @param maxRows approximate limit of the rows of this step
      * @return the complete table, which the caller closes; null before
      */
-    CpuJoinTable step(long maxRows) {
+    @Nullable CpuJoinTable step(long maxRows) {
         if (partitions != null && !isDivided) {
             isDivided = partitions.step(maxRows);
             return null;

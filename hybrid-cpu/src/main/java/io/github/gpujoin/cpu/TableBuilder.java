@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu;
 
+import org.jspecify.annotations.Nullable;
+
 /** Builds a table of one kind in steps, if the keys allow it. */
 interface TableBuilder extends Work, AutoCloseable {
 
@@ -10,7 +12,7 @@ interface TableBuilder extends Work, AutoCloseable {
      *
      * @return null if the keys do not allow a table of this kind
      */
-    CpuJoinTable table();
+    @Nullable CpuJoinTable table();
 
     @Override
     void close();

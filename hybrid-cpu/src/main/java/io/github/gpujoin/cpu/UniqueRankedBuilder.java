@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a {@link RankedTable} if each slot belongs to one key and each key has one row.
@@ -23,8 +24,8 @@ final class UniqueRankedBuilder implements TableBuilder {
     private final RowLayout staged;
     private final RowLayout layout;
     private final Work work;
-    private RankDirectory directory;
-    private Region rows;
+    private @Nullable RankDirectory directory;
+    private @Nullable Region rows;
     private long keyCount;
     private long enteredRows;
     private boolean losesRows;
@@ -100,7 +101,7 @@ final class UniqueRankedBuilder implements TableBuilder {
     }
 
     @Override
-    public CpuJoinTable table() {
+    public @Nullable CpuJoinTable table() {
         if (losesRows) {
             return null;
         }

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Work done in steps of bounded length, see {@link JoinEngine#buildStep}. Not thread-safe. */
 @FunctionalInterface
@@ -68,7 +69,7 @@ interface Work {
     final class Sequence implements Work {
 
         private final ArrayDeque<Supplier<Work>> next = new ArrayDeque<>();
-        private Work current;
+        private @Nullable Work current;
 
         /** Adds work that is created when all previous work is done. */
         Sequence then(Supplier<Work> work) {

@@ -7,12 +7,13 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import org.jspecify.annotations.Nullable;
 
 /** Copies selected rows of a result batch into a batch of its own. Not thread-safe. */
 final class BatchRows implements AutoCloseable {
 
     private final int dimensions;
-    private Region region;
+    private @Nullable Region region;
 
     BatchRows(JoinSpec spec) {
         this.dimensions = spec.dimensions().size();

@@ -17,6 +17,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins on a device and on the host together, each within its memory budget; build rows that fit
@@ -47,7 +48,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private static final int MAX_IN_FLIGHT = 32;
 
     private final HybridOptions options;
-    private final TierEngines device;
+    private final @Nullable TierEngines device;
     private final TierEngines host;
     private final BuildChunks log;
     private final Consumer<EngineUnavailableException> onDeviceLost;
@@ -57,7 +58,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private final ArrayDeque<JoinEngine> retired = new ArrayDeque<>();
 
     /** Null if the join does not aggregate. */
-    private final GroupMerge groups;
+    private final @Nullable GroupMerge groups;
 
     private final FallbackDeduplicator deduplicator;
 
@@ -74,7 +75,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     public HybridJoinEngine(
             JoinSpec spec,
             HybridOptions options,
-            JoinEngineFactory device,
+            @Nullable JoinEngineFactory device,
             JoinEngineFactory host,
             BuildChunks log,
             Consumer<EngineUnavailableException> onDeviceLost) {
@@ -126,12 +127,12 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * Returns an engine of the device, or of the host if the device is not in use, to read its
      * statistics. This engine owns it. May be null until the tables are built.
      */
-    public JoinEngine fastestEngine() {
+    public @Nullable JoinEngine fastestEngine() {
         return device.isOpen() ? device.shared() : host.shared();
     }
 
     /** Returns why the device is not used; null if it is used or there is none. */
-    public EngineUnavailableException deviceFailure() {
+    public @Nullable EngineUnavailableException deviceFailure() {
         return device.failure();
     }
 
@@ -292,7 +293,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     }
 
     @Override
-    protected ResultBatch nextBatch() {
+    protected @Nullable ResultBatch nextBatch() {
         spilledJoins.closeIfUnused(queue());
         closeRetired();
         HybridProbe head = queue().head();
@@ -311,7 +312,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         return batch == null ? null : emit(head, batch);
     }
 
-    private ResultBatch pollGroupOf(HybridProbe head) {
+    private @Nullable ResultBatch pollGroupOf(HybridProbe head) {
         PartitionGroup partitionGroup = head.partitionGroup();
         if (!head.isSubmitted()) {
             feed(partitionGroup);

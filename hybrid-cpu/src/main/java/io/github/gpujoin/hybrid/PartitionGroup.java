@@ -3,6 +3,7 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.JoinEngine;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adjacent radix partitions that are placed together in one memory tier. Not thread-safe.
@@ -17,13 +18,13 @@ final class PartitionGroup {
     private final int endPartition;
     private final long buildBytes;
     private MemoryTier tier = MemoryTier.SPILLED;
-    private JoinEngine engine;
+    private @Nullable JoinEngine engine;
     private long tableBytes;
 
     /** Target of a move; null unless the group is moving. */
-    private MemoryTier nextTier;
+    private @Nullable MemoryTier nextTier;
 
-    private JoinEngine nextEngine;
+    private @Nullable JoinEngine nextEngine;
 
     /** Chunks that an engine of the group has received and not finished. */
     private int submittedCount;
@@ -68,7 +69,7 @@ final class PartitionGroup {
     }
 
     /** Returns the engine with the tables of the group; null if the group is SPILLED. */
-    JoinEngine engine() {
+    @Nullable JoinEngine engine() {
         return engine;
     }
 
@@ -127,7 +128,7 @@ final class PartitionGroup {
      *
      * @return the previous engine, which the caller closes; null if there was none
      */
-    JoinEngine move() {
+    @Nullable JoinEngine move() {
         JoinEngine old = engine;
         engine = nextEngine;
         tier = nextTier;

@@ -3,6 +3,7 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.JoinEngine;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A move of a partition group to another memory tier. Not thread-safe.
@@ -34,16 +35,16 @@ final class PartitionGroupMove {
 
     private final PartitionGroup group;
     private final MemoryTier target;
-    private final TierEngines engines;
+    private final @Nullable TierEngines engines;
     private State state = State.LOADING;
 
     /** Null before the first step and after the last chunk. */
-    private TableLoad load;
+    private @Nullable TableLoad load;
 
     /**
      * @param engines of the target; null if it is SPILLED
      */
-    PartitionGroupMove(PartitionGroup group, MemoryTier target, TierEngines engines) {
+    PartitionGroupMove(PartitionGroup group, MemoryTier target, @Nullable TierEngines engines) {
         this.group = group;
         this.target = target;
         this.engines = engines;

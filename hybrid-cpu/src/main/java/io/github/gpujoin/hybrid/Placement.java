@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The partition groups of a build side and their memory tiers.
@@ -40,12 +41,12 @@ final class Placement implements AutoCloseable {
     private long rowsUntilPlan;
 
     /** The current move; null if there is none. */
-    private PartitionGroupMove move;
+    private @Nullable PartitionGroupMove move;
 
     // State of the first placement.
 
     /** The current plan of the first placement; null between plans. */
-    private List<MemoryTier> firstPlan;
+    private @Nullable List<MemoryTier> firstPlan;
 
     private int plansLeft;
 
@@ -53,7 +54,7 @@ final class Placement implements AutoCloseable {
     private int nextGroup;
 
     /** Target tier of that group; null if it is not known yet. */
-    private MemoryTier target;
+    private @Nullable MemoryTier target;
 
     /** Whether the current plan has moved a group. */
     private boolean hasMoved;

@@ -11,6 +11,7 @@ import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins probe chunks of a spilled partition, or of all partitions of a spilled group, with
@@ -43,8 +44,8 @@ final class SpilledPartitionJoin implements AutoCloseable {
     private long sliceChunks;
 
     private long sliceFrom;
-    private TableLoad load;
-    private JoinEngine engine;
+    private @Nullable TableLoad load;
+    private @Nullable JoinEngine engine;
     private boolean submitted;
 
     /** Start of the wait for memory; meaningless unless {@code waits}. */
@@ -96,7 +97,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
     }
 
     /** Returns the engine with the temporary tables; null if there is none. */
-    JoinEngine engine() {
+    @Nullable JoinEngine engine() {
         return engine;
     }
 
@@ -114,7 +115,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
      *
      * @return null while tables are built or groups must be taken
      */
-    ResultBatch poll(HybridProbe head) {
+    @Nullable ResultBatch poll(HybridProbe head) {
         if (engine == null && !isLoaded()) {
             return null;
         }

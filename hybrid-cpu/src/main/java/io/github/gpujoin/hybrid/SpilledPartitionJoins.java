@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins probe chunks of spilled partitions, one partition at a time.
@@ -19,7 +20,7 @@ final class SpilledPartitionJoins implements AutoCloseable {
     private final Consumer<JoinEngine> drainGroups;
 
     /** Null before the first chunk. */
-    private SpilledPartitionJoin current;
+    private @Nullable SpilledPartitionJoin current;
 
     /**
      * @param opener starts the join of the partitions of a chunk
@@ -48,7 +49,7 @@ final class SpilledPartitionJoins implements AutoCloseable {
     }
 
     /** Polls the join of the partitions of {@code head}; see {@link SpilledPartitionJoin#poll}. */
-    ResultBatch poll(HybridProbe head) {
+    @Nullable ResultBatch poll(HybridProbe head) {
         if (current == null || !current.isOf(head)) {
             close();
             current = opener.apply(head);

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.Iterator;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds tables from the log in steps, so that other tables can be probed in between. Not
@@ -19,7 +20,7 @@ final class TableLoad implements AutoCloseable {
 
     private final ToIntFunction<Chunk> dimension;
     private final Iterator<Chunk> chunks;
-    private JoinEngine engine;
+    private @Nullable JoinEngine engine;
     private long loadedChunks;
 
     /**

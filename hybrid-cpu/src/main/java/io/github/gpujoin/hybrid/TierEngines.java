@@ -10,6 +10,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engines of a memory tier: creates them, shares the replicated tables among them, and
@@ -32,13 +33,13 @@ final class TierEngines implements AutoCloseable {
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final MemoryTier tier;
-    private final JoinEngineFactory factory;
-    private volatile ForkableJoinEngine shared;
-    private volatile EngineUnavailableException failure;
+    private final @Nullable JoinEngineFactory factory;
+    private volatile @Nullable ForkableJoinEngine shared;
+    private volatile @Nullable EngineUnavailableException failure;
     private double bytesPerBuildByte = 1;
 
     /** Build of the replicated tables; null unless it is in progress. */
-    private TableLoad load;
+    private @Nullable TableLoad load;
 
     private int attempts;
     private long startNs;
@@ -46,7 +47,7 @@ final class TierEngines implements AutoCloseable {
     /**
      * @param factory of forkable engines; null if the tier does not exist
      */
-    TierEngines(MemoryTier tier, JoinEngineFactory factory) {
+    TierEngines(MemoryTier tier, @Nullable JoinEngineFactory factory) {
         this.tier = tier;
         this.factory = factory;
     }
@@ -56,7 +57,7 @@ final class TierEngines implements AutoCloseable {
     }
 
     /** Returns the engine with the replicated tables; null unless the tier is open. */
-    JoinEngine shared() {
+    @Nullable JoinEngine shared() {
         return shared;
     }
 
@@ -70,7 +71,7 @@ final class TierEngines implements AutoCloseable {
     }
 
     /** Returns why the tier cannot be used; null if it can or does not exist. */
-    EngineUnavailableException failure() {
+    @Nullable EngineUnavailableException failure() {
         return failure;
     }
 

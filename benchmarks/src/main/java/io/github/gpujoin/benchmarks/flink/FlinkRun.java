@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Input and clock of one measured job, shared by its sources and sinks in the process of the
@@ -61,7 +62,7 @@ public final class FlinkRun implements AutoCloseable {
     private final CompletableFuture<Void> gate = new CompletableFuture<>();
     private final CompletableFuture<Void> allFinished = new CompletableFuture<>();
     private final LongAdder endlessRows = new LongAdder();
-    private Map<Long, Long> buildPayloads;
+    private @Nullable Map<Long, Long> buildPayloads;
     private volatile long startNs;
     private long endNs;
     private int finishedSinks;

@@ -27,6 +27,7 @@ import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures the latency of the columnar star join on an embedded cluster, at a steady rate of facts.
@@ -183,7 +184,7 @@ public final class PacedJoin {
         private static final long serialVersionUID = 1L;
 
         private final Facts facts;
-        private transient ChunkBuilder builder;
+        private transient @Nullable ChunkBuilder builder;
 
         BuildChunks(Facts facts) {
             this.facts = facts;
@@ -210,7 +211,7 @@ public final class PacedJoin {
 
         private final int run;
         private final Facts facts;
-        private transient ChunkBuilder builder;
+        private transient @Nullable ChunkBuilder builder;
         private transient SplittableRandom random;
         private transient PacedJoin join;
         private transient long chunk;

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.core.io.InputStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends the chunks of one subtask in portions, each when its gate is open. It has no state: after a
@@ -33,11 +34,11 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
     private final boolean endless;
 
     /** Waits for its gate; null where none is left. */
-    private Portion next;
+    private @Nullable Portion next;
 
     private Portion current;
     private Iterator<Chunk> chunks = Collections.emptyIterator();
-    private Chunk chunk;
+    private @Nullable Chunk chunk;
     private int row;
 
     private TupleReader(RecordCutter<T> cutter, List<Portion> portions, boolean endless) {

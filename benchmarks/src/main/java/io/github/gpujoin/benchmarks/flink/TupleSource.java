@@ -11,6 +11,7 @@ import org.apache.flink.api.connector.source.SourceSplit;
 import org.apache.flink.api.connector.source.SplitEnumerator;
 import org.apache.flink.api.connector.source.SplitEnumeratorContext;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends one side of a {@link FlinkRun}, each subtask every n-th chunk. A subtask knows its share
@@ -93,7 +94,7 @@ public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void
         public void addReader(int subtask) {}
 
         @Override
-        public Void snapshotState(long checkpointId) {
+        public @Nullable Void snapshotState(long checkpointId) {
             return null;
         }
 
@@ -115,7 +116,7 @@ public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void
         }
 
         @Override
-        public E deserialize(int version, byte[] bytes) {
+        public @Nullable E deserialize(int version, byte[] bytes) {
             return null;
         }
     }

@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The whole engine, with threads that hand facts in and take results out, a fork of the engine
@@ -121,7 +122,7 @@ final class EngineBench implements GpuBench {
      * @param reader of the results' content; null counts rows only
      */
     private static JoinAnswer join(
-            GpuJoinEngine engine, List<Chunk> chunks, int laps, RingWorkload reader) {
+            GpuJoinEngine engine, List<Chunk> chunks, int laps, @Nullable RingWorkload reader) {
         JoinAnswer answer = JoinAnswer.NOTHING;
         for (int lap = 0; lap < laps; lap++) {
             for (Chunk chunk : chunks) {

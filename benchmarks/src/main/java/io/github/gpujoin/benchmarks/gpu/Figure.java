@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One measured case.
@@ -29,11 +30,11 @@ public record Figure(
         Map<String, String> parameters,
         String unit,
         List<Double> rounds,
-        Double bound,
-        String boundedBy,
+        @Nullable Double bound,
+        @Nullable String boundedBy,
         boolean correct,
-        Long count,
-        Long checksum) {
+        @Nullable Long count,
+        @Nullable Long checksum) {
 
     private static final String RESULT = "RESULT";
 
@@ -128,7 +129,7 @@ public record Figure(
     }
 
     /** Reads {@link #line()}; median and share are taken from the rounds. */
-    static Figure parse(String line) {
+    static @Nullable Figure parse(String line) {
         String[] words = line.strip().split(" ");
         Map<String, String> values = new LinkedHashMap<>();
         for (int i = 2; i < words.length; i++) {

@@ -20,6 +20,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine that divides its build side, by one thread. Facts without tables wait until they are
@@ -41,7 +42,7 @@ final class HybridContender implements Contender {
     HybridContender(
             String name,
             PartitionedTuples tuples,
-            JoinEngineFactory device,
+            @Nullable JoinEngineFactory device,
             JoinEngineFactory host,
             Map<String, Long> parameters) {
         this.name = name;

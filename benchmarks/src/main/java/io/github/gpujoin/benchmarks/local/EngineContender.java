@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The CPU engine alone: built by one thread, probed by forks of it, one a thread. Chunks are handed
@@ -74,7 +75,7 @@ public final class EngineContender implements Contender {
                 "table_bytes", stats.tableBytes());
     }
 
-    private JoinAnswer probe(CpuJoinEngine engine) throws Exception {
+    private @Nullable JoinAnswer probe(CpuJoinEngine engine) throws Exception {
         // Threads take a chunk at a time, as DuckDB's do, so that none waits for a slower one.
         List<Chunk> chunks = tuples.probe();
         AtomicInteger next = new AtomicInteger();

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The serving kernel of the GPU engine, whose workers are thread blocks. Facts lie ready in its
@@ -37,8 +38,8 @@ final class GpuSkewEngine implements SkewEngine {
                             "an idle block processes the next segment of any lane"));
 
     private final OrdersStar star;
-    private Mode current;
-    private SegmentReplay replay;
+    private @Nullable Mode current;
+    private @Nullable SegmentReplay replay;
 
     GpuSkewEngine(OrdersStar star) {
         this.star = star;

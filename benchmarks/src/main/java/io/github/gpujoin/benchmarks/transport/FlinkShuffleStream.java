@@ -21,6 +21,7 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Flink's own shuffle: a job that sends byte arrays from each subtask of one operator to one of the
@@ -191,7 +192,7 @@ public final class FlinkShuffleStream implements Stream {
         private static final long serialVersionUID = 1;
 
         private final int id;
-        private transient int[] receivers;
+        private transient int @Nullable [] receivers;
 
         Route(int id) {
             this.id = id;

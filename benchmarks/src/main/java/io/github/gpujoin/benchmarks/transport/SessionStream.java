@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Sessions from {@link SessionSender} in a process of its own to this one. */
 public final class SessionStream implements Stream {
@@ -45,7 +46,7 @@ public final class SessionStream implements Stream {
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                     ControlSockets.PLAIN);
     private final Process sender;
-    private volatile Exception failure;
+    private volatile @Nullable Exception failure;
     private volatile boolean closed;
 
     public SessionStream(Shipment shipment) throws IOException {

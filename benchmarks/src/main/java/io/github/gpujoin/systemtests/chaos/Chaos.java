@@ -32,6 +32,7 @@ import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.FileUtils;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -98,7 +99,7 @@ public final class Chaos implements Callable<Integer> {
     private int judgedRuns;
 
     /** Number of the run that is not judged yet; null between runs. */
-    private Integer underWay;
+    private @Nullable Integer underWay;
 
     private long lost;
     private long duplicated;

@@ -44,6 +44,7 @@ import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.state.rocksdb.RocksDBOptions;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The columnar star join on a cluster of this process, with its state in RocksDB and incremental
@@ -130,7 +131,7 @@ public final class CheckpointedJoin implements EndlessJob {
      *
      * @param interval null for no periodic checkpoints
      */
-    public static CheckpointedJoin endless(Tuples tuples, Job job, Duration interval)
+    public static CheckpointedJoin endless(Tuples tuples, Job job, @Nullable Duration interval)
             throws Exception {
         return endless(tuples, job, interval, new Sinks(0, false, false, 1));
     }

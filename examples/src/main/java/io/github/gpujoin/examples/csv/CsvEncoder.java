@@ -17,6 +17,7 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes rows as CSV in UTF-8, one line feed after each: null as an empty field, an empty text as
@@ -31,7 +32,7 @@ public final class CsvEncoder implements Encoder<RowData> {
     private final LogicalTypeRoot[] types;
     private final RowData.FieldGetter[] getters;
     private transient StringWriter text;
-    private transient CsvWriter csv;
+    private transient @Nullable CsvWriter csv;
 
     public CsvEncoder(RowType columns) {
         int count = columns.getFieldCount();

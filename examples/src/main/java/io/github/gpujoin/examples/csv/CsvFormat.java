@@ -16,6 +16,7 @@ import org.apache.flink.table.data.StringData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.VarCharType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Format of a Flink file source that reads a CSV file as rows of text, one after the other, in
@@ -77,7 +78,7 @@ public final class CsvFormat extends SimpleStreamFormat<RowData> {
             implements StreamFormat.Reader<RowData> {
 
         @Override
-        public RowData read() throws IOException {
+        public @Nullable RowData read() throws IOException {
             String[] fields = records.next();
             if (fields == null) {
                 return null;

@@ -17,6 +17,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The records of a CSV file as RFC 4180 has them, in UTF-8, header line included. An empty field is
@@ -112,7 +113,7 @@ final class CsvRecords implements Closeable {
     }
 
     /** The next record, or null at the end. */
-    String[] next() throws IOException {
+    String @Nullable [] next() throws IOException {
         try {
             while (iterator.hasNext()) {
                 String[] record = iterator.next();

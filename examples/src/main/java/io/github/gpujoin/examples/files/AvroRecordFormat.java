@@ -33,6 +33,7 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
+import org.jspecify.annotations.Nullable;
 
 /** Avro container files, which contain their schema. */
 final class AvroRecordFormat implements RecordFormat {
@@ -185,7 +186,7 @@ final class AvroRecordFormat implements RecordFormat {
 
     /** Writes rows to a part file. The sink closes the stream. */
     private static final class RowWriter implements BulkWriter<RowData> {
-        private final Schema schema;
+        private final @Nullable Schema schema;
         private final RowDataToAvroConverter converter;
         private final AvroMicros micros;
         private final DataFileWriter<GenericRecord> writer;

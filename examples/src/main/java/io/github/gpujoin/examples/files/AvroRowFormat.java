@@ -18,6 +18,7 @@ import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the rows of an Avro container in order. Avro's schema resolution applies: fields outside
@@ -64,7 +65,7 @@ final class AvroRowFormat extends SimpleStreamFormat<RowData> {
             implements StreamFormat.Reader<RowData> {
 
         @Override
-        public RowData read() {
+        public @Nullable RowData read() {
             if (!records.hasNext()) {
                 return null;
             }

@@ -29,6 +29,7 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.utils.JoinedRowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A job that joins two files and writes the result to part files.
@@ -46,7 +47,7 @@ public record FileJoinJob(
         RecordFile probe,
         Kind kind,
         boolean nullSafe,
-        FileFormat result,
+        @Nullable FileFormat result,
         BadLines badLines) {
 
     /** Join kinds; the probe file is the left side. */
@@ -123,8 +124,8 @@ public record FileJoinJob(
     /**
      * @param problems directory of problem descriptions, or null if a malformed line fails the job
      */
-    private PairJoin.Keyed<RowData, RowData> join(StreamExecutionEnvironment env, Path problems)
-            throws IOException {
+    private PairJoin.Keyed<RowData, RowData> join(
+            StreamExecutionEnvironment env, @Nullable Path problems) throws IOException {
         RecordKey.Comparison comparison = RecordKey.Comparison.of(build, probe);
         PairJoin.Keyed<RowData, RowData> join =
                 PairJoin.build(read(env, build, "build", problems))

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.LogicalTypeFamily;
 import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An input file, its columns and its key column.
@@ -18,7 +19,7 @@ import org.apache.flink.table.types.logical.RowType;
  * @param schema file of the Avro reader schema, or null for the schema in the file
  */
 public record RecordFile(
-        Path path, FileFormat format, RowType columns, int keyColumn, Path schema) {
+        Path path, FileFormat format, RowType columns, int keyColumn, @Nullable Path schema) {
 
     /**
      * Reads and checks the columns of a file.
@@ -30,7 +31,8 @@ public record RecordFile(
      * @throws UserError if the file is missing or malformed, lacks the key column, or has a schema
      *     and is not Avro
      */
-    public static RecordFile open(Path path, FileFormat format, String key, Path schema) {
+    public static RecordFile open(
+            Path path, @Nullable FileFormat format, String key, @Nullable Path schema) {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
             throw new UserError(
                     "Cannot read the file. Check the path and its permissions: file=" + path);

@@ -12,6 +12,7 @@ import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes files of one format as Flink's internal rows. Stateless. */
 interface RecordFormat {
@@ -23,7 +24,7 @@ interface RecordFormat {
      * @throws io.github.gpujoin.examples.run.Cli.UserError if the file is malformed or a column
      *     type is unsupported
      */
-    RowType columns(Path file, Path schema);
+    RowType columns(Path file, @Nullable Path schema);
 
     /** Returns an estimate of the rows of a file. */
     long estimateRows(Path file);

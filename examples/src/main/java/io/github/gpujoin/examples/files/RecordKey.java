@@ -14,6 +14,7 @@ import org.apache.flink.table.data.DecimalData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the join key of a row. The key is null if its field is null.
@@ -98,7 +99,7 @@ record RecordKey(Comparison comparison, RowData.FieldGetter field)
     }
 
     @Override
-    public Object getKey(RowData row) {
+    public @Nullable Object getKey(RowData row) {
         Object value = field.getFieldOrNull(row);
         if (value == null) {
             return null;

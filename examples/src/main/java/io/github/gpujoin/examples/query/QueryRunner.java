@@ -14,6 +14,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
+import org.jspecify.annotations.Nullable;
 
 /** Runs queries as streaming jobs over the files of a directory, one after the other. */
 public final class QueryRunner {
@@ -34,7 +35,7 @@ public final class QueryRunner {
     public QueryRunner(
             StreamExecutionEnvironment env,
             Path directory,
-            FileFormat format,
+            @Nullable FileFormat format,
             PrintWriter progressOut) {
         this.env = env;
         this.directory = directory;

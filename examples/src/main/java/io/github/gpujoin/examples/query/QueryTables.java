@@ -19,6 +19,7 @@ import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 
 /** The tables that one query reads: sources of chunks over the files of a directory. */
 public final class QueryTables {
@@ -30,7 +31,7 @@ public final class QueryTables {
     private final String label;
 
     /** Null where {@code .tbl} files are read. */
-    private final TableFiles files;
+    private final @Nullable TableFiles files;
 
     private long expectedRows;
 
@@ -39,7 +40,10 @@ public final class QueryTables {
      * @param label prefix of the sources' uids
      */
     public QueryTables(
-            StreamExecutionEnvironment env, Path directory, FileFormat format, String label) {
+            StreamExecutionEnvironment env,
+            Path directory,
+            @Nullable FileFormat format,
+            String label) {
         this.env = env;
         this.directory = directory;
         this.files = format == null ? null : new TableFiles(directory, format);

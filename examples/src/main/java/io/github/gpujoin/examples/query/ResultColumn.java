@@ -3,6 +3,7 @@
 package io.github.gpujoin.examples.query;
 
 import java.math.BigDecimal;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column of a query's result.
@@ -34,7 +35,7 @@ public record ResultColumn(String name, Kind kind, int decimals) {
     }
 
     /** Text of a value; null stays null. */
-    String format(Object value) {
+    @Nullable String format(Object value) {
         if (value == null) {
             return null;
         }

@@ -21,6 +21,7 @@ import org.apache.flink.streaming.api.environment.LocalStreamEnvironment;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.ShutdownHookUtil;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +43,7 @@ public final class JobCluster implements AutoCloseable {
     private static final MemorySize ROCKSDB_MEMORY = MemorySize.ofMebiBytes(256);
 
     /** Null if the command was submitted to an existing cluster. */
-    private final MiniCluster embedded;
+    private final @Nullable MiniCluster embedded;
 
     private final int slots;
 

@@ -13,6 +13,7 @@ import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -36,19 +37,19 @@ public final class JobOptions {
             names = "--engine",
             paramLabel = "ENGINE",
             description = "join engine: auto (the GPU if there is one), gpu, cpu or reference")
-    private GpuJoinOptions.Engine engine;
+    private GpuJoinOptions.@Nullable Engine engine;
 
     @Option(
             names = "--transport",
             paramLabel = "NAME",
             description = "transport of partitioned sides between subtasks: flink, shm or disni")
-    private String transport;
+    private @Nullable String transport;
 
     @Option(
             names = "--state",
             paramLabel = "BACKEND",
             description = "state backend: hashmap or rocksdb")
-    private State state;
+    private @Nullable State state;
 
     @Option(
             names = "--parallelism",
@@ -56,14 +57,14 @@ public final class JobOptions {
             description =
                     "subtasks of each operator, 1 to 128; default: the number of cores, or the"
                             + " default parallelism of the cluster")
-    private Integer parallelism;
+    private @Nullable Integer parallelism;
 
     @Option(
             names = "--checkpoint-interval",
             paramLabel = "MS",
             description =
                     "checkpoint interval in milliseconds, 0 for none; default: Flink's setting")
-    private Long checkpointIntervalMs;
+    private @Nullable Long checkpointIntervalMs;
 
     @Option(
             names = "-D",

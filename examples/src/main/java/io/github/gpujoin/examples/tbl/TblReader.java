@@ -13,6 +13,7 @@ import org.apache.flink.connector.file.src.reader.BulkFormat;
 import org.apache.flink.connector.file.src.util.SingletonResultIterator;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the lines that begin in one byte range of a file, block by block, and hands them on as
@@ -95,7 +96,7 @@ final class TblReader implements BulkFormat.Reader<Chunk> {
     }
 
     @Override
-    public BulkFormat.RecordIterator<Chunk> readBatch() throws IOException {
+    public BulkFormat.@Nullable RecordIterator<Chunk> readBatch() throws IOException {
         while (!builder.isFull() && hasLine()) {
             next = parseLine();
         }

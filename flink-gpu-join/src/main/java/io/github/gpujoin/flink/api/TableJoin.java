@@ -25,6 +25,7 @@ import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins two tables, with SQL before and after the join: a {@link PairJoin} for the Table API.
@@ -64,11 +65,11 @@ public final class TableJoin {
     private final TableInput probe;
     private PairKind kind = PairKind.INNER;
     private boolean nullSafe;
-    private Distribution distribution;
-    private JoinFunction<RowData, RowData, Boolean> condition;
-    private Consumer<DataStream<BadRecord>> badRecords;
-    private Long expectedBytes;
-    private Long completeAtWatermark;
+    private @Nullable Distribution distribution;
+    private @Nullable JoinFunction<RowData, RowData, Boolean> condition;
+    private @Nullable Consumer<DataStream<BadRecord>> badRecords;
+    private @Nullable Long expectedBytes;
+    private @Nullable Long completeAtWatermark;
     private String uid = "gpu-join";
 
     private TableJoin(StreamTableEnvironment tables, TableInput build, TableInput probe) {

@@ -13,6 +13,7 @@ import org.apache.avro.generic.IndexedRecord;
 import org.apache.avro.specific.SpecificRecordBase;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.util.InstantiationUtil;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes generic or specific Avro records; fields that are no column of the result have the default
@@ -102,7 +103,7 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
                 : new GenericData.Record(schema);
     }
 
-    private static Object value(Filled target, Object value) {
+    private static @Nullable Object value(Filled target, Object value) {
         if (value == null && !target.nullable) {
             throw new IllegalArgumentException(
                     "Null for an Avro field that is not a union with null:"

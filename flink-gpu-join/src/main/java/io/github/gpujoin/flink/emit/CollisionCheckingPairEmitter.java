@@ -12,6 +12,7 @@ import java.util.Optional;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells for each probe row which of its candidates, build rows of an equal integer as key, match,
@@ -31,10 +32,10 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
     private final PairJoinSpec<A, B, OUT> join;
     private final RecordAssembler<A> build;
     private final RecordAssembler<B> probe;
-    private final BuildRowNumbers<A> numbers;
+    private final @Nullable BuildRowNumbers<A> numbers;
 
     /** Null where equal integers are equal keys. */
-    private final HashedKeys.Verifier<A, B> keys;
+    private final HashedKeys.@Nullable Verifier<A, B> keys;
 
     private final FactTimestamps timestamps;
     private final StreamRecord<OUT> element = new StreamRecord<>(null);
@@ -47,7 +48,7 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
     private int openRow;
 
     /** Null where the function has had it, which may change what it is given. */
-    private B openRecord;
+    private @Nullable B openRecord;
 
     CollisionCheckingPairEmitter(
             JoinSpec spec,

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds one field's values in result batches and restores them. Fixed values are read in place, at
@@ -26,12 +27,12 @@ final class FieldReader {
     private final FieldKind kind;
     private final TypeSerializer<?> serializer;
     private final DataInputDeserializer input = new DataInputDeserializer();
-    private final TextCache texts;
+    private final @Nullable TextCache texts;
     private byte[] scratch = new byte[64];
 
     private Chunk chunk;
     private ResultLayout layout;
-    private Object base;
+    private @Nullable Object base;
     private long start;
     private final int nullKeysColumn;
     private long matched;
@@ -137,7 +138,7 @@ final class FieldReader {
     }
 
     /** The value as an object of the field's type; null where the field is null. */
-    Object value(int row, int probeRow) throws IOException {
+    @Nullable Object value(int row, int probeRow) throws IOException {
         if (source.mayBeAbsent() && isAbsent(row, probeRow)) {
             return null;
         }
@@ -157,7 +158,7 @@ final class FieldReader {
         return restore(at, source.type());
     }
 
-    private Object variableWidth(long at) throws IOException {
+    private @Nullable Object variableWidth(long at) throws IOException {
         int length = Memory.getInt(base, at);
         if (length < 0) {
             return null;

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is known so far of probe rows of which more results may come. As a rule that is one row at a
@@ -48,7 +49,7 @@ final class IncompleteProbeRows<S> {
     }
 
     /** What is known of the row that results come of; null where there is none. */
-    S known() {
+    @Nullable S known() {
         return row == NONE ? null : knownOf(row);
     }
 

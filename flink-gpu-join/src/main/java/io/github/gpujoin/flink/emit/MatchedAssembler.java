@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the records of a build side, null for rows that have no match there. */
 final class MatchedAssembler<T> implements RecordAssembler<T> {
@@ -21,7 +22,7 @@ final class MatchedAssembler<T> implements RecordAssembler<T> {
     }
 
     @Override
-    public T assemble(int row, int probeRow) throws Exception {
+    public @Nullable T assemble(int row, int probeRow) throws Exception {
         return batch.isMatched(0, row) ? matches.assemble(row, probeRow) : null;
     }
 }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
+import org.jspecify.annotations.Nullable;
 
 /** In place of records that are not in the result. */
 final class NullAssembler<T> implements RecordAssembler<T> {
@@ -11,7 +12,7 @@ final class NullAssembler<T> implements RecordAssembler<T> {
     public void bind(ResultBatch batch) {}
 
     @Override
-    public T assemble(int row, int probeRow) {
+    public @Nullable T assemble(int row, int probeRow) {
         return null;
     }
 }

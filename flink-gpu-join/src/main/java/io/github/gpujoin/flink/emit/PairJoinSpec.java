@@ -4,18 +4,19 @@ package io.github.gpujoin.flink.emit;
 
 import java.io.Serializable;
 import org.apache.flink.api.common.functions.JoinFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What is made of two sides' records. Travels with the job.
+ * How two sides' records become results. Serialized with the job.
  *
- * @param keys to be compared again; null where equal integers are equal keys
+ * @param keys full keys to compare after hash equality; null if equal integers are equal keys
  * @param condition that records with equal keys must meet to match; null for none
- * @param function called for each result; a record that there is not is null
+ * @param function called for each result, with null for a record without a match
  */
 public record PairJoinSpec<A, B, OUT>(
         PairKind kind,
-        HashedKeys<A, B> keys,
-        JoinFunction<A, B, Boolean> condition,
+        @Nullable HashedKeys<A, B> keys,
+        @Nullable JoinFunction<A, B, Boolean> condition,
         JoinFunction<A, B, OUT> function)
         implements Serializable {
 

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.layout.KeyHash;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Caches the text of a dimension's column by the address of its row's variable-width bytes, so that
@@ -26,7 +27,7 @@ final class TextCache {
     }
 
     /** Returns the text of the entry, or null if the column is null. */
-    String text(int slot) {
+    @Nullable String text(int slot) {
         return texts[slot];
     }
 

@@ -8,6 +8,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,7 +30,7 @@ public final class FanOutMonitor {
     private volatile long maxFanOut;
 
     /** Chunk of the fact whose results continue in the next batch, or null. */
-    private Chunk chunk;
+    private @Nullable Chunk chunk;
 
     private int row;
     private long results;

@@ -40,6 +40,7 @@ import org.apache.flink.streaming.runtime.streamrecord.LatencyMarker;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A packer: filters rows and puts them into chunks, in the chain of their source.
@@ -71,16 +72,16 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     PackSpec packing;
 
     /** Decides the packing while the job runs, or null if the packing is fixed. */
-    private MeasuredDimension measured;
+    private @Nullable MeasuredDimension measured;
 
     private transient MailboxExecutor mailbox;
-    private transient DistributionClient inquiry;
+    private transient @Nullable DistributionClient inquiry;
 
     /** Side output of chunks of one partition; null if all chunks go to the main output. */
     private OutputTag<Chunk> partitions;
 
     private final ChunkSchema schema;
-    private final FilterFunction<ROW> filter;
+    private final @Nullable FilterFunction<ROW> filter;
 
     transient PartitionGroups groups;
     transient ChunkSink sink;
@@ -89,13 +90,14 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     transient Counter nullKeyRows;
     private transient Counter badRecords;
     private transient ArrayDeque<HeldMarker> heldMarkers;
-    private transient HoldableOutput<StreamRecord<Chunk>> holdable;
+    private transient @Nullable HoldableOutput<StreamRecord<Chunk>> holdable;
 
     /**
      * @param schema of emitted chunks
      * @param filter null to keep all rows
      */
-    AbstractPackOperator(ChunkSchema schema, FilterFunction<ROW> filter, PackSpec packing) {
+    AbstractPackOperator(
+            ChunkSchema schema, @Nullable FilterFunction<ROW> filter, PackSpec packing) {
         this.schema = schema;
         this.filter = filter;
         this.packing = packing;

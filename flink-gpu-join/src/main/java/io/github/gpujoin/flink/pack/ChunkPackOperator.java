@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.record.UnreadableRecordException;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Packs columnar chunks: filters and partitions their rows and selects columns. If there is nothing
@@ -24,8 +25,8 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     private transient ChunkCursor cursor;
     private transient RowCounts rowCounts;
     private transient ChunkCopier copier;
-    private transient ChunkKeys keys;
-    private transient RowPartitioner partitioner;
+    private transient @Nullable ChunkKeys keys;
+    private transient @Nullable RowPartitioner partitioner;
     private transient RowSelection selection;
 
     /**
@@ -33,7 +34,9 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
      * @throws IllegalArgumentException if the packing's partition column is not a key
      */
     public ChunkPackOperator(
-            ChunkProjection projection, FilterFunction<RowView> filter, PackSpec packing) {
+            ChunkProjection projection,
+            @Nullable FilterFunction<RowView> filter,
+            PackSpec packing) {
         super(projection.schema(), filter, packing);
         this.projection = projection;
     }

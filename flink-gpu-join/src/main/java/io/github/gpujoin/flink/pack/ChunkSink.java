@@ -17,6 +17,7 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collects the rows of a packer in one builder for each group of partitions, seals a builder when
@@ -40,10 +41,10 @@ final class ChunkSink {
     private final Counter chunksOut;
     private final Counter chunksExchangedLocally;
     private final RowCounts rows;
-    private LocalExchangeSender exchange;
+    private @Nullable LocalExchangeSender exchange;
 
     /** Null for the main output. */
-    private OutputTag<Chunk> tag;
+    private @Nullable OutputTag<Chunk> tag;
 
     private final long types;
     private final Runnable drain;
@@ -68,8 +69,8 @@ final class ChunkSink {
             ProcessingTimeService time,
             MetricGroup metrics,
             RowCounts rows,
-            OutputTag<Chunk> tag,
-            LocalExchangeSender exchange,
+            @Nullable OutputTag<Chunk> tag,
+            @Nullable LocalExchangeSender exchange,
             Runnable drain,
             BooleanSupplier outputIsAvailable) {
         this.schema = schema;

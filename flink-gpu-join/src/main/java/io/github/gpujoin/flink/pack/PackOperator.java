@@ -13,6 +13,7 @@ import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.types.RowKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Packs records into chunks. Without object reuse, it batches records of primitive fields and
@@ -26,19 +27,20 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private final RecordLayout<T> layout;
 
     /** Returns the kind of a change, or null if records are not changes. */
-    private final MapFunction<T, RowKind> kindOfChange;
+    private final @Nullable MapFunction<T, RowKind> kindOfChange;
 
     private transient RecordEncoder<T> encoder;
     private transient RecordEncoder.Target[] targets;
 
     /** Batch of records, or null if each record is written when it arrives. */
-    private transient RecordBatch batch;
+    private transient @Nullable RecordBatch batch;
 
     /**
      * @param filter of records, null to keep all
      * @throws IllegalArgumentException if the packing's partition column is not a key
      */
-    public PackOperator(RecordLayout<T> layout, FilterFunction<T> filter, PackSpec packing) {
+    public PackOperator(
+            RecordLayout<T> layout, @Nullable FilterFunction<T> filter, PackSpec packing) {
         this(layout, filter, null, packing);
     }
 
@@ -51,8 +53,8 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
      */
     public PackOperator(
             RecordLayout<T> layout,
-            FilterFunction<T> filter,
-            MapFunction<T, RowKind> kindOfChange,
+            @Nullable FilterFunction<T> filter,
+            @Nullable MapFunction<T, RowKind> kindOfChange,
             PackSpec packing) {
         super(layout.schema(), filter, packing);
         this.layout = layout;

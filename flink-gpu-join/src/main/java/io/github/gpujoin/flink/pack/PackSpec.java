@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.api.options.BadRecords;
 import java.io.Serializable;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Into which chunks a side of a join is packed.
@@ -30,7 +31,7 @@ public record PackSpec(
         int chunkBytes,
         long flushIntervalMs,
         BadRecords badRecords,
-        String receivers)
+        @Nullable String receivers)
         implements Serializable {
 
     public static final Duration DEFAULT_FLUSH_INTERVAL = Duration.ofMillis(100);

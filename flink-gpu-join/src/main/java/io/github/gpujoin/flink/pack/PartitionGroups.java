@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which rows a packer puts into one chunk: all of them, those of one radix partition, or those of
@@ -15,7 +16,7 @@ final class PartitionGroups {
 
     private final int partitions;
     private final int receivers;
-    private final int[] groupOf;
+    private final int @Nullable [] groupOf;
 
     private PartitionGroups(int partitions, int receivers) {
         this.partitions = partitions;

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.record.RecordEncoder;
 import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records that wait to be written together. Only where a record may be kept after the operator has
@@ -25,7 +26,7 @@ final class RecordBatch {
     private final RecordColumns columns;
     private final PackSpec packing;
     private final ChunkSink sink;
-    private final RowPartitioner partitioner;
+    private final @Nullable RowPartitioner partitioner;
     private final int capacityRows;
     private final int[] inOrder;
     private final boolean keepsTimestamps;

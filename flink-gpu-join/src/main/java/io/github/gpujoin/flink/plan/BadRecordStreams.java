@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bad-record side outputs of a join's packers, and their consumer. Used while the job graph is
@@ -17,7 +18,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 public final class BadRecordStreams {
 
     private final List<DataStream<BadRecord>> streams = new ArrayList<>();
-    private Consumer<DataStream<BadRecord>> user;
+    private @Nullable Consumer<DataStream<BadRecord>> user;
 
     /** Sets the consumer of the bad records of all sides, which packers then skip. */
     public void user(Consumer<DataStream<BadRecord>> user) {

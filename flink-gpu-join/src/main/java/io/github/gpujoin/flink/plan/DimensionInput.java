@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 /** A dimension as the user described it. Mutable; used while the job graph is built. */
 public final class DimensionInput<R> {
@@ -22,11 +23,11 @@ public final class DimensionInput<R> {
     private final List<String> columns = new ArrayList<>();
     private Nulls nulls = Nulls.MATCH_NOTHING;
     private JoinKind kind = JoinKind.INNER;
-    private Distribution distribution;
+    private @Nullable Distribution distribution;
     private long expectedBytes = PartitionClass.UNKNOWN;
-    private Long completeAtWatermark;
+    private @Nullable Long completeAtWatermark;
     private boolean versioned;
-    private Consumer<DataStream<Row>> lateRows;
+    private @Nullable Consumer<DataStream<Row>> lateRows;
 
     public DimensionInput(JoinInput<R> input) {
         this.input = input;
@@ -72,7 +73,7 @@ public final class DimensionInput<R> {
      *
      * @throws IllegalArgumentException if the dimension is versioned or no changelog
      */
-    Duration ttl() {
+    @Nullable Duration ttl() {
         Duration ttl = input.ttl();
         if (ttl != null && (!input.isChangelog() || versioned)) {
             throw new IllegalArgumentException(
@@ -130,7 +131,7 @@ public final class DimensionInput<R> {
      *
      * @throws IllegalArgumentException if the dimension has a consumer but cannot have late rows
      */
-    Consumer<DataStream<Row>> lateRows() {
+    @Nullable Consumer<DataStream<Row>> lateRows() {
         if (lateRows != null && input.isChangelog()) {
             throw new IllegalArgumentException(
                     "Dimension '%s' changes, so its rows are never late. Remove .lateRows(...)."

@@ -42,6 +42,7 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An input of a join as the user described it: a stream of records or chunks, a filter, and the
@@ -86,12 +87,12 @@ public final class JoinInput<R> {
     private final List<ColumnFilter> columnFilters = new ArrayList<>();
     private final Set<String> used = new LinkedHashSet<>();
     private String name;
-    private FilterFunction<R> filter;
+    private @Nullable FilterFunction<R> filter;
     private Duration ttl;
     private int generation;
 
     /** Null if records are not changes. */
-    private MapFunction<R, RowKind> kindOfChange;
+    private @Nullable MapFunction<R, RowKind> kindOfChange;
 
     private JoinInput(String name, DataStream<?> stream, boolean chunks) {
         this.name = name;
@@ -178,7 +179,7 @@ public final class JoinInput<R> {
     }
 
     /** Returns the filter, or null if all rows are kept. */
-    FilterFunction<R> filter() {
+    @Nullable FilterFunction<R> filter() {
         return filter;
     }
 
@@ -215,7 +216,7 @@ public final class JoinInput<R> {
     }
 
     /** Returns the time to live of rows, or null if they do not expire. */
-    Duration ttl() {
+    @Nullable Duration ttl() {
         return ttl;
     }
 
@@ -420,7 +421,7 @@ public final class JoinInput<R> {
      */
     @SuppressWarnings("unchecked")
     SingleOutputStreamOperator<Chunk> transform(
-            Packed packed, ChunkTypeInfo type, String uid, MeasuredDimension measured) {
+            Packed packed, ChunkTypeInfo type, String uid, @Nullable MeasuredDimension measured) {
         if (measured == null) {
             return transform(packed, type, uid);
         }

@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.record.SelectedKey;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The key of a dimension and the facts. It is an integer column of both sides, or a column that
@@ -21,7 +22,10 @@ import org.apache.flink.types.Row;
  * @param made computes the key of a dimension row; null if it is a column of the dimension
  */
 record JoinKey(
-        String factColumn, String column, KeyColumn<Object> madeOfFacts, KeyColumn<Object> made) {
+        String factColumn,
+        String column,
+        @Nullable KeyColumn<Object> madeOfFacts,
+        @Nullable KeyColumn<Object> made) {
 
     /**
      * Returns the key of a dimension.

@@ -60,6 +60,7 @@ import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -164,7 +165,7 @@ final class JoinTopology {
     /**
      * Returns {@link PackSpec#receivers()} of partitioned sides, according to {@link #planChunks}.
      */
-    String receivers() {
+    @Nullable String receivers() {
         return chunks == ReasonCode.MANY_KEY_GROUPS ? uid.text() : null;
     }
 
@@ -469,7 +470,7 @@ final class JoinTopology {
             JoinSpec spec,
             JoinColumns columns,
             JoinExplanation plan,
-            EventTimeJoin eventTime,
+            @Nullable EventTimeJoin eventTime,
             TimesToLive ttls,
             Replicas replicas,
             LateRowPolicy lateRows,

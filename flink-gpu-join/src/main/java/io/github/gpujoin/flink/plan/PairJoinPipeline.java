@@ -40,6 +40,7 @@ import org.apache.flink.api.java.typeutils.TypeExtractor;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.jspecify.annotations.Nullable;
 
 /** Builds the operators of a join of two streams of whole records. */
 public final class PairJoinPipeline<B, P> {
@@ -52,7 +53,7 @@ public final class PairJoinPipeline<B, P> {
     private final KeySides<B, P, ?> keys;
     private JoinUid uid = DEFAULT_UID;
     private final BadRecordStreams badRecords = new BadRecordStreams();
-    private Distribution distribution;
+    private @Nullable Distribution distribution;
     private int generation;
     private long expectedBytes = Long.MAX_VALUE;
     private PairKind kind = PairKind.INNER;
@@ -301,7 +302,7 @@ public final class PairJoinPipeline<B, P> {
      *
      * @param function null if the plan is for an explanation only
      */
-    private <R> Plan<B, P, R> plan(JoinFunction<B, P, R> function) {
+    private <R> Plan<B, P, R> plan(@Nullable JoinFunction<B, P, R> function) {
         SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
         SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
         HashedKeys<B, P> verified =

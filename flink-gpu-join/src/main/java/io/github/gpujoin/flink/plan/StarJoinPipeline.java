@@ -44,6 +44,7 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
 
 /** Builds the operators of a star join from its description. */
 public final class StarJoinPipeline {
@@ -53,7 +54,7 @@ public final class StarJoinPipeline {
     private final JoinInput<?> facts;
     private final List<DimensionInput<?>> dimensions;
     private final JoinInputs sides;
-    private final Grouping grouping;
+    private final @Nullable Grouping grouping;
     private final JoinTopology topology;
     private final int partitionedDimension;
 
@@ -73,7 +74,7 @@ public final class StarJoinPipeline {
             JoinUid uid,
             JoinInput<?> facts,
             List<DimensionInput<?>> dimensions,
-            Grouping grouping,
+            @Nullable Grouping grouping,
             BadRecordStreams badRecords) {
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException(
@@ -401,7 +402,7 @@ public final class StarJoinPipeline {
     }
 
     /** Returns the measured dimension, or null if there is none. */
-    private MeasuredDimension measured(long limit) {
+    private @Nullable MeasuredDimension measured(long limit) {
         return measuredDimension == NONE
                 ? null
                 : new MeasuredDimension(
@@ -474,7 +475,7 @@ public final class StarJoinPipeline {
     }
 
     /** Returns the event-time join, or null if facts are joined in the order of arrival. */
-    private EventTimeJoin eventTime() {
+    private @Nullable EventTimeJoin eventTime() {
         int dimension = sides.versionedDimension();
         if (dimension == NONE) {
             return null;

@@ -24,6 +24,7 @@ import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table as a side of a join: its rows as a stream of Flink's internal rows, and its key columns.
@@ -49,7 +50,7 @@ public final class TableInput {
     private final DataStream<RowData> stream;
 
     /** Null if the table is insert-only. */
-    private final Changelog changelog;
+    private final @Nullable Changelog changelog;
 
     /** Null if the table has no rowtime attribute. */
     private final String rowtimeColumn;
@@ -57,7 +58,7 @@ public final class TableInput {
     private final List<String> keyColumns = new ArrayList<>();
 
     /** The converted changelog; null before the first call of {@link #changes}. */
-    private Changes converted;
+    private @Nullable Changes converted;
 
     private TableInput(
             String side,
@@ -125,7 +126,7 @@ public final class TableInput {
     }
 
     /** Returns the column that is the table's rowtime attribute, or null if none is. */
-    public String rowtimeColumn() {
+    public @Nullable String rowtimeColumn() {
         return rowtimeColumn;
     }
 

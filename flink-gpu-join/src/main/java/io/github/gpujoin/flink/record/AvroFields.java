@@ -31,6 +31,7 @@ import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.formats.avro.typeutils.AvroSerializerSnapshot;
 import org.apache.flink.util.StringUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fields of Avro records as fields of Flink's DataStream API: text as String, bytes and fixed as
@@ -143,7 +144,7 @@ public final class AvroFields {
                         + field.schema());
     }
 
-    private static Conversion<?> conversion(Schema schema) {
+    private static @Nullable Conversion<?> conversion(Schema schema) {
         LogicalType logical = schema.getLogicalType();
         return logical == null ? null : CONVERSIONS.getConversionFor(logical);
     }

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.record;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.IndexedRecord;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.jspecify.annotations.Nullable;
 
 /** Generic and specific Avro records. */
 final class AvroShape<T> extends RecordShape<T> {
@@ -26,7 +27,7 @@ final class AvroShape<T> extends RecordShape<T> {
     }
 
     @Override
-    Getter<T> getterAt(int index, String name) {
+    @Nullable Getter<T> getterAt(int index, String name) {
         AvroFields.Converter converter = AvroFields.reader(schema.getFields().get(index));
         return record -> {
             Object value = ((IndexedRecord) record).get(index);

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.record;
 
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Key by which changes of a dimension are sent to packers: the integer that stands for the join
@@ -20,10 +21,10 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
     private final String column;
 
     /** Computes the key, or null if the key is a column of the records. */
-    private final SelectedKey<T, ?> made;
+    private final @Nullable SelectedKey<T, ?> made;
 
-    private transient RecordShape.Getter<T> getter;
-    private transient SelectedKey.Reader<T, ?> reader;
+    private transient RecordShape.@Nullable Getter<T> getter;
+    private transient SelectedKey.@Nullable Reader<T, ?> reader;
 
     private ChangeKey(TypeInformation<T> type, String column, SelectedKey<T, ?> made) {
         this.type = type;

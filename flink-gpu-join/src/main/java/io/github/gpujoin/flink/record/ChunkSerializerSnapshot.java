@@ -15,6 +15,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -132,7 +133,7 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
     }
 
     /** Why chunks of the old snapshot cannot be read under this one; null where they can. */
-    String difference(TypeSerializerSnapshot<Chunk> oldSnapshot) {
+    @Nullable String difference(TypeSerializerSnapshot<Chunk> oldSnapshot) {
         if (!(oldSnapshot instanceof ChunkSerializerSnapshot old)) {
             return "another serializer wrote them: snapshot=" + oldSnapshot.getClass().getName();
         }

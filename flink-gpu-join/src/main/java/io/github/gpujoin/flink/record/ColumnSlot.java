@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.record;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A column and where its values come from: a field offset or, where that is -1, a getter.
@@ -62,7 +63,7 @@ record ColumnSlot<T>(
     }
 
     @SuppressWarnings("unchecked")
-    private static TypeSerializer<Object> copy(RecordField field) {
+    private static @Nullable TypeSerializer<Object> copy(RecordField field) {
         return field.serializer() == null
                 ? null
                 : (TypeSerializer<Object>) field.serializer().duplicate();

@@ -7,6 +7,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 /** Columns of a record as a key, in the order in which they are given. */
 public final class ColumnsKey<T> implements KeySelector<T, Row> {
@@ -17,7 +18,7 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
     private final List<String> columns;
 
     /** Created on first use, because it is not serializable. */
-    private transient List<RecordShape.Getter<T>> getters;
+    private transient @Nullable List<RecordShape.Getter<T>> getters;
 
     /**
      * @param type of records with these columns

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.record;
 
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
 
 /** Computes the {@link KeyColumn}s of one record after the other. Not thread-safe. */
 final class ComputedKeys<T> {
@@ -28,7 +29,7 @@ final class ComputedKeys<T> {
     }
 
     /** Returns a getter of a key column's values, or null if the column is not a key column. */
-    RecordShape.Getter<T> getter(String name) {
+    RecordShape.@Nullable Getter<T> getter(String name) {
         if (name.equals(KeyColumn.ROW_NAME)) {
             return record -> row;
         }
@@ -44,7 +45,7 @@ final class ComputedKeys<T> {
         return null;
     }
 
-    private byte[] bytes(int key) {
+    private byte @Nullable [] bytes(int key) {
         return integers[key] == null ? null : readers.get(key).canonicalOfEncoded();
     }
 }

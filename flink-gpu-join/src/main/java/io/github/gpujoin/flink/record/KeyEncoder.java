@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.jspecify.annotations.Nullable;
 
 /** Encodes keys as integers and as canonical bytes. Not thread-safe. */
 public final class KeyEncoder<K> {
@@ -61,7 +62,7 @@ public final class KeyEncoder<K> {
      * @param key null if the record has none; the parts of a composite key are null then
      * @return null where the key matches nothing
      */
-    public Number encode(K key) throws IOException {
+    public @Nullable Number encode(@Nullable K key) throws IOException {
         if (layout.form() == KeyLayout.Form.INTEGER) {
             return (Number) key;
         }
@@ -85,7 +86,7 @@ public final class KeyEncoder<K> {
      *
      * @return null where the key matches nothing
      */
-    public byte[] canonical(K key) throws IOException {
+    public byte @Nullable [] canonical(K key) throws IOException {
         if (!read(key)) {
             return null;
         }

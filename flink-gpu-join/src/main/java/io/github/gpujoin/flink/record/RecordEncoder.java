@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.types.RowKind;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes records as rows of chunks, column by column, at once: nothing of the record is kept.
@@ -88,7 +89,7 @@ public final class RecordEncoder<T> {
     private final int changeColumn;
 
     /** Null where records are changes, or do not say what they are. */
-    private final RecordShape<T> inserted;
+    private final @Nullable RecordShape<T> inserted;
 
     private final ColumnSlot<T>[] byColumn;
     private final long[] offsets8;

@@ -5,6 +5,7 @@ package io.github.gpujoin.core.engine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part that all engines share: state changes, checks of arguments, the queue of in-flight probe
@@ -58,7 +59,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
      * Returns the next results, already counted in the {@linkplain #queue() queue}, or null if none
      * are ready.
      */
-    protected abstract ResultBatch nextBatch();
+    protected abstract @Nullable ResultBatch nextBatch();
 
     /** Returns the groups so far and clears them; for aggregating engines. */
     protected abstract GroupRows drainedGroups();

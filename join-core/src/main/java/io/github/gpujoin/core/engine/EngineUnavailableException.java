@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.region.MemoryRefusedException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An engine cannot be created or cannot continue, but another engine can run the join.
@@ -34,7 +35,7 @@ public class EngineUnavailableException extends RuntimeException {
      * @param sentence message in one sentence: fault, values, remedy
      * @param cause null if no exception caused this one
      */
-    public EngineUnavailableException(Scope scope, String sentence, Throwable cause) {
+    public EngineUnavailableException(Scope scope, String sentence, @Nullable Throwable cause) {
         super(sentence, cause);
         this.scope = scope;
     }

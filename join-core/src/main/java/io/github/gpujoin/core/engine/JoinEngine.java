@@ -4,6 +4,7 @@ package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins probe chunks with tables that it builds from build chunks.
@@ -86,7 +87,7 @@ public interface JoinEngine extends AutoCloseable {
      *     flight or {@link #awaitsDrain()}.
      * @throws IllegalStateException unless JOINING
      */
-    ResultBatch poll();
+    @Nullable ResultBatch poll();
 
     /**
      * Whether an aggregating engine reached its maximum number of groups and pauses until {@link

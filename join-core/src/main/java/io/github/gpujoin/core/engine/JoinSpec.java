@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an engine joins: the facts that pass all filters, with one or more dimensions. The results
@@ -24,7 +25,7 @@ public record JoinSpec(
         ChunkSchema factSchema,
         List<DimensionSpec> dimensions,
         List<FactFilter> filters,
-        Aggregation aggregation,
+        @Nullable Aggregation aggregation,
         int nullKeysColumn)
         implements Serializable {
 

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The in-flight probe chunks of an engine, first in, first out, and the number of rows polled. Not
@@ -67,7 +68,7 @@ public final class ProbeQueue<P extends ProbeQueue.Probe> implements Iterable<P>
     }
 
     /** Returns the oldest chunk, or null if there is none. */
-    public P head() {
+    public @Nullable P head() {
         return probes.peek();
     }
 

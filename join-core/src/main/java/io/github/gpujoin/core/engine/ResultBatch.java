@@ -4,6 +4,7 @@ package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Some results of one probe chunk, in columns of native memory that the engine owns. Valid until
@@ -107,7 +108,7 @@ public final class ResultBatch {
     }
 
     /** Returns a copy of the build row's variable-width values, or null if there is no match. */
-    public byte[] variableWidth(int dimension, int row) {
+    public byte @Nullable [] variableWidth(int dimension, int row) {
         if (layout.variableWidthOffset(dimension) < 0) {
             throw new IllegalArgumentException(
                     "Dimension has no variable-width columns: dimension=" + dimension);

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Defines selected classes anew, each time with a private copy of their native library.
@@ -38,7 +39,7 @@ public abstract class NativeClassLoader extends ClassLoader {
      * @param fileName as {@link System#mapLibraryName} returns it
      * @return the copy, or null if this loader does not provide the library
      */
-    protected abstract Path copyLibrary(String fileName) throws IOException;
+    protected abstract @Nullable Path copyLibrary(String fileName) throws IOException;
 
     /** Deletes the copies. Loaded libraries stay loaded. */
     public final void deleteCopies() {
@@ -79,7 +80,7 @@ public abstract class NativeClassLoader extends ClassLoader {
 
     /** Called by the JVM when a class of this loader loads a library by name. */
     @Override
-    public final String findLibrary(String name) {
+    public final @Nullable String findLibrary(String name) {
         try {
             Path copy = copyLibrary(System.mapLibraryName(name));
             if (copy == null) {

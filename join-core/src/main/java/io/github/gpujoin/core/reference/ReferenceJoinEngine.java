@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins with a {@code HashMap} of rows by key and nested loops. It is simple enough to be seen to
@@ -42,7 +43,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     private final Map<JoinedRow, Region> variableWidth = new IdentityHashMap<>();
     private final Region memory;
     private ResultBatch batch;
-    private final ReferenceGroups groups;
+    private final @Nullable ReferenceGroups groups;
 
     public ReferenceJoinEngine(JoinSpec spec) {
         super(spec, MAX_IN_FLIGHT);
@@ -100,7 +101,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     }
 
     @Override
-    protected ResultBatch nextBatch() {
+    protected @Nullable ResultBatch nextBatch() {
         Progress head = queue().head();
         if (head == null || awaitsDrain()) {
             return null;

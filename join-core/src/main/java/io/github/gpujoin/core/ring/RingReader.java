@@ -10,6 +10,7 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.USED_HEADER_BYTES;
 
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The reading end of a ring. Reads slots in order, and only complete payloads.
@@ -54,7 +55,11 @@ public final class RingReader {
      * @param releasedSequence last released sequence; the next one is read first
      */
     public RingReader(
-            Object base, long offset, RingGeometry geometry, long epoch, long releasedSequence) {
+            @Nullable Object base,
+            long offset,
+            RingGeometry geometry,
+            long epoch,
+            long releasedSequence) {
         this(base, RingView.inPlace(offset), geometry, epoch, releasedSequence);
     }
 

@@ -10,6 +10,7 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.RESERVED_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The writing end of a ring. Fills slots in order, and only slots that the reader released.
@@ -35,7 +36,7 @@ public final class RingWriter {
      * @param base byte array, or null for native memory, as in {@link Memory}; aligned to 8 bytes
      * @param offset of {@link RingGeometry#lengthBytes()} bytes
      */
-    public RingWriter(Object base, long offset, RingGeometry geometry, long epoch) {
+    public RingWriter(@Nullable Object base, long offset, RingGeometry geometry, long epoch) {
         this.base = base;
         this.offset = offset;
         this.geometry = geometry;

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Defines JCuda and the classes that call it.
@@ -34,7 +35,7 @@ final class BindingClassLoader extends NativeClassLoader {
     }
 
     @Override
-    protected Path copyLibrary(String fileName) throws IOException {
+    protected @Nullable Path copyLibrary(String fileName) throws IOException {
         try (InputStream in = getParent().getResourceAsStream(LIBRARY_FOLDER + fileName)) {
             if (in == null) {
                 return null;
@@ -47,7 +48,7 @@ final class BindingClassLoader extends NativeClassLoader {
 
     /** Hides the native libraries from JCuda, which would extract them to a shared path. */
     @Override
-    public URL getResource(String name) {
+    public @Nullable URL getResource(String name) {
         return name.startsWith(LIBRARY_FOLDER) ? null : super.getResource(name);
     }
 }

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Opens devices, and loads JCuda once for each class loader of this class. Thread-safe. */
 public final class CudaDrivers {
@@ -29,12 +30,12 @@ public final class CudaDrivers {
                     "gpujoin_read_references",
                     "gpujoin_write_references");
 
-    private static Constructor<?> binding;
+    private static @Nullable Constructor<?> binding;
 
     /**
      * Why JCuda could not be loaded, or null. Kept, because a missing driver does not appear later.
      */
-    private static GpuUnavailableException refusal;
+    private static @Nullable GpuUnavailableException refusal;
 
     private CudaDrivers() {}
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A device and its one serving kernel, shared by all engines of the process that use the device.
@@ -66,7 +67,7 @@ final class DeviceLease {
     private boolean running;
 
     /** Null if the driver was passed in. */
-    private DeviceClaim claim;
+    private @Nullable DeviceClaim claim;
 
     /** Ensures that the control words are not read after they are freed. */
     private final Object controlLock = new Object();

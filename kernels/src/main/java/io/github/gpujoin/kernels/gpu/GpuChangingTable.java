@@ -9,6 +9,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of a changelog dimension, at most one a key, in a UNIQUE table that kernels change in
@@ -55,7 +56,7 @@ final class GpuChangingTable {
     private final Buffers workspace;
 
     /** Null before the first changes are applied. */
-    private TableKernels kernels;
+    private @Nullable TableKernels kernels;
 
     private GpuTable table;
     private long takenSlots;
@@ -64,7 +65,7 @@ final class GpuChangingTable {
     private long variableWidthBytesBefore;
 
     /** Memory that a compaction copies from; null if none is in progress. */
-    private PagedMemory compacted;
+    private @Nullable PagedMemory compacted;
 
     /** Slot at which the compaction continues. */
     private long nextSlot;

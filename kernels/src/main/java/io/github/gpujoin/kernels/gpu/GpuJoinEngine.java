@@ -16,6 +16,7 @@ import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins on a GPU. Tables are in device memory; facts are read from a ring in mapped host memory or
@@ -52,7 +53,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private boolean isFlushed;
 
     private final SegmentSizer sizer;
-    private SegmentPipe pipe;
+    private @Nullable SegmentPipe pipe;
     private JoinPlan joinPlan;
 
     /** Null if the join does not aggregate. */
@@ -109,7 +110,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             GpuOptions options,
             MemoryReservations hostMemory,
             DeviceLease lease,
-            GpuTables shared) {
+            @Nullable GpuTables shared) {
         super(spec, MAX_IN_FLIGHT);
         this.options = options;
         this.lease = lease;
@@ -308,7 +309,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         return batch[0];
     }
 
-    private ResultBatch pollPipe() {
+    private @Nullable ResultBatch pollPipe() {
         pipe.releaseBatch();
         if (pipe.groupsFull()) {
             return null;

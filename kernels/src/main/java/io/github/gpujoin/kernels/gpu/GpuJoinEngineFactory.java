@@ -8,6 +8,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Creates {@link GpuJoinEngine}s with fixed options. */
 public final class GpuJoinEngineFactory implements JoinEngineFactory {
@@ -15,7 +16,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
     private static final long serialVersionUID = 1L;
 
     private final GpuOptions options;
-    private final transient MemoryReservations hostMemory;
+    private final transient @Nullable MemoryReservations hostMemory;
 
     /** Creates a factory with {@link GpuOptions#defaults()}. */
     public GpuJoinEngineFactory() {

@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a table from the rows that a stream has copied to the device, while the serving kernel is
@@ -57,7 +58,7 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     /** Returns null if keys repeat and all their rows matter, or if another kind is smaller. */
-    private GpuTable buildUnique(boolean once) {
+    private @Nullable GpuTable buildUnique(boolean once) {
         if (!once && TableKind.smallestOfUniqueKeys(layout.rowBytes()) != TableKind.UNIQUE) {
             return null;
         }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The build sides of a join, from their first chunk to their last use: copied to the device, then
@@ -38,7 +39,7 @@ final class GpuTables {
      * Provides the tables of all dimensions except {@link #ownDimension}; null if all are built
      * here.
      */
-    private final GpuTables base;
+    private final @Nullable GpuTables base;
 
     private final int ownDimension;
 

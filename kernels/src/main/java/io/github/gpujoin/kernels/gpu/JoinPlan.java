@@ -12,6 +12,7 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the Plan of an engine, which tells the kernel what to join, and all structs to which it
@@ -27,7 +28,7 @@ final class JoinPlan {
     private final ResultLayout layout;
     private final List<GpuTable> tables;
     private final boolean countOnly;
-    private final GpuGroups groups;
+    private final @Nullable GpuGroups groups;
     private final List<PayloadCopy> copies = new ArrayList<>();
     private final int[] firstCopies;
     private long dimensions;

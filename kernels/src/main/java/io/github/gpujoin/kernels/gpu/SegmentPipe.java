@@ -9,6 +9,7 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The in-flight segments of one engine, first in, first out.
@@ -183,7 +184,7 @@ final class SegmentPipe {
      *
      * @throws GpuUnavailableException if the kernel has stalled or ended
      */
-    ResultBatch poll() {
+    @Nullable ResultBatch poll() {
         Segment head = inFlight.peek();
         if (head == null) {
             return null;

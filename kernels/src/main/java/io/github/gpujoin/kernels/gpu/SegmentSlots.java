@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The probe memory of one engine: slots of one segment each, with two result buffers a slot, so
@@ -37,7 +38,7 @@ final class SegmentSlots {
     private final long progress;
 
     /** Null if the kernel reads the pinned slots directly. */
-    private final SegmentCopies copies;
+    private final @Nullable SegmentCopies copies;
 
     /**
      * Allocates all memory. Call it while the serving kernel is stopped.

@@ -3,6 +3,7 @@
 package io.github.gpujoin.rdma.session;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Control connection between a writer and a reader: ordered and lossless until it breaks.
@@ -25,7 +26,7 @@ public interface ControlLink extends AutoCloseable {
      * @throws IOException if the peer closed the link, the link broke, or a message is malformed;
      *     earlier messages are received first
      */
-    ControlMessage receive() throws IOException;
+    @Nullable ControlMessage receive() throws IOException;
 
     /**
      * Removes the limit of two messages that applies to an accepted link until its writer has

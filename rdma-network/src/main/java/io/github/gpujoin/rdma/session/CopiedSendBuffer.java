@@ -13,6 +13,7 @@ import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.OneSidedTransport;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.TransportException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Slots in a copy of the reader's ring, in registered memory of this process. They are sent in
@@ -33,7 +34,7 @@ final class CopiedSendBuffer implements SendBuffer {
     private final OneSidedTransport transport;
     private final RegisteredMemory image;
     private final RingWriter ring;
-    private Connection connection;
+    private @Nullable Connection connection;
     private long bodySequence;
     private long flushedSequence;
     private long sentSequence;

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /** HMAC-SHA256 over a purpose and parts that contain their own lengths. */
 final class Hmac {
@@ -16,11 +17,11 @@ final class Hmac {
      * Why the algorithm is unavailable; null if it is available. Kept for all callers: the JDK
      * initialises its cryptography once, from files, and reports a failure only to the first.
      */
-    private static final Throwable UNAVAILABLE = initialise();
+    private static final @Nullable Throwable UNAVAILABLE = initialise();
 
     private Hmac() {}
 
-    private static Throwable initialise() {
+    private static @Nullable Throwable initialise() {
         try {
             Mac.getInstance(ALGORITHM);
             return null;

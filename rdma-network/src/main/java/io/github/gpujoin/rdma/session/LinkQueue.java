@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Accepted connections whose handshake has not begun. The total is bounded, one host may use half
@@ -43,7 +44,7 @@ final class LinkQueue {
     }
 
     /** Removes the oldest connection of the next host; returns null if there is none. */
-    synchronized TcpControlLink poll() {
+    synchronized @Nullable TcpControlLink poll() {
         if (count == 0) {
             return null;
         }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.rdma.session;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** A peer violated the protocol; its link is closed. */
 public final class ProtocolException extends IOException {
@@ -21,7 +22,7 @@ public final class ProtocolException extends IOException {
     }
 
     /** Returns the refusal to send before the link is closed, or null to send none. */
-    Refusal answer() {
+    @Nullable Refusal answer() {
         return answer;
     }
 }

@@ -16,6 +16,7 @@ import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The reading end of a channel: one ring, written by one writer at a time.
@@ -57,10 +58,10 @@ public final class ReaderSession implements AutoCloseable {
     private long releasedSequence;
 
     /** Null unless the state is OPEN. */
-    private OpenLink link;
+    private @Nullable OpenLink link;
 
-    private Target target;
-    private RingReader ring;
+    private @Nullable Target target;
+    private @Nullable RingReader ring;
     private long missingSequence;
     private long missingSinceNs;
     private long checkedAtNs;

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,9 +68,9 @@ public final class SessionListener implements AutoCloseable {
     private final Map<Integer, ReaderSession> channels = new ConcurrentHashMap<>();
     private final Deque<Pending> pending = new ArrayDeque<>();
     private long refusedCount;
-    private String lastRefused;
+    private @Nullable String lastRefused;
     private long reportAtNs;
-    private Error breakdown;
+    private @Nullable Error breakdown;
 
     /**
      * @param job whose writers are admitted; those of other jobs are refused
@@ -187,7 +188,7 @@ public final class SessionListener implements AutoCloseable {
         private final ControlLink link;
         private final long host;
         private final long startNs;
-        private Hello hello;
+        private @Nullable Hello hello;
         private Nonce nonce;
         private AttemptToken token;
 

@@ -8,6 +8,7 @@ import io.github.gpujoin.rdma.session.ControlMessage.Accept;
 import io.github.gpujoin.rdma.transport.RegisteredMemory;
 import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.TransportException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Slots in the reader's own ring: a payload is copied once, to the place where it is read, and
@@ -18,7 +19,7 @@ final class SharedSendBuffer implements SendBuffer {
 
     private final SharedTransport transport;
     private final RingWriter ring;
-    private RegisteredMemory mapped;
+    private @Nullable RegisteredMemory mapped;
 
     SharedSendBuffer(SharedTransport transport, RingGeometry geometry, long epoch) {
         this.transport = transport;

@@ -15,6 +15,7 @@ import java.util.Queue;
 import java.util.concurrent.LinkedBlockingQueue;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Control connection over TCP or TLS.
@@ -39,7 +40,7 @@ public final class TcpControlLink implements ControlLink {
     private static final int MAX_QUEUED = 4;
 
     private final Socket socket;
-    private final InetSocketAddress target;
+    private final @Nullable InetSocketAddress target;
     private final String peer;
     private final Queue<ControlMessage> unread = new LinkedBlockingQueue<>(MAX_UNREAD);
     private final Queue<byte[]> queued = new ArrayDeque<>();

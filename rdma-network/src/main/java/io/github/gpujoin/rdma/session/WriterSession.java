@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The writing end of a channel. It connects, authenticates, and writes slots while it has credit.
@@ -41,23 +42,23 @@ public final class WriterSession implements AutoCloseable {
     private String lastLoss = "The reader was not reached yet";
 
     /** Why the last connection that reached the reader was lost; null before the first one. */
-    private String firstLoss;
+    private @Nullable String firstLoss;
 
     /** Why the session failed; null if no exception caused it. */
     private Throwable fault;
 
     /** Link of the current handshake; null without one. */
-    private ControlLink handshakeLink;
+    private @Nullable ControlLink handshakeLink;
 
     private Hello hello;
     private Nonce readerNonce;
     private long handshakeStartNs;
 
     /** Null before the first accept. */
-    private SendBuffer buffer;
+    private @Nullable SendBuffer buffer;
 
     /** Null unless the state is OPEN. */
-    private OpenLink link;
+    private @Nullable OpenLink link;
 
     /** Whether the transport has reached the reader since the link was opened. */
     private boolean reached;

@@ -5,6 +5,7 @@ package io.github.gpujoin.rdma.verbs;
 import io.github.gpujoin.core.natives.NativeClassLoader;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Defines DiSNI and the classes that use it.
@@ -31,7 +32,7 @@ final class DisniClassLoader extends NativeClassLoader {
     }
 
     @Override
-    protected Path copyLibrary(String fileName) throws IOException {
+    protected @Nullable Path copyLibrary(String fileName) throws IOException {
         return NativeLibrary.FILE_NAME.equals(fileName) ? library.copyToPrivateFolder() : null;
     }
 }

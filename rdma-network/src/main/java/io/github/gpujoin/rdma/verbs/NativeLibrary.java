@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The content of libdisni: from the jar, or from an installed library that the user names.
@@ -125,7 +126,7 @@ record NativeLibrary(String origin, byte[] bytes) {
         }
     }
 
-    private static byte[] resource(String name) throws IOException {
+    private static byte @Nullable [] resource(String name) throws IOException {
         try (InputStream in = NativeLibrary.class.getResourceAsStream(name)) {
             return in == null ? null : in.readAllBytes();
         }

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The RDMA devices of this host and the limits of this process, read from the kernel's files. */
 public final class RdmaHost {
@@ -116,7 +117,7 @@ public final class RdmaHost {
                 && (Long.parseUnsignedLong(effective, 16) >>> CAP_IPC_LOCK & 1) == 1;
     }
 
-    private static String field(Path file, String name) throws IOException {
+    private static @Nullable String field(Path file, String name) throws IOException {
         if (!Files.exists(file)) {
             return null;
         }

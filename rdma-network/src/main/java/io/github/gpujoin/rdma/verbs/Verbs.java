@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
 
 /** Opens RDMA devices. */
 public final class Verbs {
@@ -15,7 +16,7 @@ public final class Verbs {
     private static final String DEVICE = Verbs.class.getPackageName() + ".disni.DisniDevice";
     private static final String OPENED_PACKAGE = "sun.nio.ch";
 
-    private static ClassLoader loader;
+    private static @Nullable ClassLoader loader;
 
     private Verbs() {}
 

@@ -5,6 +5,7 @@ package io.github.gpujoin.rdma.verbs;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Accepts connections. For one thread. */
 public interface VerbsListener extends AutoCloseable {
@@ -17,7 +18,7 @@ public interface VerbsListener extends AutoCloseable {
      *
      * @return the connection, or null if none was established in time
      */
-    QueuePair accept(Duration timeout) throws IOException;
+    @Nullable QueuePair accept(Duration timeout) throws IOException;
 
     @Override
     void close() throws IOException;

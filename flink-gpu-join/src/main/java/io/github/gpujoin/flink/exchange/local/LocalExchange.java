@@ -9,6 +9,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The receiving end of an edge between two tasks of one process. A queue beside the edge passes
@@ -60,7 +61,7 @@ public final class LocalExchange implements AutoCloseable {
     }
 
     /** Returns the receiving end, or null if none is open in this process. */
-    static LocalExchange find(OneToOneEdge edge) {
+    static @Nullable LocalExchange find(OneToOneEdge edge) {
         return OPEN.get(edge);
     }
 

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.exchange.local;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sending end of a {@link LocalExchange}. Chunks go through Flink's channel until the receiver
@@ -23,7 +24,7 @@ public final class LocalExchangeSender {
     private final OneToOneEdge edge;
     private final TimerGauge backPressured;
     private final LocalExchangeTicket.Writer tickets;
-    private LocalExchange receiver;
+    private @Nullable LocalExchange receiver;
 
     /**
      * @param edge from the sender to its receiver

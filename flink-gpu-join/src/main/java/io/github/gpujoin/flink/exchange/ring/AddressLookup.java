@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +34,7 @@ final class AddressLookup implements SessionAgent.Duty {
     private final Coordinator coordinator;
     private final Finder finder;
     private final AddressRequest request;
-    private CompletableFuture<CoordinationResponse> answer;
+    private @Nullable CompletableFuture<CoordinationResponse> answer;
     private long nextRequestNs;
     private boolean isDone;
     private volatile IOException failure;

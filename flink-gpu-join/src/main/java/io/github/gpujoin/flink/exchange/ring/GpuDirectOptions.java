@@ -20,6 +20,7 @@ import io.github.gpujoin.rdma.verbs.VerbsException;
 import java.io.Serializable;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Options of rings in GPU memory, which a network card writes directly (GPUDirect RDMA). Untested
@@ -38,7 +39,7 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
      * @return null if rings lie in host memory
      * @throws IllegalConfigurationException if the transport is not RDMA
      */
-    static GpuDirectOptions of(ReadableConfig config, String transport) {
+    static @Nullable GpuDirectOptions of(ReadableConfig config, String transport) {
         GpuDirect way = config.get(GpuJoinOptions.RDMA_GPU_DIRECT);
         if (way == GpuDirect.OFF) {
             return null;

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.jspecify.annotations.Nullable;
 
 /** The receiving end of one ring. */
 final class ReaderEnd extends RingEnd {
@@ -69,7 +70,7 @@ final class ReaderEnd extends RingEnd {
         return chunk;
     }
 
-    private Chunk poll(Chunk ticket) throws SessionException {
+    private @Nullable Chunk poll(Chunk ticket) throws SessionException {
         lock.lock();
         try {
             step(System.nanoTime());
@@ -86,7 +87,7 @@ final class ReaderEnd extends RingEnd {
      * @return null if the slot has not fully arrived; the caller polls again, and the session
      *     requests a retransmission if that does not help
      */
-    private Chunk tryRead(Chunk ticket) {
+    private @Nullable Chunk tryRead(Chunk ticket) {
         long next = session.releasedSequence() + 1;
         if (ticket.sequence() != next) {
             throw mismatch("Ticket is not for the next chunk of its ring", ticket);

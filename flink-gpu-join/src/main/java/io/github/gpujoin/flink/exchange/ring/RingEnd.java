@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.exchange.ring;
 import io.github.gpujoin.rdma.session.RingFault;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One end of one ring. The mailbox thread, which moves chunks, and the {@link SessionAgent} share
@@ -13,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 abstract class RingEnd implements SessionAgent.Duty, AutoCloseable {
 
     final ReentrantLock lock = new ReentrantLock();
-    private volatile SessionException failure;
+    private volatile @Nullable SessionException failure;
 
     /**
      * Performs the due work of the session, such as heartbeats and credit. The caller holds the

@@ -19,6 +19,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Options of the transport of a join's payload between subtasks.
@@ -49,7 +50,7 @@ public record RingOptions(
         long peerTimeoutMs,
         long openTimeoutMs,
         boolean encodes,
-        GpuDirectOptions gpuDirect)
+        @Nullable GpuDirectOptions gpuDirect)
         implements Serializable {
 
     /** Transport without rings: payload goes through Flink's channels. */

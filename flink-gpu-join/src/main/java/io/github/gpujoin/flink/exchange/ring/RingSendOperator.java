@@ -17,6 +17,7 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,9 +44,9 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
 
     private transient long openDeadlineNs;
     private transient boolean isFirstChunk;
-    private transient RingSender rings;
+    private transient @Nullable RingSender rings;
     private transient RowCounts rows;
-    private transient HoldableOutput<StreamRecord<Chunk>> holdable;
+    private transient @Nullable HoldableOutput<StreamRecord<Chunk>> holdable;
     private transient TimerGauge backPressured;
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;

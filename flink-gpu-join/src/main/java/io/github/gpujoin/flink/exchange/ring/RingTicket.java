@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Represents in Flink's channel a chunk that went through a ring. A ticket is a chunk without rows,
@@ -37,7 +38,7 @@ final class RingTicket {
     static final class Writer {
 
         private final int channel;
-        private ChunkBuilder builder;
+        private @Nullable ChunkBuilder builder;
 
         Writer(int channel) {
             this.channel = channel;

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.exchange.ring;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +32,7 @@ final class SessionAgent implements AutoCloseable {
     private final List<Duty> duties = new CopyOnWriteArrayList<>();
     private final String name;
     private final AutoCloseable rounds;
-    private volatile SessionException failure;
+    private volatile @Nullable SessionException failure;
 
     SessionAgent(String task, RingHost host) {
         name = "gpu-join rings of " + task;

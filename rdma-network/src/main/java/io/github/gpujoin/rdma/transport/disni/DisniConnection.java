@@ -10,6 +10,7 @@ import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.QueuePairState;
 import io.github.gpujoin.rdma.verbs.Registration;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes of one queue pair from a registered source into one target.
@@ -34,10 +35,10 @@ final class DisniConnection implements Connection, OwnedResources.Item {
     private final Thread connecting;
 
     /** Null until connected. */
-    private QueuePair pair;
+    private @Nullable QueuePair pair;
 
     /** Why connecting failed; null if it did not. */
-    private Exception refusal;
+    private @Nullable Exception refusal;
 
     private long postedWrites;
     private long completedWriteCount;

@@ -15,6 +15,7 @@ import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One-sided writes over RDMA verbs.
@@ -36,7 +37,7 @@ public final class DisniTransport implements OneSidedTransport {
     private final OwnedResources resources = new OwnedResources("disni");
 
     /** Null if targets are in host memory. */
-    private final GpuTargets gpu;
+    private final @Nullable GpuTargets gpu;
 
     /**
      * Opens the device of an address, with targets in host memory.
@@ -57,7 +58,8 @@ public final class DisniTransport implements OneSidedTransport {
      * @param gpu closed with the transport, or here on failure; null for targets in host memory
      * @throws TransportException if the native library, a device or a permission is missing
      */
-    public DisniTransport(InetAddress localAddress, GpuTargets gpu) throws TransportException {
+    public DisniTransport(InetAddress localAddress, @Nullable GpuTargets gpu)
+            throws TransportException {
         this.gpu = gpu;
         try {
             device = Verbs.open(localAddress);

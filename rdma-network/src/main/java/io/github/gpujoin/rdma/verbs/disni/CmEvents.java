@@ -9,6 +9,7 @@ import com.ibm.disni.verbs.RdmaCmId;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** An event channel of the connection manager. For one thread, as channels of DiSNI are. */
 final class CmEvents implements AutoCloseable {
@@ -26,12 +27,12 @@ final class CmEvents implements AutoCloseable {
     }
 
     /** Returns the next event, or null if none arrives in time. */
-    RdmaCmEvent next(Duration timeout) throws IOException {
+    @Nullable RdmaCmEvent next(Duration timeout) throws IOException {
         return channel.getCmEvent(Math.toIntExact(timeout.toMillis()));
     }
 
     /** Returns the type of the next event, or null if none arrives in time. */
-    EventType nextType(Duration timeout) throws IOException {
+    @Nullable EventType nextType(Duration timeout) throws IOException {
         RdmaCmEvent event = next(timeout);
         return event == null ? null : type(event);
     }

@@ -15,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The accepting side. One event channel receives the events of all its queue pairs. */
 final class DisniListener implements VerbsListener {
@@ -64,7 +65,7 @@ final class DisniListener implements VerbsListener {
     }
 
     @Override
-    public QueuePair accept(Duration timeout) throws IOException {
+    public @Nullable QueuePair accept(Duration timeout) throws IOException {
         long deadlineNs = System.nanoTime() + timeout.toNanos();
         RdmaCmEvent event;
         while ((event = events.next(Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()))))
@@ -78,7 +79,7 @@ final class DisniListener implements VerbsListener {
     }
 
     /** Returns the queue pair that the event completed; null if it completed none. */
-    private DisniQueuePair handle(RdmaCmEvent event) throws IOException {
+    private @Nullable DisniQueuePair handle(RdmaCmEvent event) throws IOException {
         RdmaCmId id = event.getConnIdPriv();
         switch (CmEvents.type(event)) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> answer(id);

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair with its completion queue. Work requests are created once and changed in place, so
@@ -37,7 +38,7 @@ final class DisniQueuePair implements QueuePair {
     private final RdmaCmId id;
 
     /** Event channel of this pair alone; null if the listener's channel receives its events. */
-    private final CmEvents events;
+    private final @Nullable CmEvents events;
 
     private final int queueDepth;
     private final IbvWC[] completions;
@@ -52,7 +53,11 @@ final class DisniQueuePair implements QueuePair {
      * @param events null if the listener's channel receives the pair's events
      */
     DisniQueuePair(
-            RdmaCmId id, IbvPd protectionDomain, int queueDepth, Teardown teardown, CmEvents events)
+            RdmaCmId id,
+            IbvPd protectionDomain,
+            int queueDepth,
+            Teardown teardown,
+            @Nullable CmEvents events)
             throws IOException {
         this.id = id;
         this.teardown = teardown;
