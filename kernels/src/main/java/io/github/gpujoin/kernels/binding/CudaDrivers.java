@@ -32,9 +32,7 @@ public final class CudaDrivers {
 
     private static @Nullable Constructor<?> binding;
 
-    /**
-     * Why JCuda could not be loaded, or null. Kept, because a missing driver does not appear later.
-     */
+    /** Why JCuda could not be loaded. Kept, because a missing driver does not appear later. */
     private static @Nullable GpuUnavailableException refusal;
 
     private CudaDrivers() {}

@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.binding;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The GPU cannot do what was requested; another engine can. No rows are lost: the caller of an
@@ -24,7 +25,7 @@ public final class GpuUnavailableException extends EngineUnavailableException {
         this(failure, sentence, null);
     }
 
-    public GpuUnavailableException(GpuFailure failure, String sentence, Throwable cause) {
+    public GpuUnavailableException(GpuFailure failure, String sentence, @Nullable Throwable cause) {
         super(
                 failure == GpuFailure.OUT_OF_DEVICE_MEMORY ? Scope.NO_MEMORY : Scope.DEVICE,
                 sentence,

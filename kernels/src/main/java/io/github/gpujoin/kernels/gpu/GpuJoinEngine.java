@@ -300,7 +300,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     @Override
-    protected ResultBatch nextBatch() {
+    protected @Nullable ResultBatch nextBatch() {
         ResultBatch[] batch = new ResultBatch[1];
         orFail(() -> batch[0] = pollPipe());
         if (batch[0] != null) {

@@ -27,7 +27,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
         this(options, null);
     }
 
-    private GpuJoinEngineFactory(GpuOptions options, MemoryReservations hostMemory) {
+    private GpuJoinEngineFactory(GpuOptions options, @Nullable MemoryReservations hostMemory) {
         this.options = options;
         this.hostMemory = hostMemory;
     }

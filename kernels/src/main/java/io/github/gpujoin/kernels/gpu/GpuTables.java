@@ -52,7 +52,7 @@ final class GpuTables {
             DeviceLease lease,
             GpuOptions options,
             MemoryLimits limits,
-            GpuTables base,
+            @Nullable GpuTables base,
             int ownDimension) {
         this.base = base;
         this.ownDimension = ownDimension;

@@ -47,7 +47,7 @@ final class JoinPlan {
     }
 
     /**
-     * @param groups the groups of an aggregating join, otherwise null
+     * @param groups null unless the join aggregates
      */
     JoinPlan(
             JoinSpec spec,
@@ -55,7 +55,7 @@ final class JoinPlan {
             ResultLayout layout,
             List<GpuTable> tables,
             boolean countOnly,
-            GpuGroups groups) {
+            @Nullable GpuGroups groups) {
         this.countOnly = countOnly;
         this.groups = groups;
         this.spec = spec;
