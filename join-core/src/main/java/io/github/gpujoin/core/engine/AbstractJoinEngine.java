@@ -190,7 +190,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     }
 
     @Override
-    public final ResultBatch poll() {
+    public final @Nullable ResultBatch poll() {
         state.require(EngineState.JOINING);
         return nextBatch();
     }

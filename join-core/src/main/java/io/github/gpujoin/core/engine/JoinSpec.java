@@ -69,7 +69,7 @@ public record JoinSpec(
             ChunkSchema factSchema,
             List<DimensionSpec> dimensions,
             List<FactFilter> filters,
-            Aggregation aggregation) {
+            @Nullable Aggregation aggregation) {
         this(factSchema, dimensions, filters, aggregation, NO_NULL_KEYS);
     }
 

@@ -33,7 +33,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     private static final int MAX_IN_FLIGHT = 4;
 
     /** A row: its chunk and its number in the chunk. */
-    record JoinedRow(Chunk chunk, int row) {}
+    record JoinedRow(@Nullable Chunk chunk, int row) {}
 
     /** Replaces the build row of a fact without a match. */
     private static final JoinedRow NO_MATCH = new JoinedRow(null, -1);

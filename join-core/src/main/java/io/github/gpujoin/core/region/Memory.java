@@ -6,6 +6,7 @@ import java.lang.reflect.Field;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 import sun.misc.Unsafe;
 
 /**
@@ -40,35 +41,35 @@ public final class Memory {
 
     private Memory() {}
 
-    public static byte getByte(Object base, long offset) {
+    public static byte getByte(@Nullable Object base, long offset) {
         return UNSAFE.getByte(base, offset);
     }
 
-    public static void putByte(Object base, long offset, byte value) {
+    public static void putByte(@Nullable Object base, long offset, byte value) {
         UNSAFE.putByte(base, offset, value);
     }
 
-    public static short getShort(Object base, long offset) {
+    public static short getShort(@Nullable Object base, long offset) {
         return UNSAFE.getShort(base, offset);
     }
 
-    public static void putShort(Object base, long offset, short value) {
+    public static void putShort(@Nullable Object base, long offset, short value) {
         UNSAFE.putShort(base, offset, value);
     }
 
-    public static int getInt(Object base, long offset) {
+    public static int getInt(@Nullable Object base, long offset) {
         return UNSAFE.getInt(base, offset);
     }
 
-    public static void putInt(Object base, long offset, int value) {
+    public static void putInt(@Nullable Object base, long offset, int value) {
         UNSAFE.putInt(base, offset, value);
     }
 
-    public static long getLong(Object base, long offset) {
+    public static long getLong(@Nullable Object base, long offset) {
         return UNSAFE.getLong(base, offset);
     }
 
-    public static void putLong(Object base, long offset, long value) {
+    public static void putLong(@Nullable Object base, long offset, long value) {
         UNSAFE.putLong(base, offset, value);
     }
 
@@ -94,7 +95,7 @@ public final class Memory {
      * to every reader that loads {@code value} by {@link #getLongAcquire}: in this process, in
      * another one that maps the memory, or on a device.
      */
-    public static void putLongRelease(Object base, long offset, long value) {
+    public static void putLongRelease(@Nullable Object base, long offset, long value) {
         UNSAFE.putOrderedLong(base, offset, value);
     }
 
@@ -102,7 +103,7 @@ public final class Memory {
      * Release store of an aligned int, with the guarantees of {@link #putLongRelease} for a reader
      * that loads it with acquire order.
      */
-    public static void putIntRelease(Object base, long offset, int value) {
+    public static void putIntRelease(@Nullable Object base, long offset, int value) {
         UNSAFE.putOrderedInt(base, offset, value);
     }
 
@@ -110,14 +111,14 @@ public final class Memory {
      * Acquire load of an aligned word, which is atomic. Later reads of this thread see at least
      * what the writer had written before the value.
      */
-    public static long getLongAcquire(Object base, long offset) {
+    public static long getLongAcquire(@Nullable Object base, long offset) {
         return UNSAFE.getLongVolatile(base, offset);
     }
 
     public static void copy(
-            Object sourceBase,
+            @Nullable Object sourceBase,
             long sourceOffset,
-            Object targetBase,
+            @Nullable Object targetBase,
             long targetOffset,
             long lengthBytes) {
         UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
@@ -125,7 +126,11 @@ public final class Memory {
 
     /** Whether two ranges contain the same bytes. */
     public static boolean equal(
-            Object base, long offset, Object otherBase, long otherOffset, long lengthBytes) {
+            @Nullable Object base,
+            long offset,
+            @Nullable Object otherBase,
+            long otherOffset,
+            long lengthBytes) {
         long at = 0;
         for (; at <= lengthBytes - Long.BYTES; at += Long.BYTES) {
             if (getLong(base, offset + at) != getLong(otherBase, otherOffset + at)) {
@@ -140,7 +145,7 @@ public final class Memory {
         return true;
     }
 
-    public static void fill(Object base, long offset, long lengthBytes, byte value) {
+    public static void fill(@Nullable Object base, long offset, long lengthBytes, byte value) {
         UNSAFE.setMemory(base, offset, lengthBytes, value);
     }
 

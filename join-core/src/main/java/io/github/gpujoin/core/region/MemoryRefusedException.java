@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.region;
 
+import org.jspecify.annotations.Nullable;
+
 /** No memory could be reserved or allocated. */
 public final class MemoryRefusedException extends RuntimeException {
 
@@ -10,7 +12,7 @@ public final class MemoryRefusedException extends RuntimeException {
     /**
      * @param sentence fault, values, remedy
      */
-    public MemoryRefusedException(String sentence, Throwable cause) {
+    public MemoryRefusedException(String sentence, @Nullable Throwable cause) {
         super(sentence, cause);
     }
 }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RingReader {
 
-    private final Object base;
+    private final @Nullable Object base;
     private final RingView view;
     private final RingGeometry geometry;
     private final long epoch;
@@ -69,7 +69,11 @@ public final class RingReader {
     }
 
     private RingReader(
-            Object base, RingView view, RingGeometry geometry, long epoch, long releasedSequence) {
+            @Nullable Object base,
+            RingView view,
+            RingGeometry geometry,
+            long epoch,
+            long releasedSequence) {
         this.base = base;
         this.view = view;
         this.geometry = geometry;

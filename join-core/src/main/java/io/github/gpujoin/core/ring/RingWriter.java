@@ -26,7 +26,7 @@ public final class RingWriter {
 
     private final RingGeometry geometry;
     private final int[] lengthsBytes;
-    private Object base;
+    private @Nullable Object base;
     private long offset;
     private long epoch;
     private long writtenSequence;
@@ -50,7 +50,7 @@ public final class RingWriter {
      * @param lengthBytes length of the payload: a positive multiple of 8
      * @return false if there is no credit: no slot is free until the next acknowledgement
      */
-    public boolean tryWrite(Object payloadBase, long payloadOffset, int lengthBytes) {
+    public boolean tryWrite(@Nullable Object payloadBase, long payloadOffset, int lengthBytes) {
         if (lengthBytes < 8
                 || lengthBytes % 8 != 0
                 || lengthBytes > geometry.payloadCapacityBytes()) {
@@ -107,7 +107,7 @@ public final class RingWriter {
      * are not acknowledged. Lengths come from the writer's own memory, so that a peer that modifies
      * the old ring can only damage its own payloads.
      */
-    public void moveTo(Object newBase, long newOffset, long newEpoch) {
+    public void moveTo(@Nullable Object newBase, long newOffset, long newEpoch) {
         for (long sequence = acknowledgedSequence + 1; sequence <= writtenSequence; sequence++) {
             long from = offset + geometry.slotOffset(sequence);
             long to = newOffset + geometry.slotOffset(sequence);
@@ -131,7 +131,12 @@ public final class RingWriter {
 
     /** Writes the header of a slot whose payload is already written. */
     private static void publish(
-            Object base, long slot, long sequence, long epoch, int lengthBytes, long checksum) {
+            @Nullable Object base,
+            long slot,
+            long sequence,
+            long epoch,
+            int lengthBytes,
+            long checksum) {
         Memory.putLong(base, slot + EPOCH_OFFSET, epoch);
         Memory.putInt(base, slot + LENGTH_OFFSET, lengthBytes);
         Memory.putInt(base, slot + RESERVED_OFFSET, 0);

@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.ring;
 
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checksum of a slot: a sum of its words, each mixed with its position. Threads can add parts of
@@ -27,7 +28,11 @@ final class SlotChecksum {
     private SlotChecksum() {}
 
     static long of(
-            long sequence, long epoch, Object base, long payloadOffset, int payloadLengthBytes) {
+            long sequence,
+            long epoch,
+            @Nullable Object base,
+            long payloadOffset,
+            int payloadLengthBytes) {
         long sum = ofHeader(sequence, epoch, payloadLengthBytes);
         int words = payloadLengthBytes >>> 3;
         long position = PAYLOAD_POSITION;
@@ -42,7 +47,8 @@ final class SlotChecksum {
      * Copies a payload and returns the slot's checksum, computed from the words of the copy. Each
      * word is loaded once, so concurrent writes to the slot cannot make copy and checksum disagree.
      */
-    static long ofCopy(long sequence, long epoch, Object base, long payloadOffset, byte[] copy) {
+    static long ofCopy(
+            long sequence, long epoch, @Nullable Object base, long payloadOffset, byte[] copy) {
         long sum = ofHeader(sequence, epoch, copy.length);
         int words = copy.length >>> 3;
         long position = PAYLOAD_POSITION;
