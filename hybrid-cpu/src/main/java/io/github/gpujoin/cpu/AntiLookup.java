@@ -4,6 +4,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the keys of an anti join: those without a build row. Writes no matches. Not thread-safe.
@@ -29,7 +30,12 @@ final class AntiLookup implements KeyLookup {
      */
     @Override
     public int findFirst(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         int found = lookup.findFirst(base, keys, count, 0, foundNumbers, matches);
         Memory.fill(null, isLeft, count, (byte) 1);
         for (int i = 0; i < found; i++) {

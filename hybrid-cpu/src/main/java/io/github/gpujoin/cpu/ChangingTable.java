@@ -10,6 +10,7 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The table of a changelog dimension with unique keys: an extendible hash table (Fagin, Nievergelt,
@@ -230,7 +231,7 @@ final class ChangingTable extends CpuJoinTable {
      * @param homes room for {@code int64[count]}, bases of segments, and {@code int32[count]},
      *     slots
      */
-    private void writeHomes(byte[] base, long keys, int count, long homes) {
+    private void writeHomes(byte @Nullable [] base, long keys, int count, long homes) {
         long[] bases = this.bases;
         int depth = this.depth;
         int slots = directory[0].slots();
@@ -243,7 +244,7 @@ final class ChangingTable extends CpuJoinTable {
     }
 
     private int findFirst(
-            byte[] base,
+            byte @Nullable [] base,
             long keys,
             int count,
             long homes,

@@ -172,7 +172,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     /** Continues to build a table and returns it once it is complete; null before. */
-    private CpuJoinTable buildTable(int dimension, long maxRows) {
+    private @Nullable CpuJoinTable buildTable(int dimension, long maxRows) {
         if (shared.containsKey(dimension)) {
             return shared.remove(dimension);
         }

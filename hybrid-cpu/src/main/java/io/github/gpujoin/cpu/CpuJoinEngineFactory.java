@@ -53,7 +53,7 @@ public final class CpuJoinEngineFactory implements JoinEngineFactory {
         this.reservations = null;
     }
 
-    private CpuJoinEngineFactory(MemoryReservations reservations) {
+    private CpuJoinEngineFactory(@Nullable MemoryReservations reservations) {
         this.budgetBytes = MANAGED;
         this.reservations = reservations;
     }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /** Finds rows of a {@link DirectTable} in one branch-free loop. Immutable. */
 final class DirectLookup implements KeyLookup {
@@ -31,7 +32,12 @@ final class DirectLookup implements KeyLookup {
 
     @Override
     public int findFirst(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         int leading =
                 presence == 0 ? findLeading(base, keys, count, firstNumber, numbers, matches) : 0;
         return leading
@@ -51,7 +57,12 @@ final class DirectLookup implements KeyLookup {
      * twice as many loads of rows are in flight.
      */
     private int findLeading(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         long minKey = this.minKey;
         long slots = this.slots;
         long rows = this.rows;
@@ -71,7 +82,12 @@ final class DirectLookup implements KeyLookup {
 
     /** Finds the rows of keys of which many may have none, without a branch on the data. */
     private int findAny(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         // Locals, since the compiler assumes that stores to native memory may change fields.
         long minKey = this.minKey;
         long slots = this.slots;

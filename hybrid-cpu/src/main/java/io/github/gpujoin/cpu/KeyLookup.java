@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu;
 
+import org.jspecify.annotations.Nullable;
+
 /** Finds the first row of each key of a batch. Not thread-safe: one lookup for each thread. */
 interface KeyLookup {
 
@@ -15,5 +17,11 @@ interface KeyLookup {
      *     the rows themselves for a {@linkplain CpuJoinTable#rowLookup() row lookup}
      * @return number of keys found
      */
-    int findFirst(byte[] base, long keys, int count, int firstNumber, long numbers, long matches);
+    int findFirst(
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches);
 }

@@ -4,6 +4,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the keys of a left join: all of them. A key without a row matches the row of zeros, so that
@@ -30,7 +31,12 @@ final class LeftLookup implements KeyLookup {
 
     @Override
     public int findFirst(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         int found = lookup.findFirst(base, keys, count, 0, foundNumbers, foundRows);
         for (int i = 0; i < count; i++) {
             Memory.putInt(numbers + 4L * i, firstNumber + i);

@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drops matches of null fact keys, whatever value the key column holds for them. Not thread-safe.
@@ -24,7 +25,12 @@ final class NonNullLookup implements KeyLookup {
 
     @Override
     public int findFirst(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         int found = lookup.findFirst(base, keys, count, firstNumber, numbers, matches);
         int kept = 0;
         for (int i = 0; i < found; i++) {

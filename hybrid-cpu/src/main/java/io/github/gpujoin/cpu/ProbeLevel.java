@@ -59,7 +59,7 @@ final class ProbeLevel {
     ProbeLevel(
             int dimension,
             FactColumn factKeys,
-            NullKeys nullKeys,
+            @Nullable NullKeys nullKeys,
             CpuJoinTable table,
             KeyLookup lookup,
             long zeroRow,

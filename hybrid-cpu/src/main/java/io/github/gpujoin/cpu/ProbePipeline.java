@@ -11,6 +11,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Probes all tables with one chunk at a time.
@@ -106,7 +107,7 @@ final class ProbePipeline {
     }
 
     /** Creates the lookup of a join kind. */
-    private KeyLookup lookup(int d, JoinKind kind, NullKeys nullKeys) {
+    private KeyLookup lookup(int d, JoinKind kind, @Nullable NullKeys nullKeys) {
         CpuJoinTable table = tables.get(d);
         KeyLookup found =
                 rowsFound[d] ? table.rowLookup() : table.addressLookup(BATCH_ROWS, memory);

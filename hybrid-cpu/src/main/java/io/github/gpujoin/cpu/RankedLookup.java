@@ -4,6 +4,7 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds rows of a {@link RankedTable}, with one short loop over the batch for each step, so that
@@ -27,7 +28,12 @@ final class RankedLookup implements KeyLookup {
 
     @Override
     public int findFirst(
-            byte[] base, long keys, int count, int firstNumber, long numbers, long matches) {
+            byte @Nullable [] base,
+            long keys,
+            int count,
+            int firstNumber,
+            long numbers,
+            long matches) {
         table.slotFunction().slots(base, keys, count, slots);
         int taken = table.findRows(slots, count, scratch, firstNumber, numbers, matches);
         if (table.slotFunction().isDirect()) {
@@ -62,7 +68,8 @@ final class RankedLookup implements KeyLookup {
      *
      * @param keyZero address or offset of the key with number 0, which may precede the keys
      */
-    private int keepEqualLongs(byte[] base, long keyZero, int count, long numbers, long matches) {
+    private int keepEqualLongs(
+            byte @Nullable [] base, long keyZero, int count, long numbers, long matches) {
         long rowKeys = scratch;
         long rowBytes = table.layout().rowBytes();
         int found = 0;
@@ -85,7 +92,8 @@ final class RankedLookup implements KeyLookup {
     }
 
     /** Does the same as {@link #keepEqualLongs} for rows with 4-byte keys. */
-    private int keepEqualInts(byte[] base, long keyZero, int count, long numbers, long matches) {
+    private int keepEqualInts(
+            byte @Nullable [] base, long keyZero, int count, long numbers, long matches) {
         long rowKeys = scratch;
         long rowBytes = table.layout().rowBytes();
         int found = 0;

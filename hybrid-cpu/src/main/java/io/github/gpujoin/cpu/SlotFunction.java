@@ -5,6 +5,7 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Maps a key to a slot of a {@link RankDirectory}. Immutable.
@@ -83,7 +84,7 @@ final class SlotFunction {
      *
      * @param base array that {@code keys} is an offset in; null if {@code keys} is an address
      */
-    void slots(byte[] base, long keys, int count, long target) {
+    void slots(byte @Nullable [] base, long keys, int count, long target) {
         int slots = this.slots;
         if (direct) {
             long minKey = this.minKey;

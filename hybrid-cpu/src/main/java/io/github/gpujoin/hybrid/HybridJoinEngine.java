@@ -125,7 +125,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     /**
      * Returns an engine of the device, or of the host if the device is not in use, to read its
-     * statistics. This engine owns it. May be null until the tables are built.
+     * statistics. This engine owns it. Null until the tables of its tier are built.
      */
     public @Nullable JoinEngine fastestEngine() {
         return device.isOpen() ? device.shared() : host.shared();

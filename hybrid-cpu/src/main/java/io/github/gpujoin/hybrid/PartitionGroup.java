@@ -21,7 +21,7 @@ final class PartitionGroup {
     private @Nullable JoinEngine engine;
     private long tableBytes;
 
-    /** Target of a move; null unless the group is moving. */
+    /** Target of the current move. */
     private @Nullable MemoryTier nextTier;
 
     private @Nullable JoinEngine nextEngine;
@@ -101,7 +101,7 @@ final class PartitionGroup {
      *
      * @param engineThere with the new tables; null if the target is SPILLED
      */
-    void moveTo(MemoryTier target, JoinEngine engineThere) {
+    void moveTo(MemoryTier target, @Nullable JoinEngine engineThere) {
         nextTier = tier.to(target);
         nextEngine = engineThere;
     }
@@ -126,7 +126,7 @@ final class PartitionGroup {
     /**
      * Carries out the move.
      *
-     * @return the previous engine, which the caller closes; null if there was none
+     * @return the previous engine, which the caller closes; null if the group was SPILLED
      */
     @Nullable JoinEngine move() {
         JoinEngine old = engine;
