@@ -14,8 +14,8 @@ final class Hmac {
     private static final String ALGORITHM = "HmacSHA256";
 
     /**
-     * Why the algorithm is unavailable; null if it is available. Kept for all callers: the JDK
-     * initialises its cryptography once, from files, and reports a failure only to the first.
+     * Why the algorithm is unavailable. Kept for all callers: the JDK initialises its cryptography
+     * once, from files, and reports a failure only to the first.
      */
     private static final @Nullable Throwable UNAVAILABLE = initialise();
 

@@ -10,13 +10,13 @@ public final class ProtocolException extends IOException {
 
     private static final long serialVersionUID = 1;
 
-    private final transient Refusal answer;
+    private final transient @Nullable Refusal answer;
 
     public ProtocolException(String message) {
         this(message, null);
     }
 
-    ProtocolException(String message, Refusal answer) {
+    ProtocolException(String message, @Nullable Refusal answer) {
         super(message);
         this.answer = answer;
     }

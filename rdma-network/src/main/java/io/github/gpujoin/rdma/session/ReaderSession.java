@@ -51,7 +51,7 @@ public final class ReaderSession implements AutoCloseable {
     private String lastLoss = "No writer connected yet";
 
     /** The failure of this process that ended the session; null if there was none. */
-    private Throwable fault;
+    private @Nullable Throwable fault;
 
     private volatile int attempt = -1;
     private long epoch;

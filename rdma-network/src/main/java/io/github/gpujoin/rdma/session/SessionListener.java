@@ -282,7 +282,7 @@ public final class SessionListener implements AutoCloseable {
             return session;
         }
 
-        private void drop(Refusal answer) {
+        private void drop(@Nullable Refusal answer) {
             if (answer == null) {
                 link.close();
             } else {

@@ -44,15 +44,15 @@ public final class TcpControlLink implements ControlLink {
     private final String peer;
     private final Queue<ControlMessage> unread = new LinkedBlockingQueue<>(MAX_UNREAD);
     private final Queue<byte[]> queued = new ArrayDeque<>();
-    private volatile IOException end;
+    private volatile @Nullable IOException end;
 
-    /** Failure of this process, null without one: the peer is not at fault. */
-    private volatile Throwable breakdown;
+    /** Failure of this process; the peer is not at fault. */
+    private volatile @Nullable Throwable breakdown;
 
     private volatile boolean admitted;
 
     /** Null until the link is up; guarded by {@link #queued}. */
-    private OutputStream out;
+    private @Nullable OutputStream out;
 
     /** Used only by the thread that receives. */
     private boolean started;
@@ -62,7 +62,7 @@ public final class TcpControlLink implements ControlLink {
         this(accepted, null, String.valueOf(accepted.getRemoteSocketAddress()));
     }
 
-    private TcpControlLink(Socket socket, InetSocketAddress target, String peer) {
+    private TcpControlLink(Socket socket, @Nullable InetSocketAddress target, String peer) {
         this.socket = socket;
         this.target = target;
         this.peer = peer;
@@ -180,7 +180,7 @@ public final class TcpControlLink implements ControlLink {
     }
 
     @Override
-    public ControlMessage receive() throws IOException {
+    public @Nullable ControlMessage receive() throws IOException {
         if (!started) {
             start();
         }

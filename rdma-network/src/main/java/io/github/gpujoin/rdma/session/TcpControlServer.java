@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLServerSocket;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Listens for control connections on one address and passes them to a {@link SessionListener}.
@@ -35,8 +36,8 @@ public final class TcpControlServer implements ControlServer {
     private final LinkQueue waiting = new LinkQueue(MAX_WAITING);
     private final Thread acceptor;
 
-    /** Why the server accepts no more; null while it does. */
-    private volatile Throwable breakdown;
+    /** Why the server accepts no more connections. */
+    private volatile @Nullable Throwable breakdown;
 
     /**
      * Starts to listen.

@@ -45,9 +45,9 @@ public final class WriterSession implements AutoCloseable {
     private @Nullable String firstLoss;
 
     /** Why the session failed; null if no exception caused it. */
-    private Throwable fault;
+    private @Nullable Throwable fault;
 
-    /** Link of the current handshake; null without one. */
+    /** Link of the current handshake. */
     private @Nullable ControlLink handshakeLink;
 
     private Hello hello;
@@ -272,7 +272,7 @@ public final class WriterSession implements AutoCloseable {
         }
     }
 
-    private SessionException fail(String reason, Throwable cause) {
+    private SessionException fail(String reason, @Nullable Throwable cause) {
         disconnect();
         lastLoss = reason;
         fault = cause;

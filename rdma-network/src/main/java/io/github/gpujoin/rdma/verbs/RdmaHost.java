@@ -101,7 +101,8 @@ public final class RdmaHost {
     }
 
     /** Creates the exception for a region that the kernel refused to lock. */
-    public VerbsException lockedMemory(long lengthBytes, Throwable cause) throws IOException {
+    public VerbsException lockedMemory(long lengthBytes, @Nullable Throwable cause)
+            throws IOException {
         long limitBytes = lockedMemoryLimitBytes();
         String limit = limitBytes == Long.MAX_VALUE ? "unlimited" : limitBytes + " bytes";
         return new VerbsException(

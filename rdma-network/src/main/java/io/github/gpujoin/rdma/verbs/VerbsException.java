@@ -3,6 +3,7 @@
 package io.github.gpujoin.rdma.verbs;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A verbs operation failed. The message names the fault, the remedy and the {@link VerbsFailure}.
@@ -21,7 +22,7 @@ public final class VerbsException extends IOException {
         this(failure, message, null);
     }
 
-    public VerbsException(VerbsFailure failure, String message, Throwable cause) {
+    public VerbsException(VerbsFailure failure, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.failure = failure;
     }

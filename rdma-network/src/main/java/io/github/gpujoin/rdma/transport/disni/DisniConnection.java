@@ -37,7 +37,7 @@ final class DisniConnection implements Connection, OwnedResources.Item {
     /** Null until connected. */
     private @Nullable QueuePair pair;
 
-    /** Why connecting failed; null if it did not. */
+    /** Why connecting failed. */
     private @Nullable Exception refusal;
 
     private long postedWrites;

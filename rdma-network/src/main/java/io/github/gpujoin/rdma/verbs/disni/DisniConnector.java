@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The connecting side: creates a queue pair on an event channel of its own. */
 final class DisniConnector {
@@ -86,7 +87,7 @@ final class DisniConnector {
                         .formatted(peer.getAddress().getHostAddress(), peer.getPort(), cause));
     }
 
-    private VerbsException noRoute(String cause, Throwable thrown) {
+    private VerbsException noRoute(String cause, @Nullable Throwable thrown) {
         String address = peer.getAddress().getHostAddress();
         return new VerbsException(
                 VerbsFailure.NO_ROUTE,

@@ -171,7 +171,8 @@ final class DisniQueuePair implements QueuePair {
                 null);
     }
 
-    private VerbsException fail(VerbsFailure failure, String what, String cause, Throwable thrown) {
+    private VerbsException fail(
+            VerbsFailure failure, String what, String cause, @Nullable Throwable thrown) {
         peerLeft();
         return new VerbsException(
                 failure,
