@@ -40,7 +40,7 @@ final class Placement implements AutoCloseable {
     private RunningHistogram probes;
     private long rowsUntilPlan;
 
-    /** The current move; null if there is none. */
+    /** The current move. */
     private @Nullable PartitionGroupMove move;
 
     // State of the first placement.

@@ -38,7 +38,7 @@ final class TierEngines implements AutoCloseable {
     private volatile @Nullable EngineUnavailableException failure;
     private double bytesPerBuildByte = 1;
 
-    /** Build of the replicated tables; null unless it is in progress. */
+    /** Build of the replicated tables in progress. */
     private @Nullable TableLoad load;
 
     private int attempts;

@@ -64,7 +64,7 @@ final class GpuChangingTable {
     private long workspaceBytes;
     private long variableWidthBytesBefore;
 
-    /** Memory that a compaction copies from; null if none is in progress. */
+    /** Memory that the current compaction copies from. */
     private @Nullable PagedMemory compacted;
 
     /** Slot at which the compaction continues. */

@@ -50,7 +50,7 @@ public final class ReaderSession implements AutoCloseable {
     private long waitingSinceNs;
     private String lastLoss = "No writer connected yet";
 
-    /** The failure of this process that ended the session; null if there was none. */
+    /** The failure of this process that ended the session. */
     private @Nullable Throwable fault;
 
     private volatile int attempt = -1;
