@@ -145,7 +145,7 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
     private void collect(A record) throws Exception {
         B own = openRecord();
         openRecord = null;
-        output.collect(element.replace(join.function().join(record, own)));
+        output.collect(element.replace(result(record, own)));
     }
 
     /** Emits a row all of whose candidates came, if having no match makes a result. */
@@ -184,7 +184,11 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
     public void emitUnmatched(Chunk chunk, int row, Output<StreamRecord<OUT>> output)
             throws Exception {
         element.eraseTimestamp();
-        output.collect(element.replace(join.function().join(numbers.record(chunk, row), null)));
+        output.collect(element.replace(result(numbers.record(chunk, row), null)));
+    }
+
+    private OUT result(@Nullable A record, @Nullable B own) throws Exception {
+        return UserFunctions.requireResult(join.function().join(record, own), join.function());
     }
 
     @Override

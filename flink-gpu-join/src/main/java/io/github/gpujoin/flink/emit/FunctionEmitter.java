@@ -36,7 +36,8 @@ final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
 
     @Override
     OUT record(int row, int probeRow) throws Exception {
-        return function.join(build.assemble(row, probeRow), probe.assemble(row, probeRow));
+        OUT result = function.join(build.assemble(row, probeRow), probe.assemble(row, probeRow));
+        return UserFunctions.requireResult(result, function);
     }
 
     @Override

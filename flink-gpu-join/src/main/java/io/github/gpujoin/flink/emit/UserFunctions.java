@@ -6,6 +6,7 @@ import org.apache.flink.api.common.functions.DefaultOpenContext;
 import org.apache.flink.api.common.functions.Function;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.api.common.functions.util.FunctionUtils;
+import org.jspecify.annotations.Nullable;
 
 /** Opens and closes functions that may be rich functions. */
 final class UserFunctions {
@@ -15,7 +16,7 @@ final class UserFunctions {
     /**
      * @param function null for none
      */
-    static void open(Function function, RuntimeContext context) throws Exception {
+    static void open(@Nullable Function function, RuntimeContext context) throws Exception {
         if (function != null) {
             FunctionUtils.setFunctionRuntimeContext(function, context);
             FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
@@ -23,9 +24,24 @@ final class UserFunctions {
     }
 
     /**
+     * Returns a result of the function of a join, which must not be null: Flink's serializers
+     * cannot write null.
+     *
+     * @throws NullPointerException if it is null
+     */
+    static <T> T requireResult(@Nullable T result, Function function) {
+        if (result == null) {
+            throw new NullPointerException(
+                    "The function %s of .apply(...) returned null. Return a record, or reject pairs with .matching(...)."
+                            .formatted(function.getClass().getName()));
+        }
+        return result;
+    }
+
+    /**
      * @param function null for none
      */
-    static void close(Function function) throws Exception {
+    static void close(@Nullable Function function) throws Exception {
         if (function != null) {
             FunctionUtils.closeFunction(function);
         }

@@ -19,6 +19,10 @@ record Selection(String column, String name) {
     static Selection parse(String text) {
         Matcher alias = ALIAS.matcher(text);
         if (alias.matches()) {
+            if (ALIAS.matcher(alias.group(2)).matches()) {
+                throw new IllegalArgumentException(
+                        "Selection has two names: '%s'. Write \"column AS name\".".formatted(text));
+            }
             return new Selection(alias.group(1), alias.group(2));
         }
         if (text.isBlank()) {

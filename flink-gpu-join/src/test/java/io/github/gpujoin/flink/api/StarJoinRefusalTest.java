@@ -185,18 +185,21 @@ class StarJoinRefusalTest {
                 "id | customer | note | Swapped columns: .on(\"id\", \"customer\") of dimension 'people'.",
                 "customer | key | note | Input 'people' has no column 'key'. Its columns are [",
                 "customer | id | * | Input 'facts' selects \"*\", but state has a fixed list of columns.",
+                "customer | id | note AS a AS b | Selection has two names: 'note AS a AS b'.",
                 "customer | id | note.text | Input 'facts' has no column 'note.text': fields of 'note' are no columns."
             })
     void shouldNameColumnsThatCannotBe(
             String fact, String column, String selected, String message) {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);
-        StarJoin<Sale> join =
-                StarJoin.of(data.saleStream(env))
-                        .select(selected)
-                        .dimension(
-                                data.customerStream(env), d -> d.named("people").on(fact, column));
-        assertThatThrownBy(join::toRows)
+        assertThatThrownBy(
+                        () ->
+                                StarJoin.of(data.saleStream(env))
+                                        .select(selected)
+                                        .dimension(
+                                                data.customerStream(env),
+                                                d -> d.named("people").on(fact, column))
+                                        .toRows())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(message);
     }

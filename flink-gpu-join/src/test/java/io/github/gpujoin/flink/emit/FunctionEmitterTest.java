@@ -153,6 +153,29 @@ class FunctionEmitterTest {
 
     @ParameterizedTest(name = "condition {0}")
     @ValueSource(booleans = {false, true})
+    void shouldNameAFunctionThatReturnsNull(boolean conditioned) {
+        RecordLayout<Long> longs = whole(Types.LONG, l -> l, Types.LONG);
+        PairJoinSpec<Long, Long, String> join =
+                new PairJoinSpec<>(
+                        PairKind.INNER,
+                        null,
+                        conditioned ? (build, probe) -> true : null,
+                        (build, probe) -> null);
+
+        assertThatThrownBy(
+                        () ->
+                                EmitterRun.join(
+                                        spec(longs, longs),
+                                        List.of(EmitterRun.pack(longs, List.of(1L, 2L), 0)),
+                                        EmitterRun.pack(longs, List.of(2L), -1),
+                                        ResultEmitters.function(
+                                                spec(longs, longs), longs, longs, join),
+                                        new Random(1)))
+                .hasStackTraceContaining("of .apply(...) returned null. Return a record");
+    }
+
+    @ParameterizedTest(name = "condition {0}")
+    @ValueSource(booleans = {false, true})
     void shouldGiveEachCallOfAFunctionRecordsThatItMayChange(boolean conditioned) throws Exception {
         TypeInformation<Tuple2<Integer, Integer>> type = Types.TUPLE(Types.INT, Types.INT);
         RecordLayout<Tuple2<Integer, Integer>> rate = whole(type, t -> t.f0, Types.INT);
