@@ -175,7 +175,7 @@ public final class FallbackDeduplicator implements AutoCloseable {
         Map<ByteBuffer, Integer> counts() {
             if (overflowRow != NO_ROW) {
                 throw new IllegalStateException(
-                        "Too many results of one fact row for a fallback: the job restarts from the"
+                        "Too many results of incomplete fact rows for a fallback: the job restarts from the"
                                 + " last checkpoint. maxBytes="
                                 + maxBytes
                                 + ", row="

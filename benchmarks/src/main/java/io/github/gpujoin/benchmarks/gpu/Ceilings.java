@@ -40,7 +40,10 @@ public record Ceilings(
         return figures.stream()
                 .filter(figure -> figure.name().equals(PREFIX + name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no such ceiling: name=" + name))
+                .orElseThrow(
+                        () ->
+                                new IllegalStateException(
+                                        "The run measured no such ceiling: name=" + name))
                 .summary()
                 .median();
     }

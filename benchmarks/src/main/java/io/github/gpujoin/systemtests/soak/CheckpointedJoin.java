@@ -301,7 +301,7 @@ public final class CheckpointedJoin implements EndlessJob {
             requireRunning();
             if (System.nanoTime() - deadlineNs > 0) {
                 throw new IllegalStateException(
-                        "checkpoints complete while the job runs: timeoutSeconds=" + TIMEOUT_S);
+                        "No checkpoint completed in time: timeoutSeconds=" + TIMEOUT_S);
             }
             TimeUnit.MILLISECONDS.sleep(RETRY_MS);
         }
