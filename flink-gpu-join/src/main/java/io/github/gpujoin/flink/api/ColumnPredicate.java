@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * Compares an integer column of the facts with constants. The engine evaluates it, on a GPU or
- * column by column, and creates no object for a row.
+ * A condition that compares an integer column of the facts with constants. The engine evaluates it
+ * on columns, and creates no object for a row.
  *
  * <pre>{@code
  * StarJoin.ofChunks(lineorders)
@@ -17,7 +17,7 @@ import org.apache.flink.annotation.PublicEvolving;
  * }</pre>
  *
  * <p>The column must be an int, long, short or byte that cannot be null. It need not be selected.
- * Immutable.
+ * Constants may lie outside the range of its type. Immutable.
  */
 @PublicEvolving
 public final class ColumnPredicate {
@@ -33,8 +33,8 @@ public final class ColumnPredicate {
     /**
      * Starts a predicate on the named column of the facts.
      *
-     * @param name name of a column of the facts
-     * @return the column
+     * @param name name of a column of the facts, checked when the join is built
+     * @return the column, whose methods create the predicate
      */
     public static Column column(String name) {
         return new Column(Objects.requireNonNull(name, "name"));
@@ -53,7 +53,7 @@ public final class ColumnPredicate {
         return values;
     }
 
-    /** A column of the facts, to be compared. Immutable. */
+    /** A column of the facts, whose methods create predicates. Immutable. */
     @PublicEvolving
     public static final class Column {
 
@@ -68,7 +68,7 @@ public final class ColumnPredicate {
         }
 
         /**
-         * Accepts the value alone.
+         * Accepts only the value.
          *
          * @param value constant
          * @return the predicate
@@ -78,7 +78,7 @@ public final class ColumnPredicate {
         }
 
         /**
-         * Accepts all other values.
+         * Accepts all values except the given one.
          *
          * @param value constant
          * @return the predicate
@@ -98,7 +98,7 @@ public final class ColumnPredicate {
         }
 
         /**
-         * Accepts the value and all less than it.
+         * Accepts values less than or equal to the given one.
          *
          * @param value constant
          * @return the predicate
@@ -118,7 +118,7 @@ public final class ColumnPredicate {
         }
 
         /**
-         * Accepts the value and all greater than it.
+         * Accepts values greater than or equal to the given one.
          *
          * @param value constant
          * @return the predicate
@@ -128,10 +128,10 @@ public final class ColumnPredicate {
         }
 
         /**
-         * Accepts values between two bounds, which are included.
+         * Accepts values between two bounds, both inclusive.
          *
          * @param from smallest value
-         * @param to largest value
+         * @param to largest value; below {@code from}, the predicate accepts no fact
          * @return the predicate
          */
         public ColumnPredicate between(long from, long to) {
@@ -141,7 +141,7 @@ public final class ColumnPredicate {
         /**
          * Accepts any of the values.
          *
-         * @param values constants
+         * @param values constants, in any order; if there are none, the predicate accepts no fact
          * @return the predicate
          * @throws IllegalArgumentException if the values form more than 64 ranges of successive
          *     integers

@@ -20,9 +20,11 @@ import org.apache.flink.runtime.state.KeyGroupRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subtask's engine with a build side divided over the device and the host.
+ * A subtask's engine whose build side is divided over the device, the host and state.
  *
- * @param device creates the engine of the device; null without a device
+ * @param engine joins in all memory tiers; the caller closes it
+ * @param device creates engines of the device; null if there is no device
+ * @param host creates engines of the host
  */
 public record DividedEngine(
         HybridJoinEngine engine, @Nullable JoinEngineFactory device, JoinEngineFactory host)
@@ -31,6 +33,12 @@ public record DividedEngine(
     /** Name of the engine of spilled partitions, whose tables are built from state for a probe. */
     static final String STATE = "state";
 
+    /**
+     * Opens the engine for the partitions that a subtask owns.
+     *
+     * @param log build chunks from which tables are rebuilt
+     * @param onFallback receives the reason when the engine stops using the device
+     */
     static DividedEngine open(
             JoinSpec spec,
             DimensionPartitioning division,
@@ -56,7 +64,7 @@ public record DividedEngine(
         return new DividedEngine(engine, device, host);
     }
 
-    /** The failure of the device; a lack of host memory counts as a lack of device memory. */
+    /** Returns a failure as a GPU failure, also one that no GPU code threw. */
     private static GpuUnavailableException asGpuFailure(EngineUnavailableException lost) {
         if (lost instanceof GpuUnavailableException failed) {
             return failed;

@@ -11,8 +11,8 @@ import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 
 /**
  * Corrects Flink's metrics of an operator and its task to count rows and their bytes. Flink counts
- * each chunk as one record. If only a ticket travels through Flink's channel, Flink counts the
- * bytes of the ticket.
+ * each chunk as one record, and counts the bytes of a ticket instead of those of the chunk it
+ * announces. Load marks and tickets contain no rows, so they count as no records.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -25,7 +25,10 @@ public final class RowCounts {
     private final Counter taskBytesOut;
 
     /**
-     * @param operator after Flink's setup of it
+     * Creates the counts of an operator.
+     *
+     * @param operator an operator that Flink has set up; the first of its task if it receives
+     *     tickets
      */
     public RowCounts(AbstractStreamOperator<?> operator) {
         OperatorIOMetricGroup ofOperator = operator.getMetricGroup().getIOMetricGroup();
@@ -48,36 +51,36 @@ public final class RowCounts {
                 .anyMatch(output -> output.getOutputTag() == null);
     }
 
-    /** Counts a chunk that arrived as a record. */
+    /** Counts the rows of a chunk that arrived through Flink's channel. */
     public void received(Chunk chunk) {
         recordsIn.inc(chunk.rowCount() - 1);
     }
 
     /**
-     * Counts a chunk that arrived as a record itself or through a ticket.
+     * Counts the rows and bytes of a chunk that arrived, itself or announced by a ticket.
      *
-     * @param arrived the chunk or the ticket
+     * @param arrived the record in Flink's channel: the chunk or its ticket
      */
     public void received(Chunk chunk, Chunk arrived) {
         received(chunk);
         taskBytesIn.inc(chunk.lengthBytes() - arrived.lengthBytes());
     }
 
-    /** Counts a chunk that was emitted as a record. */
+    /** Counts the rows of a chunk that was emitted to the operator's outputs. */
     public void emitted(Chunk chunk) {
         recordsOut.inc(chunk.rowCount() - 1);
         taskRecordsOut.inc(chunk.rowCount() - 1);
     }
 
-    /** Counts a chunk that was emitted as a record to a chained operator of the task. */
+    /** Counts the rows of a chunk that was emitted only to a chained operator of the same task. */
     public void emittedInChain(Chunk chunk) {
         recordsOut.inc(chunk.rowCount() - 1);
     }
 
     /**
-     * Counts a chunk that was emitted as a record itself or through a ticket.
+     * Counts the rows and bytes of a chunk that was emitted, itself or announced by a ticket.
      *
-     * @param sent the chunk or the ticket
+     * @param sent the record in Flink's channel: the chunk or its ticket
      */
     public void emitted(Chunk chunk, Chunk sent) {
         emitted(chunk);

@@ -29,14 +29,16 @@ import org.apache.flink.util.IOUtils;
  * its {@link JoinSubtask}.
  *
  * <p>In {@link JoinPhase#LOAD} build chunks go to the log in state and to the engine, and facts
- * wait in state. The phase ends when {@link LoadProgress} reports all dimensions complete, or with
- * the end of input 1 ({@link BuildInput}). In {@link JoinPhase#JOIN} facts go to the engine and
- * results to the output ({@link ProbePath}); changes of a {@linkplain DimensionSpec#isChangelog()
- * changelog dimension} go to the log and the engine, behind the facts that the engine holds.
+ * wait in state. Once {@link LoadProgress} reports all dimensions complete, or input 1 ends, the
+ * engine builds its tables ({@link BuildInput}); then the phase ends. In {@link JoinPhase#JOIN}
+ * facts go to the engine and results to the output ({@link ProbePath}). Changes of a {@linkplain
+ * DimensionSpec#isChangelog() changelog dimension} go to the log and the engine, after the results
+ * of all facts that the engine holds.
  *
- * <p>A snapshot holds the build log, the deferred facts, and the in-flight facts with the number of
- * their emitted rows. Nothing is drained at a barrier, except for an aggregating engine, whose
- * groups are emitted before it. A restore rebuilds the engine's tables from the log.
+ * <p>A snapshot holds the build log, the waiting facts and versions, and the in-flight facts with
+ * the number of their emitted rows. Before a barrier the operator emits results of in-flight facts
+ * for at most about {@value ProbePath#MAIL_MS} ms. Only an aggregating engine is drained, since its
+ * groups are emitted before the barrier. A restore rebuilds the engine's tables from the log.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -188,7 +190,7 @@ public final class StarJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     // ------------------------------------------------------------------ keys
 
-    /** Parts set the key where they access state, since a broadcast chunk has no key. */
+    /** Does nothing: a broadcast chunk has no key, so code that accesses state sets the key. */
     @Override
     public void setKeyContextElement1(StreamRecord record) {}
 

@@ -6,12 +6,14 @@ import java.io.Serializable;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * Radix partitions of a dimension that are joined in the same way.
+ * The partitions of a dimension that the same engine joins.
  *
- * @param partitions {@value #ALL} where the dimension is replicated, or nothing is divided yet
- * @param engine name of the engine, or of those that may be
- * @param why it is this engine
- * @param bytes of the build rows; {@value #UNKNOWN} before they came
+ * @param partitions number of radix partitions; {@link #ALL} if one engine joins the whole
+ *     dimension, or before the job runs
+ * @param engine name of the engine; {@code state} for spilled partitions; before the job runs, the
+ *     engines that are possible, such as {@code gpu or cpu}
+ * @param why reason why this engine joins
+ * @param bytes bytes of the build rows; {@link #UNKNOWN} before the job runs
  */
 @PublicEvolving
 public record PartitionClass(int partitions, String engine, ReasonCode why, long bytes)
@@ -19,9 +21,9 @@ public record PartitionClass(int partitions, String engine, ReasonCode why, long
 
     private static final long serialVersionUID = 1L;
 
-    /** For {@link #partitions}. */
+    /** Number of partitions that stands for the whole dimension. */
     public static final int ALL = 0;
 
-    /** For bytes and rows. */
+    /** Number of bytes or rows that is not known. */
     public static final long UNKNOWN = -1;
 }
