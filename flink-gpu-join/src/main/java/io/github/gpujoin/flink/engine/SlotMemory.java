@@ -9,8 +9,10 @@ import org.apache.flink.runtime.memory.MemoryReservationException;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 
 /**
- * One subtask's share of the managed memory of its slot. Guarded by the {@link JoinMemory} that it
- * is part of.
+ * Reserves Flink's managed memory of a slot, up to one subtask's limit for its tables or its rings.
+ *
+ * <p>Not thread-safe. {@link JoinMemory} guards the memory of tables; the task's thread uses that
+ * of rings.
  */
 public final class SlotMemory {
 
@@ -19,14 +21,19 @@ public final class SlotMemory {
     private long reservedBytes;
 
     /**
-     * @param limitBytes limit of the subtask's reservations of the manager's memory
+     * Creates a share of which nothing is reserved.
+     *
+     * @param manager managed memory of the slot, which other operators reserve too
+     * @param limitBytes maximum of this share's reservations
      */
     SlotMemory(MemoryManager manager, long limitBytes) {
         this.manager = manager;
         this.limitBytes = limitBytes;
     }
 
-    /** The share that Flink planned for the operator; empty if it planned none. */
+    /**
+     * Returns the share that Flink planned for the operator; its limit is 0 if Flink planned none.
+     */
     public static SlotMemory of(Environment environment, StreamConfig operator) {
         double fraction =
                 operator.getManagedMemoryFractionOperatorUseCaseOfSlot(
@@ -40,9 +47,11 @@ public final class SlotMemory {
     }
 
     /**
-     * The part of this share that rings do not use.
+     * Returns a share for tables, with reservations of its own. Its limit is this share's limit
+     * without the rings.
      *
-     * @param capBytes limit of the part
+     * @param ringBytes bytes of the rings
+     * @param capBytes maximum of the new limit
      */
     public SlotMemory forTables(long ringBytes, long capBytes) {
         return new SlotMemory(manager, Math.min(capBytes, limitBytes - ringBytes));
@@ -56,11 +65,12 @@ public final class SlotMemory {
         return reservedBytes;
     }
 
+    /** Returns how much can be reserved now, other reservations of the slot considered. */
     long availableBytes() {
         return Math.max(0, Math.min(limitBytes - reservedBytes, manager.availableMemory()));
     }
 
-    /** Reserves at most {@code lengthBytes}, and returns the reserved bytes. */
+    /** Reserves up to {@code lengthBytes}; returns the newly reserved bytes, 0 if none are left. */
     long reserveUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, availableBytes());
         try {
@@ -72,7 +82,7 @@ public final class SlotMemory {
         return bytes;
     }
 
-    /** Releases at most {@code lengthBytes}, and returns the released bytes. */
+    /** Releases up to {@code lengthBytes}; returns the released bytes. */
     long releaseUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, reservedBytes);
         reservedBytes -= bytes;

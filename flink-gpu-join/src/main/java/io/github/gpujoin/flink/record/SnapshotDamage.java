@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
-/** Errors of snapshots that no release can have written. */
+/** Creates exceptions for snapshots that no release can have written. */
 public final class SnapshotDamage {
 
     private SnapshotDamage() {}
 
     /**
-     * Creates the error. It is an {@link IllegalStateException}, as is the refusal of a snapshot of
-     * another join: a restart from the snapshot would meet it again.
+     * Returns an exception whose remedy is an earlier snapshot. The caller throws it.
      *
      * @param state name of the damaged state
-     * @param fault with its values
+     * @param fault what is wrong, with its values; no full stop at the end
      */
     public static IllegalStateException in(String state, String fault) {
         return new IllegalStateException(
@@ -21,9 +20,9 @@ public final class SnapshotDamage {
     }
 
     /**
-     * Does the same as {@link #in(String, String)}, with a cause.
+     * Returns the exception of {@link #in(String, String)} with a cause.
      *
-     * @param cause what the reader of the state met
+     * @param cause failure of the code that read the state
      */
     public static IllegalStateException in(String state, String fault, Throwable cause) {
         IllegalStateException damage = in(state, fault);

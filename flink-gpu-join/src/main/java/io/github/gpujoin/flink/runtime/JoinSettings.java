@@ -15,15 +15,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Describes a join and how it runs. Serialized with the job.
  *
- * @param partitions radix partitions, as many as there are key groups
- * @param groupIntervalMs least time between two emissions of groups for watermarks
+ * @param engines which engines may join, and how they divide the build side
+ * @param partitions number of radix partitions, which equals the number of key groups
+ * @param groupIntervalMs minimum time between two emissions of groups before watermarks, in ms; 0
+ *     to emit before each watermark
  * @param rings transport of the edges between subtasks
- * @param reporting of each subtask
- * @param eventTime of a versioned dimension, or null if facts are joined as they arrive
+ * @param reporting what each subtask logs and measures
+ * @param eventTime event-time join with a versioned dimension; null if facts are joined in order of
+ *     arrival
  * @param ttls times to live of rows
  * @param replicas dimensions that a {@link ReplicaOperator} before the join logs and replays
  * @param lateRows treatment of rows that arrive after their dimension is complete
- * @param columns of {@code spec}, with their Flink types, which snapshots hold
+ * @param columns columns of {@code spec} with their Flink types, which snapshots hold
  */
 public record JoinSettings(
         JoinSpec spec,
@@ -39,7 +42,9 @@ public record JoinSettings(
         JoinColumns columns)
         implements Serializable {
 
-    /** A join whose columns hold values of their own type. */
+    /**
+     * Creates settings whose columns have the Flink types that correspond to their column types.
+     */
     public JoinSettings(
             JoinSpec spec,
             EngineSelection engines,
@@ -65,7 +70,7 @@ public record JoinSettings(
                 JoinColumns.of(spec));
     }
 
-    /** The same with other replicas. */
+    /** Returns these settings with other replicas. */
     JoinSettings withReplicas(Replicas others) {
         return new JoinSettings(
                 spec,

@@ -20,10 +20,12 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiting probe chunks in keyed state: those that arrived while the build side was loaded or the
- * engine was full, and, in a snapshot, the engine's in-flight probes.
+ * Queue of probe chunks in keyed state. Chunks wait here while the build side loads, while the
+ * engine is full, or, as deferred chunks, until {@link #resume} for their partition. A snapshot
+ * also contains the engine's in-flight probes.
  *
- * <p>An entry is {@code int32 firstRow} and the chunk's bytes.
+ * <p>An entry is {@code int32 firstRow} (see {@link InFlightProbe}) and the chunk's bytes. The
+ * methods run in the task's mailbox thread, except for {@link #size}.
  */
 public final class ProbeLog {
 
@@ -31,7 +33,7 @@ public final class ProbeLog {
     private static final String IN_FLIGHT = "probe-in-flight";
     private static final int PREFIX_BYTES = 4;
 
-    /** Assumed length of an entry that has not been read. */
+    /** Assumed length of an entry that was restored or resumed. */
     private static final int UNKNOWN_BYTES = 128 << 10;
 
     private final PartitionKeys keys;
@@ -40,7 +42,7 @@ public final class ProbeLog {
     private final KeyedChunkLog waiting;
     private final KeyedChunkLog inFlight;
 
-    /** Keys with waiting entries, one element an entry, oldest first. */
+    /** Key of each waiting entry that is not deferred or resumed, oldest first. */
     private final ArrayDeque<Integer> order = new ArrayDeque<>();
 
     /** Length of each entry of {@link #order}. */
@@ -48,7 +50,7 @@ public final class ProbeLog {
 
     private long queuedBytes;
 
-    /** Keys of resumed entries, which precede all others; one element an entry. */
+    /** Key of each resumed entry; resumed entries precede all others. */
     private final ArrayDeque<Integer> due = new ArrayDeque<>();
 
     /** Number of waiting entries, deferred ones included; written by the task's thread. */
@@ -57,12 +59,18 @@ public final class ProbeLog {
     /** Number of deferred entries by key. */
     private final Map<Integer, Integer> deferred = new HashMap<>();
 
-    /** The waiting probe that {@link #peek} read last, or null if it must read again. */
+    /** The next probe, as {@link #peek} read it; null if it must be read. */
     private @Nullable InFlightProbe oldest;
 
     /** Keys under which the last snapshot wrote in-flight probes. */
     private final Set<Integer> inFlightKeys = new HashSet<>();
 
+    /**
+     * Opens the log in the operator's state.
+     *
+     * @param setCurrentKey sets the key of the operator that owns {@code store}
+     * @param schema schema of the facts
+     */
     public ProbeLog(
             KeyedStateStore store,
             PartitionKeys keys,
@@ -98,7 +106,8 @@ public final class ProbeLog {
     }
 
     /**
-     * Queues the chunks of a snapshot, in-flight probes first. To be called once, after a restore.
+     * Queues the chunks of a snapshot, those of each key group together, its in-flight probes
+     * first. Deferred chunks are queued like the others. To be called once, after a restore.
      *
      * @param onChunk receives the key group of each chunk, which is its partition if it has one
      */
@@ -121,6 +130,7 @@ public final class ProbeLog {
         }
     }
 
+    /** Queues a chunk behind all others. */
     public void append(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
@@ -141,17 +151,20 @@ public final class ProbeLog {
         return order.remove();
     }
 
-    /** Whether no chunk waits, except deferred ones. */
+    /** Returns whether no chunk waits, except deferred ones. */
     public boolean isEmpty() {
         return order.isEmpty() && due.isEmpty();
     }
 
-    /** Bytes of waiting chunks that are not deferred; approximate for restored and resumed ones. */
+    /**
+     * Returns the bytes of all chunks except deferred ones; restored and resumed ones are
+     * estimated.
+     */
     public long queuedBytes() {
         return queuedBytes + (long) UNKNOWN_BYTES * due.size();
     }
 
-    /** Number of waiting chunks, deferred ones included. Any thread may call it. */
+    /** Returns the number of waiting chunks, including deferred ones. Any thread may call it. */
     public int size() {
         return size;
     }
@@ -160,7 +173,11 @@ public final class ProbeLog {
         return due.isEmpty() ? order : due;
     }
 
-    /** The next chunk: a resumed one, else the one that has waited longest. */
+    /**
+     * Returns the next chunk: a resumed one if there is one, else the first in the queue.
+     *
+     * @throws java.util.NoSuchElementException if {@link #isEmpty}
+     */
     public InFlightProbe peek() throws Exception {
         if (oldest == null) {
             setCurrentKey.accept(next().element());
@@ -169,7 +186,7 @@ public final class ProbeLog {
         return oldest;
     }
 
-    /** Removes the next chunk. */
+    /** Removes the next chunk; fails like {@link #peek} if there is none. */
     public void remove() throws Exception {
         setCurrentKey.accept(due.isEmpty() ? dequeue() : due.remove());
         waiting.remove();
@@ -180,12 +197,12 @@ public final class ProbeLog {
     // One log holds the chunks of a key in the order of arrival. A chunk is deferred with all
     // chunks of its key before it, and later chunks of the key follow it.
 
-    /** Whether {@link #peek} is a resumed chunk. */
+    /** Returns whether the next chunk is a resumed one. */
     public boolean isDue() {
         return !due.isEmpty();
     }
 
-    /** Appends a chunk that waits for {@link #resume}. */
+    /** Appends a deferred chunk. */
     public void appendDeferred(InFlightProbe probe) throws Exception {
         int key = keys.nextKeyFor(probe.chunk());
         setCurrentKey.accept(key);
@@ -194,13 +211,17 @@ public final class ProbeLog {
         size++;
     }
 
-    /** Defers the next chunk, which must not be due. */
+    /** Defers the next chunk, which must not be {@linkplain #isDue resumed}. */
     public void deferNext() {
         deferred.merge(dequeue(), 1, Integer::sum);
         oldest = null;
     }
 
-    /** Resumes all deferred chunks of the partition. */
+    /**
+     * Moves the deferred chunks of a partition before all chunks that are not resumed.
+     *
+     * @throws IllegalArgumentException if this subtask does not own the partition
+     */
     public void resume(int partition) {
         int key = keys.keyOf(partition);
         Integer count = deferred.remove(key);
@@ -210,7 +231,7 @@ public final class ProbeLog {
         oldest = null;
     }
 
-    /** Writes the in-flight probes of the next snapshot. */
+    /** Replaces the in-flight probes of the last snapshot with those of the next one. */
     public void snapshotInFlight(List<InFlightProbe> probes) throws Exception {
         for (int key : inFlightKeys) {
             setCurrentKey.accept(key);

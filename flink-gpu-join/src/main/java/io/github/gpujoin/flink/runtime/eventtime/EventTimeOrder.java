@@ -20,13 +20,14 @@ import org.apache.flink.util.function.BiConsumerWithException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sorts facts and versions of a dimension by event time. Rows up to the watermark are emitted, a
- * version before the facts of its time; the others wait. So the dimension's table holds the
- * versions of one time, and every engine that applies changes can join by event time.
+ * Sorts facts and versions of a dimension by event time. It emits rows up to the watermark, a
+ * version before the facts of its time; later rows wait. A row that arrives at or behind the
+ * watermark is late. When a fact is joined, the dimension's table holds the version of the fact's
+ * time, so any engine that applies changes can join by event time.
  *
  * <p>Rows are emitted in batches, the versions of a batch before its facts. A version may precede
- * earlier facts of other keys, but not of its own. Each key sets one bit of a hash; if two keys
- * share a bit, a batch ends early.
+ * earlier facts of other keys, but not of its own. Each key of a fact sets one bit of a hash; if a
+ * version's key has the bit of another key, the batch ends early.
  *
  * <pre>
  *   time      1     2     3     4     5     6
@@ -39,20 +40,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EventTimeOrder {
 
-    /** Joins the batches. */
+    /** Receives the batches, and joins them in the order of the calls. */
     public interface Target {
 
-        /** Applies versions behind all facts so far. */
+        /** Applies versions after all facts so far are joined. */
         void change(Chunk versions) throws Exception;
 
+        /** Joins facts with the versions applied so far. */
         void facts(Chunk facts) throws Exception;
 
-        /** Whether facts are accepted without a wait. */
+        /** Returns whether {@link #facts} accepts a chunk without waiting. */
         default boolean hasRoom() {
             return true;
         }
 
-        /** Whether the results of all facts so far are emitted, so versions need not wait. */
+        /**
+         * Returns whether the results of all facts so far are emitted, so that {@link #change}
+         * accepts a chunk without waiting.
+         */
         default boolean hasEmittedAll() {
             return true;
         }
@@ -103,7 +108,7 @@ public final class EventTimeOrder {
             this.dimension = dimension;
         }
 
-        /** Whether the chunk is full now. */
+        /** Adds the cursor's row; returns whether its chunk is full now. */
         boolean add(EventTimeCursor next) {
             ChunkBuilder builder =
                     builders.computeIfAbsent(
@@ -125,6 +130,8 @@ public final class EventTimeOrder {
     }
 
     /**
+     * Creates an order without rows.
+     *
      * @param log holds the waiting rows
      * @param onLate receives a chunk and the index of a late row in it
      */
@@ -143,19 +150,27 @@ public final class EventTimeOrder {
         this.factBatch = new Batch(spec.factSchema(), ChunkDescriptor.FACTS);
     }
 
-    /** Number of rows that wait for their event time. */
+    /** Returns the number of rows that have not been emitted. */
     public long waitingRows() {
         return waitingRows;
     }
 
-    /** Largest event time of all facts so far, restored ones included, in ms. */
+    /**
+     * Returns the largest event time in ms of the facts that were not late, including waiting facts
+     * of the restored snapshot; {@link Long#MIN_VALUE} if there were none.
+     */
     public long largestFactTime() {
         return largestFactTime;
     }
 
     // ------------------------------------------------------------------ input
 
-    /** Accepts a chunk of facts or of versions. */
+    /**
+     * Writes the rows of a chunk to the log, except for late rows.
+     *
+     * @param chunk facts or versions of one partition
+     * @throws IllegalArgumentException if a row has no event time
+     */
     public void accept(Chunk chunk) throws Exception {
         List<Integer> late = new ArrayList<>();
         long joined = joinedUpTo(chunk.partition(), watermark);
@@ -176,7 +191,7 @@ public final class EventTimeOrder {
         return chunk.dimension() == ChunkDescriptor.FACTS;
     }
 
-    /** Watermarks may restart at a smaller time after a restore; rows joined before stay joined. */
+    /** A watermark may be smaller after a restore, but rows that were joined stay joined. */
     private long joinedUpTo(int partition, long mark) {
         return Math.max(mark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
     }
@@ -190,7 +205,10 @@ public final class EventTimeOrder {
         (isFacts ? facts : versions).add(new DeferredChunk(log, position, rows, sequence++));
     }
 
-    /** Advances the watermark. */
+    /**
+     * Advances the watermark, in ms. A smaller one has no effect; {@link Long#MAX_VALUE} is the end
+     * of the input.
+     */
     public void advanceTo(long newWatermark) {
         watermark = Math.max(watermark, newWatermark);
         if (watermark != Long.MAX_VALUE) {
@@ -200,14 +218,15 @@ public final class EventTimeOrder {
 
     // ------------------------------------------------------------------ output
 
+    /** Returns whether the watermark has advanced since {@link #work} last emitted all due rows. */
     public boolean hasWork() {
         return watermark > doneUpTo;
     }
 
     /**
-     * Emits rows up to the watermark while the target has room.
+     * Emits rows up to the watermark while the target accepts them without waiting.
      *
-     * @param maxNs approximate limit in ns
+     * @param maxNs time after which no further batch starts, in ns
      */
     public void work(long maxNs) throws Exception {
         long deadlineNs = System.nanoTime() + maxNs;
@@ -228,7 +247,7 @@ public final class EventTimeOrder {
         return due(versions) == null ? target.hasRoom() : target.hasEmittedAll();
     }
 
-    /** Fills the batch; false if no row is left up to the watermark. */
+    /** Fills the batch; returns false if no row is left up to the watermark. */
     private boolean fillBatch() throws Exception {
         while (true) {
             DeferredChunk version = due(versions);
@@ -283,8 +302,9 @@ public final class EventTimeOrder {
     // ------------------------------------------------------------------ snapshots
 
     /**
-     * Writes the waiting rows and the watermark before the end of the input: a job restored from a
-     * drained savepoint may read new rows.
+     * Updates the waiting rows in state, and writes up to which event time each partition is
+     * joined. The end of the input does not count, since a job restored from a drained savepoint
+     * may read new rows.
      */
     public void snapshot() throws Exception {
         for (DeferredChunk chunk : facts) {
@@ -296,6 +316,7 @@ public final class EventTimeOrder {
         log.joined(partition -> joinedUpTo(partition, watermarkBeforeEnd));
     }
 
+    /** Reads the waiting rows of a snapshot. To be called once, before other methods. */
     public void restore() throws Exception {
         restoredUpTo =
                 log.restore(
