@@ -13,9 +13,9 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 
 /**
- * Reads the values of {@link GpuJoinOptions}, each within its bounds and in the unit that its name
- * states. Each method throws an {@link IllegalConfigurationException} if the value is out of its
- * bounds.
+ * Reads the values of {@link GpuJoinOptions} and checks their bounds. A method whose name ends in
+ * {@code Bytes} or {@code Ms} returns bytes or milliseconds. Each throws an {@link
+ * IllegalConfigurationException} if the value is out of bounds.
  */
 public final class JoinConfig {
 
@@ -52,86 +52,90 @@ public final class JoinConfig {
     private JoinConfig() {}
 
     /**
-     * Rejects misspelt keys, unreadable values and values out of range, also of options that the
-     * join at hand does not use.
+     * Rejects misspelt keys, unreadable values and values out of bounds, also of options that the
+     * join does not use. The code that uses {@link GpuJoinOptions#TRANSPORT} and {@link
+     * GpuJoinOptions#RING_BIND_ADDRESS} checks their values.
      *
-     * @throws IllegalConfigurationException naming the option and its value
+     * @throws IllegalConfigurationException with the option and its value
      */
     public static void check(ReadableConfig config) {
         GpuJoinOptions.check(config);
         BOUNDS.check(config);
     }
 
-    /** The values that each option takes. */
+    /** Returns the bounds of the options that have any. */
     static OptionBounds bounds() {
         return BOUNDS;
     }
 
-    /** {@link GpuJoinOptions#CHUNK_BYTES} within its bounds. */
+    /** Returns {@link GpuJoinOptions#CHUNK_BYTES}. */
     public static int chunkBytes(ReadableConfig config) {
         return (int) BOUNDS.read(config, GpuJoinOptions.CHUNK_BYTES).getBytes();
     }
 
-    /** {@link GpuJoinOptions#REPLICATE_MAX_BYTES}. */
+    /** Returns {@link GpuJoinOptions#REPLICATE_MAX_BYTES}. */
     public static long replicateMaxBytes(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.REPLICATE_MAX_BYTES).getBytes();
     }
 
-    /** {@link GpuJoinOptions#GROUP_INTERVAL} within its bounds, in milliseconds. */
+    /** Returns {@link GpuJoinOptions#GROUP_INTERVAL}. */
     public static long groupIntervalMs(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.GROUP_INTERVAL).toMillis();
     }
 
-    /** {@link GpuJoinOptions#FAN_OUT_WARNING} within its bounds. */
+    /** Returns {@link GpuJoinOptions#FAN_OUT_WARNING}. */
     public static int fanOutWarning(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.FAN_OUT_WARNING);
     }
 
-    /** {@link GpuJoinOptions#FLUSH_INTERVAL} within its bounds, in milliseconds. */
+    /** Returns {@link GpuJoinOptions#FLUSH_INTERVAL}. */
     public static long flushIntervalMs(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.FLUSH_INTERVAL).toMillis();
     }
 
-    /** {@link GpuJoinOptions#UNITS}. */
+    /**
+     * Returns {@link GpuJoinOptions#UNITS}: the number of partition groups of each subtask, or 0 if
+     * the join chooses it.
+     */
     public static int units(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.UNITS);
     }
 
-    /** {@link GpuJoinOptions#SPILL_DELAY} in milliseconds. */
+    /** Returns {@link GpuJoinOptions#SPILL_DELAY}. */
     public static long spillDelayMs(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.SPILL_DELAY).toMillis();
     }
 
-    /**
-     * {@link GpuJoinOptions#CPU_MEMORY} within its bounds, in bytes; {@code Long.MAX_VALUE} unless
-     * set.
-     */
+    /** Returns {@link GpuJoinOptions#CPU_MEMORY}, or {@link Long#MAX_VALUE} if it is not set. */
     public static long cpuMemoryBytes(ReadableConfig config) {
         MemorySize set = BOUNDS.read(config, GpuJoinOptions.CPU_MEMORY);
         return set == null ? Long.MAX_VALUE : set.getBytes();
     }
 
-    /** {@link GpuJoinOptions#RING_SLOTS} within its bounds. */
+    /** Returns {@link GpuJoinOptions#RING_SLOTS}. */
     public static int ringSlots(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.RING_SLOTS);
     }
 
-    /** {@link GpuJoinOptions#RING_MAX_RINGS} within its bounds. */
+    /** Returns {@link GpuJoinOptions#RING_MAX_RINGS}. */
     public static int ringMaxRings(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.RING_MAX_RINGS);
     }
 
-    /** {@link GpuJoinOptions#RING_PEER_TIMEOUT} within its bounds, in milliseconds. */
+    /** Returns {@link GpuJoinOptions#RING_PEER_TIMEOUT}. */
     public static long ringPeerTimeoutMs(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.RING_PEER_TIMEOUT).toMillis();
     }
 
-    /** {@link GpuJoinOptions#RING_OPEN_TIMEOUT} within its bounds, in milliseconds. */
+    /** Returns {@link GpuJoinOptions#RING_OPEN_TIMEOUT}. */
     public static long ringOpenTimeoutMs(ReadableConfig config) {
         return BOUNDS.read(config, GpuJoinOptions.RING_OPEN_TIMEOUT).toMillis();
     }
 
-    /** Everything under {@code gpu-join.gpu}, within its bounds. */
+    /**
+     * Returns all options under {@code gpu-join.gpu}. A memory limit that is not set is {@link
+     * MemoryBudget#BY_MACHINE}.
+     */
     public static GpuOptions gpuOptions(ReadableConfig config) {
         return GpuOptions.defaults()
                 .withDevice(BOUNDS.read(config, GpuJoinOptions.GPU_DEVICE))

@@ -18,15 +18,19 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the engine of a subtask: with a divided or a whole build side, on a GPU or a CPU. */
+/**
+ * Opens the engine of a subtask: a {@link DividedEngine} if the build side is divided over memory
+ * tiers, otherwise one engine at a time for the whole build side. The standby engine joins if the
+ * preferred one is missing or fails.
+ */
 public final class EngineOpener {
 
     /**
-     * An opened engine.
+     * An opened engine, which the caller closes, and then its memory.
      *
      * @param status reports which engine joins, and why
-     * @param names of the engines that may join
-     * @param memory of the engine; closed after the engine
+     * @param names names of the engines that may join, the preferred one first
+     * @param memory managed memory of the engine's tables
      */
     public record Opened(
             JoinEngine engine, EngineStatus status, Set<String> names, AutoCloseable memory) {}
@@ -40,8 +44,10 @@ public final class EngineOpener {
     private final EngineReport report;
 
     /**
-     * @param name of the operator
-     * @param slotMemory for tables on the host
+     * Creates an opener for a subtask.
+     *
+     * @param name name of the operator, for the log
+     * @param slotMemory memory for tables on the host
      * @param fallbacks receives the reason of each fallback
      */
     public EngineOpener(
@@ -60,8 +66,10 @@ public final class EngineOpener {
     }
 
     /**
-     * @param buildLog from which tables are rebuilt
-     * @param gpu of the subtask; chosen only if an engine may use it
+     * Opens the engine without tables.
+     *
+     * @param buildLog log from which tables are rebuilt
+     * @param gpu GPU of the subtask, chosen only if an engine may use it
      */
     public Opened open(PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu) {
         JoinMemory.Part memory =
@@ -74,7 +82,7 @@ public final class EngineOpener {
         }
     }
 
-    /** Whether the subtasks of a TaskManager share their tables. */
+    /** Returns whether the subtasks of a TaskManager share their tables. */
     private boolean sharesTables() {
         return engines.division() == null && !spec.hasChangelog();
     }

@@ -12,7 +12,7 @@ import org.apache.flink.util.MathUtils;
 /**
  * Maps chunks to state keys in one subtask. Radix partition p is key group p, so a partition's
  * chunks move with its key group when the job is rescaled. Chunks without a partition are spread
- * over the subtask's own key groups, so that a later rescaling spreads them too.
+ * over the subtask's own key groups, so that a later rescaling spreads them too. Not thread-safe.
  */
 public final class PartitionKeys {
 
@@ -21,6 +21,11 @@ public final class PartitionKeys {
     private final int partitions;
     private int nextGroup;
 
+    /**
+     * Creates the keys of a subtask.
+     *
+     * @param maxParallelism number of key groups, and so of partitions
+     */
     public PartitionKeys(int maxParallelism, int parallelism, int subtaskIndex) {
         this.table = tableFor(maxParallelism);
         this.partitions = maxParallelism;
@@ -30,23 +35,28 @@ public final class PartitionKeys {
         this.nextGroup = range.getStartKeyGroup();
     }
 
-    /** Keys for as many partitions as there are key groups. */
+    /** Returns a key for each partition, of which there are as many as key groups. */
     public static KeyGroupTable tableFor(int maxParallelism) {
         return KeyGroupTable.of(
                 maxParallelism,
                 key -> KeyGroupRangeAssignment.assignToKeyGroup(key, maxParallelism));
     }
 
-    /** Partitions, which are key groups, of this subtask. */
+    /** Returns the partitions that this subtask owns, as key groups. */
     public KeyGroupRange ownPartitions() {
         return range;
     }
 
-    /** Number of partitions of all subtasks. */
+    /** Returns the number of partitions of all subtasks together. */
     int partitions() {
         return partitions;
     }
 
+    /**
+     * Returns the state key of a partition.
+     *
+     * @throws IllegalArgumentException if this subtask does not own the partition
+     */
     public int keyOf(int partition) {
         if (!range.contains(partition)) {
             throw new IllegalArgumentException(
@@ -58,7 +68,12 @@ public final class PartitionKeys {
         return table.keyOf(partition);
     }
 
-    /** Key of the chunk's partition, or of the next own key group if it has none. */
+    /**
+     * Returns the key of the chunk's partition. For a chunk without a partition, each call returns
+     * the key of the next own key group in rotation.
+     *
+     * @throws IllegalArgumentException if this subtask does not own the chunk's partition
+     */
     public int nextKeyFor(Chunk chunk) {
         if (chunk.partition() != ChunkDescriptor.UNPARTITIONED) {
             return keyOf(chunk.partition());
@@ -69,8 +84,10 @@ public final class PartitionKeys {
     }
 
     /**
-     * The partition under which a chunk of a replicated dimension is logged: its own, or one
-     * computed from its sequence if it has none.
+     * Returns the partition under which a chunk of a replicated dimension is logged: its own, or
+     * one computed from its sequence if it has none.
+     *
+     * @param partitions number of partitions of all subtasks
      */
     public static int partitionOf(Chunk chunk, int partitions) {
         return chunk.partition() == ChunkDescriptor.UNPARTITIONED

@@ -13,13 +13,14 @@ import org.rocksdb.CompactionStyle;
 import org.rocksdb.DBOptions;
 
 /**
- * Has RocksDB leave files that it wrote alone as long as it can, for {@code
- * state.backend.rocksdb.options-factory}. An incremental checkpoint uploads each file once, and
- * what a compaction makes of it again; a log that is only appended to has nothing to be compacted.
+ * RocksDB options with few compactions, for state that is mostly appended to. Set the class as
+ * {@code state.backend.rocksdb.options-factory}. An incremental checkpoint uploads each new file,
+ * also those that a compaction writes; compacting an append-only log removes nothing.
  *
- * <p>Files of a like size are merged when there are {@value #RUNS} of them, so that each byte is
- * written about once for each power of {@value #RUNS} that the state is larger than a checkpoint's
- * share of it; a filter in each file tells which of them has a key.
+ * <p>RocksDB compacts universally once there are {@value #RUNS} sorted runs, preferably runs of
+ * similar size. So it rewrites each byte about log<sub>{@value #RUNS}</sub>(<i>s</i> / <i>c</i>)
+ * times, where <i>s</i> is the size of the state and <i>c</i> the bytes that one checkpoint adds. A
+ * Bloom filter in each file saves most reads of files without the key.
  */
 @PublicEvolving
 public final class AppendOnlyRocksDb implements RocksDBOptionsFactory {
@@ -39,7 +40,8 @@ public final class AppendOnlyRocksDb implements RocksDBOptionsFactory {
             ColumnFamilyOptions options, Collection<AutoCloseable> toClose) {
         CompactionOptionsUniversal universal = new CompactionOptionsUniversal();
         toClose.add(universal);
-        // Rows that are in the way of nothing never call for a merge with all older ones.
+        // By default RocksDB merges all files once the newer ones exceed 200 % of the oldest.
+        // Appended rows replace no older rows, so the merge would free no space.
         universal.setMaxSizeAmplificationPercent(Integer.MAX_VALUE);
         BloomFilter filter = new BloomFilter(FILTER_BITS_PER_KEY);
         toClose.add(filter);

@@ -13,18 +13,22 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 
 /**
- * Opens the transport of a name. {@link ServiceLoader} finds providers in the class loader of this
- * class, so a job's jar can contain its own.
+ * Opens the transport of the rings that {@code gpu-join.transport} names. {@link ServiceLoader}
+ * finds providers in the class loader of this class, so a job's jar can contain its own. A provider
+ * has a public constructor without parameters; each use creates a new one.
  */
 public interface TransportProvider {
 
-    /** Returns the value of {@code gpu-join.transport} that selects this provider. */
+    /**
+     * Returns the value of {@code gpu-join.transport} that selects this provider; unique among the
+     * providers, and not {@code flink}.
+     */
     String name();
 
     /**
      * Opens the transport for one end of an edge. The caller closes it.
      *
-     * @param options of the job
+     * @param options options of the job's rings
      * @param localAddress the only address on which the transport may listen
      * @throws TransportException if a library, a device or a permission is missing; the message
      *     contains the remedy
@@ -33,7 +37,7 @@ public interface TransportProvider {
 
     /**
      * Opens the transport for a reading end, whose rings may lie in GPU memory. The caller closes
-     * it.
+     * it. The default is {@link #open}.
      *
      * @throws TransportException as {@link #open}, or if rings cannot lie in GPU memory
      */
@@ -42,7 +46,7 @@ public interface TransportProvider {
         return open(options, localAddress);
     }
 
-    /** Whether a sender registers a buffer for each ring, of the ring's length. */
+    /** Returns whether a sender registers a buffer for each ring, as long as the ring. */
     default boolean hasSenderBuffers() {
         return false;
     }
@@ -50,16 +54,17 @@ public interface TransportProvider {
     /**
      * Returns the control connections and threads for rings of this transport.
      *
-     * @param taskManager configuration of the process
+     * @param taskManager configuration of the TaskManager
      */
     default RingHost host(Configuration taskManager) {
         return RingHost.process(taskManager);
     }
 
     /**
-     * Returns the provider of a name.
+     * Returns a new provider of a name.
      *
-     * @throws IllegalConfigurationException if there is none
+     * @throws IllegalConfigurationException if no provider has the name; {@code flink} has none
+     * @throws java.util.ServiceConfigurationError if a provider cannot be created
      */
     static TransportProvider named(String name) {
         TreeMap<String, TransportProvider> known = new TreeMap<>();
