@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which columns of columnar chunks are wanted, and in which order. A wanted nullable integer column
- * that is a key becomes fixed; rows with a null there match nothing and are dropped, unless the
- * projection {@linkplain #keepingNullKeys keeps} them. Immutable.
+ * Selects and orders the columns of chunks that the join reads. A selected key column that is
+ * nullable becomes fixed. A row with a null key matches nothing and is dropped, unless the
+ * projection {@linkplain #keepingNullKeys keeps} it. Immutable.
  */
 public final class ChunkProjection implements Serializable {
 
-    /** For {@link #sourceColumn}. */
+    /** Result of {@link #sourceColumn} for the column of null keys. */
     static final int NULL_KEYS = -1;
 
     private static final long serialVersionUID = 1L;
@@ -58,8 +58,11 @@ public final class ChunkProjection implements Serializable {
     }
 
     /**
-     * The same projection, which keeps rows where such a key is null, as {@link
-     * RecordLayout#keepingNullKeys} does.
+     * Returns this projection, but with rows where one of the keys is null. Like {@link
+     * RecordLayout#keepingNullKeys}, it appends the column {@link RecordLayout#NULL_KEYS}, unless
+     * none of the keys is nullable. The value in a key column is undefined where the key is null.
+     *
+     * @param bits bits to set in the appended column where a key is null, by key column
      */
     public ChunkProjection keepingNullKeys(Map<String, Integer> bits) {
         Map<String, Integer> kept = new HashMap<>(bits);
@@ -72,20 +75,23 @@ public final class ChunkProjection implements Serializable {
         return new ChunkProjection(source, ChunkSchema.of(columns), kept);
     }
 
-    /** Of each key column that may be null, its bits in the column of null keys. */
+    /** Returns the bits of each nullable key in the column of null keys; empty if there is none. */
     public Map<String, Integer> nullKeyBits() {
         return nullKeyBits;
     }
 
-    /** Bits of a nullable key of the source, 0 where a null drops the row. */
+    /** Returns the bits of a nullable key column of the source; 0 if its nulls drop the row. */
     int nullKeyBits(int sourceColumn) {
         return nullKeyBits.getOrDefault(source.column(sourceColumn).name(), 0);
     }
 
     /**
-     * @param columns names of the wanted columns, in order
-     * @param keys those of them that are join keys
-     * @throws IllegalArgumentException where a column is missing or cannot be a key
+     * Creates a projection that drops rows with a null key.
+     *
+     * @param columns names of the selected columns, in order
+     * @param keys names of the join keys, a subset of {@code columns}
+     * @throws IllegalArgumentException if the source lacks a column, or a key is not selected or
+     *     not INT32 or INT64
      */
     public static ChunkProjection of(
             ChunkSchema source, List<String> columns, Collection<String> keys) {
@@ -113,40 +119,40 @@ public final class ChunkProjection implements Serializable {
         return new ChunkProjection(source, ChunkSchema.of(wanted), Map.of());
     }
 
-    /** Schema of the chunks that come in. */
+    /** Returns the schema of the chunks before the projection. */
     public ChunkSchema source() {
         return source;
     }
 
-    /** Schema of the chunks that go out. */
+    /** Returns the schema of the chunks after the projection. */
     public ChunkSchema schema() {
         return target;
     }
 
-    /** One for each column of {@link #schema()}, in order. */
+    /** Returns a field for each column of {@link #schema()}, in order. */
     public List<RecordField> fields() {
         return target.columns().stream().map(RecordField::ofColumn).toList();
     }
 
-    /** Whether chunks go out with the columns they came with. */
+    /** Returns whether the projection leaves all columns as they are. */
     public boolean isIdentity() {
         return source.equals(target);
     }
 
-    /** Keys in the source in which there may be a null. */
+    /** Returns the indexes of the nullable key columns in the source. */
     int[] nullableKeys() {
         return nullableKeys;
     }
 
     /**
-     * Column of the source that is column {@code column} of {@link #schema()}; {@value #NULL_KEYS}
-     * for the column of null keys, which the source does not have.
+     * Returns the index in the source of column {@code column} of {@link #schema()}; {@link
+     * #NULL_KEYS} for the column of null keys, which the source lacks.
      */
     int sourceColumn(int column) {
         return sourceColumns[column];
     }
 
-    /** Copies rows of chunks into builders, for one thread. */
+    /** Creates a copier of rows, which is not thread-safe. */
     ChunkCopier copier() {
         return new ChunkCopier(this);
     }

@@ -34,9 +34,10 @@ import org.apache.flink.util.StringUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fields of Avro records as fields of Flink's DataStream API: text as String, bytes and fixed as
- * arrays, and what Avro calls logical types as the classes of {@code java.time} and as decimals.
- * Generic records hold the plain values, specific ones those of logical types; both are taken.
+ * Converts the fields of Avro records to types of Flink's DataStream API and back: text and enums
+ * are Strings, bytes and fixed are arrays, logical types are classes of {@code java.time} and
+ * decimals. Fields of generic records hold plain values, and those of specific records values of
+ * logical types; both are supported.
  */
 public final class AvroFields {
 
@@ -58,7 +59,11 @@ public final class AvroFields {
 
     private AvroFields() {}
 
-    /** Returns the schema of records of an Avro type of Flink, generic or specific. */
+    /**
+     * Returns the schema of a Flink type of Avro records, generic or specific.
+     *
+     * @throws ClassCastException if the type's serializer is not Flink's Avro serializer
+     */
     public static Schema schemaOf(TypeInformation<?> type) {
         // The type has no accessor for its schema, but its serializer snapshot contains it.
         AvroSerializerSnapshot<?> snapshot =
@@ -76,8 +81,9 @@ public final class AvroFields {
     }
 
     /**
-     * Makes records of another schema records of a type, by Avro's rules of resolution: fields by
-     * name, promotions, and defaults. Specific records are of their class's schema already.
+     * Returns a converter of generic records with another schema to the schema of a type, by Avro's
+     * schema resolution: fields by name, promotions, and defaults. It returns other records as they
+     * are, since specific records always have the schema of their class.
      */
     public static Converter resolver(TypeInformation<?> type) {
         Schema schema = schemaOf(type);
@@ -100,9 +106,10 @@ public final class AvroFields {
     }
 
     /**
-     * Returns the type of a field's values.
+     * Returns the Flink type of a field. A union with null has the type of its other branch.
      *
-     * @throws IllegalArgumentException if no column type fits
+     * @throws IllegalArgumentException if the type is not supported, such as a record, an array or
+     *     another union
      */
     public static TypeInformation<?> typeOf(Schema.Field field) {
         Schema schema = present(field);
@@ -149,16 +156,18 @@ public final class AvroFields {
         return logical == null ? null : CONVERSIONS.getConversionFor(logical);
     }
 
-    /** Converts values of a field. */
+    /** Converts a value. */
     @FunctionalInterface
     public interface Converter {
         /**
-         * @param value never null
+         * Returns the converted value.
+         *
+         * @param value never null; callers handle null
          */
         Object convert(Object value);
     }
 
-    /** Returns a conversion from a record's values to {@link #typeOf}. */
+    /** Returns a converter of the field's values in records to {@link #typeOf}. */
     public static Converter reader(Schema.Field field) {
         Schema schema = present(field);
         Conversion<?> conversion = conversion(schema);
@@ -183,15 +192,19 @@ public final class AvroFields {
         return bytes;
     }
 
-    /** Returns a conversion from {@link #typeOf} to the values of a generic record. */
+    /**
+     * Returns a converter of {@link #typeOf} to the field's values in generic records. It throws
+     * {@link IllegalArgumentException} if bytes do not have the length of a fixed field.
+     */
     public static Converter writer(Schema.Field field) {
         return writer(present(field), GenericData.get());
     }
 
     /**
-     * From what {@link #typeOf} says to what records of a class hold.
+     * Returns a converter of {@link #typeOf} to the field's values in specific records. It throws
+     * like that of {@link #writer(Schema.Field)}.
      *
-     * @param record any of the class
+     * @param record any record of the class
      */
     public static Converter writer(Schema.Field field, SpecificRecordBase record) {
         Schema schema = present(field);
@@ -209,7 +222,8 @@ public final class AvroFields {
     }
 
     /**
-     * What Avro makes values of a field with; of those in a union its class knows, not a record.
+     * Returns Avro's conversion for a field of a specific record; null for plain values. For a
+     * union only the model of the class has it, otherwise the record.
      */
     private static Conversion<?> held(
             Schema.Field field, Schema present, SpecificRecordBase record) {
@@ -248,7 +262,10 @@ public final class AvroFields {
         return model.createFixed(null, bytes, schema);
     }
 
-    /** Returns the resolution of a field's times. */
+    /**
+     * Returns the resolution of a field's times; {@link TimeResolution#NANOSECONDS} if the field
+     * holds none.
+     */
     public static TimeResolution resolution(Schema.Field field) {
         LogicalType type = present(field).getLogicalType();
         if (type instanceof LogicalTypes.TimeMillis

@@ -40,9 +40,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Logs the chunks of replicated dimensions before they are broadcast to the join, so that a
- * checkpoint holds one copy of them. Each attempt replays the log, in mails of a few milliseconds,
- * and then marks the dimensions complete once they are. Chunks that arrive during the replay follow
- * the logged chunks of their partition.
+ * checkpoint holds one copy of them. Each attempt replays the log, in mails of 10 ms. Chunks that
+ * arrive during the replay follow the logged chunks of their partition. Once the log is replayed
+ * and all dimensions are complete, the operator sends {@link LoadMark}s to the join. Rows that
+ * arrive after all dimensions are complete are late, except for those of a changelog dimension.
  *
  * <p>If a dimension is distributed by its measured size, the replay waits until the coordinator has
  * decided. A dimension that stays partitioned is emitted to the owners of its partitions.
@@ -62,7 +63,6 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
 
     private static final long serialVersionUID = 1L;
 
-    /** Time for which one mail replays. */
     private static final long MAIL_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final long WAIT_NS = TimeUnit.MICROSECONDS.toNanos(500);
@@ -81,7 +81,10 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
     /** Null if no dimension is measured. */
     private transient @Nullable DistributionClient distributionClient;
 
-    /** Of the measured dimension. The replay waits while it is {@link Distribution#MEASURED}. */
+    /**
+     * Distribution of the measured dimension, {@link Distribution#REPLICATED} if there is none. The
+     * replay waits while it is {@link Distribution#MEASURED}.
+     */
     private transient Distribution distribution;
 
     /** Whether all dimensions are complete, in this attempt or an earlier one. */
@@ -185,7 +188,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         mailbox.execute(this::report, "report the measured size");
     }
 
-    /** In an unaligned checkpoint, an input could have ended for some subtasks only. */
+    /** Rejects an unaligned edge: in its checkpoints, an input could end for some subtasks only. */
     private static void requireAligned(StreamEdge input) {
         if (input.supportsUnalignedCheckpoints()) {
             throw new IllegalStateException(
@@ -228,7 +231,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** Starts the replay, which emits the measured dimension as the coordinator decided. */
+    /** Starts the replay once the coordinator has decided how the dimension is distributed. */
     private void adoptDistribution() throws Exception {
         if (distribution == Distribution.MEASURED && distributionClient.answer() != distribution) {
             distribution = distributionClient.answer();
@@ -236,7 +239,9 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** Waits for the decision at the end of all inputs: all subtasks report their whole size. */
+    /**
+     * Waits for the decision at the end of all inputs, when every subtask reports its final size.
+     */
     private void awaitDistribution() throws Exception {
         if (distribution == Distribution.MEASURED) {
             report();
@@ -336,7 +341,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         markComplete();
     }
 
-    /** Sends marks to the join, once the log is replayed. */
+    /** Sends marks to the join, once all dimensions are complete and the log is replayed. */
     private void markComplete() {
         if (!complete || marked || !log.isReplayed()) {
             return;
@@ -363,7 +368,10 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         emit(mark.toChunk(settings.spec().dimensions().get(dimension).schema()));
     }
 
-    /** Ignored, unless the restored snapshot lacks {@code EndedDimensions}. */
+    /**
+     * Ignores watermarks. Only if the restored snapshot lacks {@link EndedDimensions} does the last
+     * watermark complete the dimensions.
+     */
     @Override
     public void processWatermark(Watermark mark) throws Exception {
         if (mark.getTimestamp() == Long.MAX_VALUE && progress.isOfEarlierRelease()) {
@@ -371,11 +379,11 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         }
     }
 
-    /** Ignored: {@link LoadMark}s carry idleness, and an idle dimension is not complete. */
+    /** Does nothing: {@link LoadMark}s carry idleness, and an idle dimension is not complete. */
     @Override
     public void processWatermarkStatus(WatermarkStatus status) {}
 
-    /** The log sets the key where it accesses state. */
+    /** Does nothing: the log sets the key when it accesses state. */
     @Override
     public void setKeyContextElement(StreamRecord<Chunk> record) {}
 }

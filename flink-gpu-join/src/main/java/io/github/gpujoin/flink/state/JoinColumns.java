@@ -34,7 +34,10 @@ import org.jspecify.annotations.Nullable;
  *      int32 length, bytes                          versioned serializer snapshot; 0 if not serialized
  * </pre>
  *
- * @param keyCheck of build rows, not part of a snapshot
+ * @param sides the facts, then the dimensions in the order of the join spec
+ * @param keyCheck check of the keys in build rows; not part of a snapshot
+ * @param functions user functions that decide which rows match
+ * @param generations generations of the dimensions, which decide whether one is read again
  */
 public record JoinColumns(
         List<Side> sides, KeyCheck keyCheck, JoinFunctions functions, Generations generations)
@@ -46,8 +49,11 @@ public record JoinColumns(
             Set.of("boolean", "byte", "short", "char", "int", "long", "float", "double");
 
     /**
-     * @param key what rows are joined on, for comparison and messages
-     * @param kind of join; empty for facts
+     * The columns of the facts or of a dimension.
+     *
+     * @param key join condition as text, {@code factColumn = dimensionColumn}; empty for facts
+     * @param kind kind of the join; empty for facts
+     * @param fields fields of the side, one a column
      */
     public record Side(String name, String key, String kind, List<RecordField> fields)
             implements Serializable {
@@ -62,10 +68,10 @@ public record JoinColumns(
     }
 
     /**
-     * Adds the fields to a join spec.
+     * Returns the columns of a join with their fields, without checks, functions and generations.
      *
      * @param facts fields of the facts, one a column
-     * @param dimensions fields of each dimension
+     * @param dimensions fields of each dimension, one a column
      */
     public static JoinColumns of(
             JoinSpec spec, List<RecordField> facts, List<List<RecordField>> dimensions) {
@@ -82,22 +88,22 @@ public record JoinColumns(
         return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE, Generations.NONE);
     }
 
-    /** The same with a check of keys that functions select from whole records. */
+    /** Returns these columns with a check of keys that functions select from whole records. */
     public JoinColumns withKeyCheck(KeyCheck check) {
         return new JoinColumns(sides, check, functions, generations);
     }
 
-    /** The same with the functions that decide which rows match. */
+    /** Returns these columns with the functions that decide which rows match. */
     public JoinColumns withFunctions(JoinFunctions deciding) {
         return new JoinColumns(sides, keyCheck, deciding, generations);
     }
 
-    /** The same with dimensions that may be read again. */
+    /** Returns these columns with the generations of the dimensions. */
     public JoinColumns withGenerations(Generations read) {
         return new JoinColumns(sides, keyCheck, functions, read);
     }
 
-    /** Columns of a join whose columns hold values of their own type. */
+    /** Returns the columns of a join with the Flink types that correspond to the column types. */
     public static JoinColumns of(JoinSpec spec) {
         return of(
                 spec,
@@ -109,6 +115,7 @@ public record JoinColumns(
         return schema.columns().stream().map(RecordField::ofColumn).toList();
     }
 
+    /** Returns the columns in the format of a snapshot. */
     byte[] toBytes() throws IOException {
         DataOutputSerializer out = new DataOutputSerializer(1024);
         out.writeInt(VERSION);
@@ -150,12 +157,13 @@ public record JoinColumns(
         return out.getCopyOfBuffer();
     }
 
-    /** A field of a record, with its type as text. */
+    /** The name of a field and its type as text. */
     record Named(String name, String type) {}
 
     /**
-     * Names that serializers do not contain: the fields of Rows and RowData, which serializers
-     * address by position; of other types, the Java types of POJO fields within them, by path.
+     * Returns what the serializer snapshot of a type lacks: the fields of Rows and RowData, which
+     * serializers address by position; for other types, the Java types of the POJO fields in them,
+     * by path such as {@code address.zip}.
      */
     static List<Named> named(TypeInformation<?> type) {
         if (!RecordShape.isNamedRow(type)) {
@@ -184,7 +192,7 @@ public record JoinColumns(
         }
     }
 
-    /** Whether a field of a Java type cannot hold null. */
+    /** Returns whether the name is that of a primitive Java type, which cannot hold null. */
     static boolean isPrimitive(String javaType) {
         return PRIMITIVES.contains(javaType);
     }

@@ -5,12 +5,12 @@ package io.github.gpujoin.flink.api.data;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * An unreadable record, which no chunk and no result contains: its filter or key throws, or a field
- * contradicts its type.
+ * A record that the join skipped because it could not read it: its filter or key function threw, or
+ * a field contradicts its type.
  *
- * @param side name of the join's input: of a dimension, {@code facts}, {@code build} or {@code
+ * @param side input of the join: the name of a dimension, {@code facts}, {@code build} or {@code
  *     probe}
- * @param record as text
+ * @param record the record's {@code toString()}; its class and the failure if that throws
  * @param reason messages of the failure and its causes, outermost first
  */
 @PublicEvolving
