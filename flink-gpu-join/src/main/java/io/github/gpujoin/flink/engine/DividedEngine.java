@@ -127,6 +127,7 @@ public record DividedEngine(
         };
     }
 
+    /** Returns an engine of the device or else of the host; null until its tables are built. */
     @Override
     public JoinEngine current() {
         return engine.fastestEngine();
