@@ -29,18 +29,18 @@ final class ColumnEncoder {
     private int dictionarySize;
     private long bodyBytes;
 
-    /** Reads a fixed-width column of a chunk. Floats are read as their bits. */
-    void load(Chunk chunk, int column) {
-        read(chunk, column);
+    /** Reads a range of rows of a fixed-width column. Floats are read as their bits. */
+    void load(Chunk chunk, int column, int firstRow, int rowCount) {
+        read(chunk, column, firstRow, rowCount);
         statistics.measure(values, rowCount, widthBytes);
     }
 
     /**
-     * Reads a fixed-width column, and uses a plan that was chosen for an earlier chunk, or {@link
-     * EncodingPlan#PLAIN} if that is shorter.
+     * Reads a range of rows of a fixed-width column, and uses a plan that was chosen for an earlier
+     * chunk, or {@link EncodingPlan#PLAIN} if that is shorter.
      */
-    void load(Chunk chunk, int column, EncodingPlan chosen) {
-        read(chunk, column);
+    void load(Chunk chunk, int column, int firstRow, int rowCount, EncodingPlan chosen) {
+        read(chunk, column, firstRow, rowCount);
         if (chosen.isRunLength() || chosen.values() == ValueEncoding.DELTA) {
             statistics.measure(values, rowCount, widthBytes);
         } else {
@@ -49,12 +49,12 @@ final class ColumnEncoder {
         prepare(chosen);
     }
 
-    private void read(Chunk chunk, int column) {
+    private void read(Chunk chunk, int column, int firstRow, int count) {
         ColumnType type = chunk.schema().column(column).type();
         byte[] array = chunk.array();
-        long at = Memory.BYTES + chunk.columnOffset(column);
-        rowCount = chunk.rowCount();
+        rowCount = count;
         widthBytes = type.widthBytes();
+        long at = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * firstRow;
         if (values.length < rowCount) {
             values = new long[rowCount];
             codes = new long[rowCount];

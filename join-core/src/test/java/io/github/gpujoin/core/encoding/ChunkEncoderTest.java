@@ -55,7 +55,7 @@ class ChunkEncoderTest {
         for (int rows : new int[] {1, 1024, 3000}) {
             Chunk chunk = shape.chunks(ColumnType.INT64, 1, rows, 7).get(0);
             for (EncodingPlan plan : EncodingPlan.ALL) {
-                columns.load(chunk, 0, plan);
+                columns.load(chunk, 0, 0, chunk.rowCount(), plan);
                 byte[] target = new byte[32 + (int) columns.bodyBytes()];
                 columns.write(target, 0, 32);
                 EncodedColumn column = new EncodedColumn(target, 0, 32, rows, 8);
@@ -79,10 +79,10 @@ class ChunkEncoderTest {
             long encodedBytes = 0;
             long shortestBytes = 0;
             long plainBytes = 0;
-            int chunkCount = 2 * ChunkEncoder.SELECTION_INTERVAL;
+            int chunkCount = 2 * ColumnsEncoder.SELECTION_INTERVAL;
             for (Chunk chunk : shape.chunks(type, chunkCount, ROWS, 3)) {
                 encodedBytes += encoder.encode(chunk).length;
-                columns.load(chunk, 0);
+                columns.load(chunk, 0, 0, chunk.rowCount());
                 shortestBytes +=
                         EncodingPlan.ALL.stream().mapToLong(columns::bodyBytes).min().orElseThrow();
                 plainBytes += chunk.lengthBytes();
